@@ -100,6 +100,8 @@ class RawTable:
         All columns of the file, also those that were not read.
     parts : mapping from part to column
         What the format itself says of the columns.
+    notes : tuple of str
+        What is reported of rows that were not read.
     """
 
     columns: Mapping[str, Array]
@@ -109,6 +111,7 @@ class RawTable:
     format: str
     names: tuple[str, ...]
     parts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -176,7 +179,9 @@ def read_table(
     for array in content.columns.values():
         array.flags.writeable = False
     logger.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
-    return RawTable(content.columns, n, shown, digest, reader.name, content.names, content.parts)
+    return RawTable(
+        content.columns, n, shown, digest, reader.name, content.names, content.parts, content.notes
+    )
 
 
 def _more(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:

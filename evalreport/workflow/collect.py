@@ -222,7 +222,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
         columns=found.taken,
         parser=_parser_name(rows),
         **request.origin(),
-        notes=(*origin.notes, *found.unused_note),
+        notes=(*origin.notes, *(note for file in found.files for note in file.notes), *found.unused_note),
     )
     return Collected(rows, found.taken, provenance, samples=samples)
 

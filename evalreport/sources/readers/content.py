@@ -22,11 +22,14 @@ class Content:
     columns : mapping from name to array
     parts : mapping from part to column
         What the format itself says of the columns: of an evaluation's log which one is the answer.
+    notes : tuple of str
+        What is reported of rows that were not read.
     """
 
     names: tuple[str, ...]
     columns: Mapping[str, Array]
     parts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @contextmanager

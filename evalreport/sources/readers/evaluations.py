@@ -6,7 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from evalreport.sources.readers import argilla, inspect_ai, label_studio, lm_eval, openai_batch, promptfoo
+from evalreport.sources.readers import (
+    argilla,
+    inspect_ai,
+    label_studio,
+    lm_eval,
+    openai_batch,
+    prodigy,
+    promptfoo,
+)
 from evalreport.sources.readers.records import Records
 
 
@@ -36,6 +44,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool("promptfoo", promptfoo.fits, promptfoo.records),
     Tool("label-studio", label_studio.fits, label_studio.records),
     Tool("argilla", argilla.fits, argilla.records),
+    Tool("prodigy", prodigy.fits, prodigy.records),
 )
 
 

@@ -174,9 +174,9 @@ def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
 
 
 def _of_tool(tool: Tool, document: Any, select: Select | None, packed: int) -> Content:
-    rows, parts = tool.records(document)
+    rows, parts, notes = tool.records(document)
     wanted = None if select is None else lambda names: {*select(names), *parts.values()}
-    return replace(_records(rows, "record", wanted, packed), parts=parts)
+    return replace(_records(rows, "record", wanted, packed), parts=parts, notes=notes)
 
 
 def is_lines(data: bytes) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from evalreport.sources.readers.annotations import Annotation, agree
 from evalreport.sources.readers.records import Records, are_records, at, one_or_list
 
 
@@ -14,7 +15,9 @@ def fits(document: Any) -> bool:
 
 
 def records(document: Any) -> Records:
-    """Return one row a task: the choices of the first annotation that was not cancelled, and of the model.
+    """Return one row a task with a submitted annotation: the agreed choices, and those of the model.
+
+    Annotations that are marked as ground truth win over others of their task; cancelled ones do not count.
 
     Examples
     --------
@@ -23,20 +26,28 @@ def records(document: Any) -> Records:
     >>> records([task]).rows
     [{'id': 7, 'annotations': 'ham', 'predictions': 'spam'}]
     """
-    question = next((at(part, "from_name") for task in document for part in _parts(_chosen(task))), None)
-    right = one_or_list([_choices(_chosen(task), question) for task in document])
-    told = one_or_list([_choices(at(task, "predictions", 0), question) for task in document])
+    made = [_annotations(task) for task in document]
+    question = next((at(part, "from_name") for one in made for each in one for part in _parts(each)), None)
+    agreed = agree([[_annotation(each, question) for each in one] for one in made])
+    kept = [task for task, labels in zip(document, agreed.labels, strict=True) if labels is not None]
+    right = [labels for labels in agreed.labels if labels is not None]
+    told = [_choices(at(task, "predictions", 0), question) for task in kept]
+    cells = one_or_list([*right, *told])
     rows = []
-    for task, label, answer in zip(document, right, told, strict=True):
+    for task, label, answer in zip(kept, cells[: len(kept)], cells[len(kept) :], strict=True):
         row = {"id": task.get("id"), "annotations": label, "predictions": answer}
         score = at(task, "predictions", 0, "score")
         rows.append(row if score is None else {**row, "score": score})
-    return Records(rows, {"truth": "annotations", "pred": "predictions", "id": "id"})
+    return Records(rows, {"truth": "annotations", "pred": "predictions", "id": "id"}, agreed.notes)
 
 
-def _chosen(task: Any) -> Any:
-    made = at(task, "annotations") or []
-    return next((one for one in made if not at(one, "was_cancelled")), None)
+def _annotations(task: Any) -> list[Any]:
+    made = [one for one in at(task, "annotations") or [] if isinstance(one, dict)]
+    return [one for one in made if one.get("ground_truth") and not one.get("was_cancelled")] or made
+
+
+def _annotation(made: Any, question: Any) -> Annotation:
+    return Annotation(_choices(made, question), "cancelled" if made.get("was_cancelled") else "submitted")
 
 
 def _parts(made: Any) -> Iterable[Any]:

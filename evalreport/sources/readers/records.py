@@ -7,10 +7,14 @@ from typing import Any, NamedTuple
 
 
 class Records(NamedTuple):
-    """Flat records, and which of their columns plays which part (`truth`, `pred`, `text`, `id`, `score`)."""
+    """Flat records, and which of their columns plays which part (`truth`, `pred`, `text`, `id`, `grade`).
+
+    The notes report records that were skipped.
+    """
 
     rows: Sequence[dict[str, Any]]
     parts: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
 
 def at(value: Any, *path: str | int) -> Any:
