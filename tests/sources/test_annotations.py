@@ -192,3 +192,16 @@ def test_accepted_and_rejected_suggestions_are_a_grade(tmp_path: Path) -> None:
     rows = [{"text": "x", "label": "ham", "_task_hash": k, "answer": "accept"} for k in range(9)]
     with pytest.raises(GradedError, match="accept or reject, column 'answer'"):
         find_in_files(write(tmp_path, rows, "export.jsonl"))
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_stream_names_the_engine_that_reads_the_tools_file(
+    tool: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, TOOLS[tool](), "export.jsonl")
+    ran = run(capsys, "report", str(path), "--json", "--engine", "stream")
+    assert ran.code == 2, ran.out
+    assert ran.json["error"]["fix"] == "pass --engine memory"
+    done = run(capsys, "report", str(path), "--json", "--engine", "memory")
+    assert done.code == 0, done.out
+    assert done.json["runs"][0]["n"] == len(TRUTH)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evalreport.cells import EXACT
-from evalreport.errors import DataError, NoTableError
+from evalreport.errors import DataError, NoTableError, UsageError
 from evalreport.sources.readers.arrow import Array, to_arrays, whole_numbers
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.evaluations import TOOLS, Tool, tool_of
@@ -86,6 +86,8 @@ def records_of(
     ------
     DataError
         A line that is not a JSON record (names the line).
+    UsageError
+        The file of a tool, which is read as a whole.
 
     Examples
     --------
@@ -95,6 +97,12 @@ def records_of(
     numbers = [number for number, line in enumerate(lines, start=first) if line.strip()]
     texts = [decode(line) for line in lines if line.strip()]
     records = [_parse(text, "the line", number) for text, number in zip(texts, numbers, strict=True)]
+    if first == 1 and (tool := tool_of(records)) is not None:
+        raise UsageError(
+            f"the file is what {tool.name} writes, of which a record is not a row",
+            where="--engine stream",
+            fix="pass --engine memory",
+        )
     size = sum(map(len, lines))
     content = _records(records, "line", lambda _: names or (), size, numbers)
     lacking = {name: _array([None] * len(records), name) for name in names or () if name not in content.names}
