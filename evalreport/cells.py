@@ -23,6 +23,7 @@ EXACT = 2**53
 """From here on a float no longer tells neighbouring whole numbers apart."""
 HUGE = int(np.finfo(np.float64).max)
 """The largest whole number that a float holds."""
+PER_CENT = "write fractions without the sign: 0.484 for 48.4%"
 HEAVIEST = 1e50
 """Weight whose fourth power, as correlations and variances take it, is still far from a float's 1e308."""
 WIDEST = 1e15
@@ -103,6 +104,26 @@ def _loses_values(items: list[Any], kinds: set[type]) -> bool:
     if kinds == {int, float}:
         return any(isinstance(item, int) and abs(item) >= EXACT for item in items)
     return False
+
+
+def stack(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return arrays one after the other; a large whole number stays one beside floats or unsigned numbers.
+
+    Raises
+    ------
+    ValueError
+        Arrays of different shapes.
+
+    Examples
+    --------
+    >>> stack([np.array([2**60 + 1]), np.array([0.5])])
+    array([1152921504606846977, 0.5], dtype=object)
+    """
+    whole = [part for part in parts if part.dtype.kind in "iu" and part.size]
+    is_large = any(int(part.max()) >= EXACT or int(part.min()) <= -EXACT for part in whole)
+    if is_large and len({part.dtype for part in parts}) > 1:
+        parts = [part.astype(object) for part in parts]
+    return np.concatenate(parts)
 
 
 def plain(items: list[Any]) -> list[Any]:
@@ -264,10 +285,13 @@ def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.
     if strangers:
         strange = next((row for row in strangers if not reads_as_number(items[row])), strangers[0])
         kind = type(items[strange])
+        text = str(items[strange])[:80]
+        is_percent = text.rstrip().endswith("%") and reads_as_number(text.rstrip()[:-1])
+        held = "text with per cent signs" if is_percent else _KINDS.get(kind, kind.__name__)
         raise DataError(
-            f"{what} holds {_KINDS.get(kind, kind.__name__)}, not numbers",
-            where=f"{what}, first: row {strange}, {str(items[strange])[:80]!r}",
-            fix="pass numbers, with a decimal point",
+            f"{what} holds {held}, not numbers",
+            where=f"{what}, first: row {strange}, {text!r}",
+            fix=PER_CENT if is_percent else "pass numbers, with a decimal point",
         )
     return _floats(items, what)
 

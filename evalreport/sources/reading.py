@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from evalreport.cells import stack
 from evalreport.errors import DataError, FileMissingError
 from evalreport.sources.datasets import DataSet, data_set, is_several
 from evalreport.sources.readers.arrow import Array
@@ -67,7 +68,7 @@ def _columns(data: DataSet, names: Collection[str]) -> dict[str, Array]:
 def _together(parts: Sequence[Array]) -> Array:
     """One column of its parts; lists of one length in some of them stay lists."""
     if len({part.shape[1:] for part in parts}) == 1:
-        return np.concatenate(parts)
+        return stack(parts)
     rows = [row for part in parts for row in part.tolist()]
     return np.fromiter(rows, dtype=object, count=len(rows))
 

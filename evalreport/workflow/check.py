@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalreport.bounds import Bound
+from evalreport.cells import ids_as_text
 from evalreport.comparison.compare import compare
 from evalreport.comparison.values import Comparison
 from evalreport.errors import ColumnNotFoundError, FileMissingError, PromotionError, UsageError
@@ -165,7 +166,7 @@ def training_rows(name: str | None, request: Request) -> TrainingRows | None:
         )
     return TrainingRows(
         table.name,
-        None if key is None else [str(value) for value in table.columns[key].tolist()],
+        None if key is None else ids_as_text(table.columns[key]).tolist(),
         None if texts is None else texts_of(texts).tolist(),
     )
 

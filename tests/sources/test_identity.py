@@ -221,6 +221,42 @@ def test_truth_in_another_file_is_joined_by_large_ids(tmp_path: Path) -> None:
     assert found.y_true.tolist() == [0, 1] * 4
 
 
+@pytest.mark.parametrize("trained", [[float(one) for one in range(3, 9)], [str(one) for one in range(3, 9)]])
+def test_training_rows_are_found_whatever_the_type_of_their_ids(
+    trained: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test, train = _csv(tmp_path, range(40)), tmp_path / "train.parquet"
+    pq.write_table(pa.table({"id": trained}), train)
+    ran = run(capsys, "check", str(test), "--train", str(train), "--id", "id")
+    assert "6 rows of the test set also occur in train.parquet" in ran.out
+
+
+def test_training_rows_with_large_ids_are_other_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test, train = _csv(tmp_path, LARGE[:4] * 1), tmp_path / "train.json"
+    train.write_text(json.dumps([{"id": one} for one in LARGE[4:]]))
+    ran = run(capsys, "check", str(test), "--train", str(train), "--id", "id")
+    assert "no row of the test set occurs in train.json" in ran.out
+
+
+def test_files_of_a_folder_with_numbers_of_two_types_keep_their_ids(tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    small, large = [2**62 + place for place in range(4)], [2**63 + place for place in range(4)]
+    pq.write_table(_table(pa.array(small, pa.int64())), folder / "a.parquet")
+    pq.write_table(_table(pa.array(large, pa.uint64())), folder / "b.parquet")
+    found = find_in_files(folder, Columns(id="id"))
+    assert found.ids is not None
+    assert ids_as_text(found.ids).tolist() == [*map(str, small), *map(str, large)]
+
+
+def test_per_cent_signs_are_named() -> None:
+    with pytest.raises(DataError, match="column 'score' holds text with per cent signs") as caught:
+        find_in_files(FILES / "62b.csv")
+    assert caught.value.fix == "write fractions without the sign: 0.484 for 48.4%"
+
+
 # --- labels and texts that end in NUL
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import is_gap
+from evalreport.cells import is_gap, stack
 from evalreport.errors import DataError
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.naming import named_as, role
@@ -77,7 +77,7 @@ def _counts(name: str, request: Columns) -> bool:
 def _stacked(name: str, tables: Sequence[RawTable]) -> npt.NDArray[Any]:
     parts = [table.columns[name] for table in tables]
     try:
-        return np.concatenate(parts)
+        return stack(parts)
     except ValueError as error:
         raise DataError(
             f"column {name!r} has another shape in some folds",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import numbers
+from evalreport.cells import PER_CENT, numbers
 from evalreport.errors import DataError
 from evalreport.format import counted
 from evalreport.labels import LabelSpace
@@ -122,6 +122,7 @@ def _numbers(values: Array, name: str) -> Array:
             values = numbers(values, f"column {name!r}")
         except DataError as error:
             fix = "numbers have a decimal point; name the score column with --score"
+            fix = PER_CENT if error.fix == PER_CENT else fix
             raise DataError(error.message, where=error.where, fix=fix) from None
     if values.dtype.kind != "f":
         return values.astype(np.float64)
