@@ -14,6 +14,7 @@ import numpy.typing as npt
 from evalreport.facts import ScoreTable
 from evalreport.facts.columns import PIECE
 from evalreport.facts.counts import Array, sums
+from evalreport.facts.recalibration import recalibrate
 from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.predictions import Predictions
 from evalreport.resampling import unit_sums
@@ -31,6 +32,10 @@ NEAR = 100
 """Rows of neighbouring scores whose rate of positives tells how often equal scores should differ in truth."""
 AGREED = 4.0
 """Standard deviations by which scores of both truths must be missing, and half of those expected."""
+CLIPS = (1e-6, 1e-2)
+"""Where the logit of a probability of 0 may be clipped: as `calibration_slope` does, and more carefully."""
+MANY_SCORES = 1 << 16
+"""Distinct scores above which no slope is fitted for another clip."""
 MEANT = 0.01
 """Share of the rows, decided otherwise than by any threshold, from which on that is no slip."""
 
@@ -44,8 +49,13 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
     of a binary problem; ``own_scores``: rows predicted negative, where all scores are of the answer that was
     given and none of the positive label (at least one half, also where the answer is the negative one).
     ``effective_n``: with weights or groups, the independent rows of equal weight that would know as much;
+    ``groups``, ``effective_weights``, ``largest_weight``: how many groups the rows are in, how many equal
+    weights know as much, and the part of the largest in their sum; of binary problems also for the rows of
+    each class (``groups_0``, ``groups_1``, …);
     ``design_effect``: with groups, how many times the variance of the share of right answers (without
     decisions, of the prevalence) is that of independent rows.
+    ``certain_scores``, ``ruled_out``: probabilities of exactly 0 or 1, and those of a true label that are 0
+    (`certain`).
     ``absent_labels``: labels without an example, where averages over classes leave some out.
     ``duplicate_texts``: rows whose text stood there before; ``conflicting_texts``: rows
     that share their text with a row of another truth; ``repeated_rows``: without texts, rows whose truth and
@@ -68,7 +78,7 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
             repeats = _table_repeats(ScoreTable.of(p.scores.values, p.y_true.astype(np.bool_)))
         else:
             repeats = _table_repeats(table)
-        facts |= _shape(p.scores) | repeats | _rule(p, p.scores)
+        facts |= _shape(p.scores) | repeats | _certain(p, p.scores, table) | _rule(p, p.scores)
     if p.texts is not None:
         facts |= _texts(p)
     return facts
@@ -79,8 +89,12 @@ def _effective(p: Predictions) -> dict[str, float]:
     if not p.weighted and p.groups is None:
         return {}
     kish = float(p.weights.sum() ** 2 / np.square(p.weights).sum())
+    facts = _behind(p, np.ones(len(p), dtype=np.bool_), "")
+    if isinstance(p.space, Binary):
+        for code in (0, 1):
+            facts |= _behind(p, p.y_true == code, f"_{code}")
     if p.groups is None:
-        return {"effective_n": kish}
+        return {"effective_n": kish, **facts}
     share = (p.y_true if p.y_pred is None else p.y_true == p.y_pred).astype(np.float64)
     share = share.mean(axis=1) if share.ndim == 2 else share
     moved = p.weights * (share - p.weights @ share / p.weights.sum())
@@ -90,7 +104,17 @@ def _effective(p: Predictions) -> dict[str, float]:
     together = float(np.square(unit_sums(p.groups.codes, moved, size)).sum()) * number / max(number - 1, 1)
     # Where all rows are alike, or of one group, nothing tells how alike: rows count as their groups.
     effect = max(1.0, together / alone) if alone > 0 and number > 1 else kish / number
-    return {"effective_n": kish / effect, "design_effect": effect}
+    return {"effective_n": kish / effect, "design_effect": effect, **facts}
+
+
+def _behind(p: Predictions, which: npt.NDArray[np.bool_], name: str) -> dict[str, float]:
+    """Of some rows the number of groups, the effective number of weights, and the part of the largest."""
+    weights = p.weights[which]
+    facts = {} if p.groups is None else {f"groups{name}": float(len(np.unique(p.groups.codes[which])))}
+    if p.weighted and weights.sum() > 0:
+        facts[f"effective_weights{name}"] = float(weights.sum() ** 2 / np.square(weights).sum())
+        facts[f"largest_weight{name}"] = float(weights.max() / weights.sum())
+    return facts
 
 
 def _absent(p: Predictions) -> dict[str, float]:
@@ -246,12 +270,60 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
     constant = len(table) == 1 and table.total > 1
     hard = probabilities and not constant and len(table) <= 2 and bool((table.scores % 1 == 0).all())
     facts = {"constant_scores": float(constant), "hard_scores": float(hard)}
-    facts |= _table_repeats(table)
+    facts |= _table_repeats(table) | (certain(table) if probabilities else {})
     if decided is None:
         return facts
     off, threshold = nearest_rule(decided)
     near = {} if math.isinf(threshold) else {"near_threshold": threshold}
     return {**facts, "off_scores": off, **near}
+
+
+def _certain(p: Predictions, scores: Probabilities | Decisions, table: ScoreTable | None) -> dict[str, float]:
+    """What `certain` says of two classes; of several, rows whose true class has the probability 0."""
+    match p.space:
+        case Binary() if isinstance(scores, Probabilities):
+            plain = table if table is not None and not p.weighted else None
+            return certain(plain or ScoreTable.of(scores.values, p.y_true.astype(np.bool_)), table)
+        case Multiclass() if isinstance(scores, Probabilities):
+            return ruled_out(p.y_true, scores.values)
+        case _:
+            return {}
+
+
+def ruled_out(truth: npt.NDArray[Any], values: npt.NDArray[Any]) -> dict[str, float]:
+    """Return how many rows of several classes give their true class the probability 0, where any do."""
+    impossible = int(np.count_nonzero(values[np.arange(len(truth)), truth] == 0))
+    return {"ruled_out": float(impossible)} if impossible else {}
+
+
+def certain(table: ScoreTable, weighted: ScoreTable | None = None) -> dict[str, float]:
+    """Return how many probabilities are exactly 0 or 1, how many of these are wrong, and slopes by clip.
+
+    The logarithm of 0 is infinite, so that log loss and calibration slope depend on where it is clipped.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Rows, each of which counts once.
+    weighted : ScoreTable, optional
+        The same with weights, which the slope has.
+
+    Examples
+    --------
+    >>> table = ScoreTable(np.array([0.0, 0.5, 1.0]), np.array([1.0, 2, 9]), np.array([9.0, 2, 1]))
+    >>> {name: round(value, 2) for name, value in certain(table).items()}
+    {'certain_scores': 20.0, 'ruled_out': 2.0, 'slope_at_1e-6': 0.16, 'slope_at_1e-2': 0.48}
+    """
+    ends = [(place, at) for place, at in ((0, 0.0), (len(table) - 1, 1.0)) if table.scores[place] == at]
+    if not ends:
+        return {}
+    rows = sum(float(table.pos[place] + table.neg[place]) for place, _ in ends)
+    wrong = sum(float((table.neg if at else table.pos)[place]) for place, at in ends)
+    slopes, fitted = dict[str, float](), weighted or table
+    for clip in CLIPS if len(table) <= MANY_SCORES else ():
+        _, slope = recalibrate(np.clip(fitted.scores, clip, 1 - clip), fitted.pos, fitted.neg)
+        slopes |= {} if math.isnan(slope) else {f"slope_at_{clip:.0e}".replace("e-0", "e-"): slope}
+    return {"certain_scores": rows, "ruled_out": wrong, **slopes}
 
 
 def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:

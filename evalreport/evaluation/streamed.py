@@ -20,6 +20,7 @@ from evalreport.evaluation.row_facts import (
     absent_labels,
     nearest_rule,
     row_keys,
+    ruled_out,
     table_facts,
     unlike_scores,
 )
@@ -71,6 +72,7 @@ class RowFacts:
                 "constant": bool((values == first).all()),
                 "hard": isinstance(batch.scores, Probabilities) and not (np.floor(values) != values).any(),
                 "off": unlike_scores(batch) if known else None,
+                "ruled_out": _ruled_out(batch),
             }
         )
         self.keys.add(row_keys(batch, values))
@@ -91,6 +93,7 @@ class RowFacts:
             "constant": one["constant"] and seen["constant"] and one["first"] == seen["first"],
             "hard": one["hard"] and seen["hard"],
             "off": sum(off) if off else None,
+            "ruled_out": one["ruled_out"] + seen["ruled_out"],
         }
 
     def found(self) -> dict[str, float]:
@@ -101,11 +104,18 @@ class RowFacts:
         constant = self._seen["constant"] and self._seen["cells"] > 1
         facts = {"constant_scores": float(constant), "hard_scores": float(hard and not constant)}
         facts |= (self.repeats + Repeats.of(self.keys.times())).facts()
+        facts |= {"ruled_out": self._seen["ruled_out"]} if self._seen["ruled_out"] else {}
         return facts if off is None else {**facts, "off_scores": off}
 
     def close(self) -> None:
         """Give back memory and files, whatever happened."""
         self.keys.close()
+
+
+def _ruled_out(batch: Predictions) -> float:
+    if not isinstance(batch.space, Multiclass) or not isinstance(batch.scores, Probabilities):
+        return 0.0
+    return ruled_out(batch.y_true, batch.scores.values).get("ruled_out", 0.0)
 
 
 MOST_SLICES = 1000

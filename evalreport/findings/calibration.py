@@ -13,6 +13,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.facts.counts import Array
 from evalreport.findings.chance import SURE, chi_square_deviate, informative
 from evalreport.findings.words import Told, estimate, rule
+from evalreport.format import count
+from evalreport.labels import Binary
 
 OFF = 0.05
 """Mean gap between probability and frequency that is worth a sentence."""
@@ -94,6 +96,58 @@ def gaps(ev: Evaluation) -> Gaps | None:
     return Gaps(n, n * score, n * observed, n * score * (1 - score), informative(ev) / per_row)
 
 
+CERTAIN = 0.01
+"""Part of the probabilities that are exactly 0 or 1 from which on that is worth a sentence."""
+CLIPPED = ("log_loss", "calibration_slope", "calibration_intercept")
+"""Metrics that depend on where probabilities of exactly 0 and 1 are clipped."""
+
+
+def clipped_slopes(ev: Evaluation) -> tuple[float, float] | None:
+    """Return the least and the greatest calibration slope that clips of 1e-6 and 1e-2 give; None where no
+    probability is 0 or 1."""
+    slopes = [ev.facts[name] for name in ("slope_at_1e-6", "slope_at_1e-2") if name in ev.facts]
+    return (min(slopes), max(slopes)) if slopes else None
+
+
+def clip_note(ev: Evaluation, name: str) -> str:
+    """Return what is to be known of a metric that depends on a clip here; nothing for others."""
+    wrong, exact = ev.facts.get("ruled_out", 0), ev.facts.get("certain_scores", 0)
+    if name not in CLIPPED or not (wrong or exact):
+        return ""
+    if not exact:
+        return f"depends on the clip: the true label of {count(wrong)} rows has the probability 0"
+    return f"depends on the clip: {count(exact)} probabilities are exactly 0 or 1"
+
+
+@rule(
+    section="calibration",
+    action="Compare by the Brier score, which needs no clip, or log probabilities that are never exactly 0 or 1.",
+)
+def certain_scores(ev: Evaluation) -> Told | None:
+    """Probabilities of exactly 0 and 1, so that log loss and calibration slope depend on where they are clipped."""
+    exact, wrong, slopes = ev.facts.get("certain_scores", 0), ev.facts.get("ruled_out", 0), clipped_slopes(ev)
+    if not wrong and exact < CERTAIN * ev.rows:
+        return None
+    evidence: dict[str, Any] = {"certain": exact, "ruled_out": wrong, "n": ev.rows}
+    if not isinstance(ev.space, Binary):
+        claim = "{ruled_out:rows} of {n:count} {ruled_out:has|have} a predicted probability of exactly zero for the true label: "
+        return Told(claim + "log loss depends on where it is clipped.", evidence)
+    claim = "{certain:count} of {n:count} probabilities are exactly zero or one"
+    claim += ", {ruled_out:count} of them wrong" if wrong else ""
+    claim += ": log loss and calibration slope depend on where they are clipped"
+    moved = slopes is not None and slopes[1] - slopes[0] >= MOVED
+    if slopes is not None and moved:
+        claim += (
+            " (the slope is {least:two} to {most:two} for clips of {fine:threshold} to {coarse:threshold})"
+        )
+        evidence |= {"least": slopes[0], "most": slopes[1], "fine": 1e-6, "coarse": 1e-2}
+    return Told(claim + ".", evidence, severity="caution" if wrong or moved else "note")
+
+
+MOVED = 0.05
+"""Difference of calibration slopes that is worth a sentence."""
+
+
 @rule(
     section="calibration",
     action="Recalibrate on other rows (Platt, isotonic, temperature) before a probability is used as one.",
@@ -124,7 +178,9 @@ def _spread(ev: Evaluation) -> str:
     slope = estimate(ev, "calibration_slope")
     if slope is None or slope.low is None or slope.high is None:
         return ""
-    if slope.high >= 1 / STEEP and slope.low <= STEEP:
+    least, most = clipped_slopes(ev) or (slope.value, slope.value)
+    low, high = slope.low + min(least - slope.value, 0), slope.high + max(most - slope.value, 0)
+    if high >= 1 / STEEP and low <= STEEP:
         return ""
     side = "extreme" if slope.high < 1 else "timid"
     ends = "{slope_low:of calibration_slope} to {slope_high:of calibration_slope}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Literal, TypeAlias, assert_never
 
 import numpy as np
@@ -144,8 +145,8 @@ EACH = 10
 """Rows of each class from which on a model may be called useless rather than not demonstrated to be good."""
 MIN_ANSWERS: Mapping[Task, int] = {"binary": 2, "multiclass": 2, "multilabel": 1}
 """Different answers below which a model never looks, whatever its sample."""
-Skill: TypeAlias = Literal["demonstrated", "not_demonstrated", "none", "reversed"]
-"""Better than chance; perhaps; next to no better; worse."""
+Skill: TypeAlias = Literal["demonstrated", "barely", "not_demonstrated", "none", "reversed"]
+"""Better than chance; better, but by next to nothing; perhaps; not better or by next to nothing; worse."""
 
 
 def only_labels(ev: Evaluation) -> list[Label] | None:
@@ -195,14 +196,17 @@ def decision_skill(ev: Evaluation) -> Skill | None:
     found = [
         _judged(low, high, level, useless, enough=enough(ev)) for low, high, level, useless in _witnesses(ev)
     ]
-    order: tuple[Skill, ...] = ("demonstrated", "reversed", "none", "not_demonstrated")
-    return next((skill for skill in order if skill in found), None)
+    order: tuple[Skill, ...] = ("demonstrated", "reversed", "barely", "none", "not_demonstrated")
+    skill = next((skill for skill in order if skill in found), None)
+    ranked = skill == "barely" and isinstance(ev.space, Binary) and ranking_skill(ev) == "demonstrated"
+    return "demonstrated" if ranked else skill  # few decisions at this threshold, of a useful ranking
 
 
 def _judged(low: float, high: float, level: float, useless: float, *, enough: bool) -> Skill:
-    """Return where an interval lies: not demonstrated is not told as absent, unless it cannot reach far."""
+    """Return where an interval is: significant is not useful, and not significant is not absent, unless the
+    interval cannot reach far."""
     if low > level:
-        return "demonstrated"
+        return "demonstrated" if high >= useless else "barely"
     if high < level:
         return "reversed"
     return "none" if high < useless and enough else "not_demonstrated"
@@ -215,15 +219,33 @@ def _witnesses(ev: Evaluation) -> Iterator[tuple[float, float, float, float]]:
             levels = {"balanced_accuracy": (CHANCE, USELESS)}
         case Multiclass():
             always = ev.no_skill.get("accuracy", 1 / len(ev.space))
-            levels = {"mcc": (0.0, USELESS_MCC), "accuracy": (always, always)}
+            levels = {"mcc": (0.0, USELESS_MCC), "accuracy": (always, always + USELESS_MCC * (1 - always))}
         case Multilabel():
             always = ev.no_skill.get("f1_micro", 1.0)
             levels = {"f1_micro": (always, always + USELESS_MCC * (1 - always))}
     for name, (level, useless) in levels.items():
         found = estimate(ev, name)
-        if found is not None and found.low is not None and found.high is not None:
-            reach = found.high if name != "accuracy" else max(found.high, level)  # a rare class may be found
-            yield found.low, reach, level, useless
+        if found is None or found.low is None or found.high is None:
+            continue
+        if name != "accuracy" or found.low > level:  # below it a rare class may still be found
+            yield found.low, found.high, level, useless
+
+
+def over_always(ev: Evaluation) -> tuple[float, float, float]:
+    """Return by how much accuracy exceeds that of always predicting the most frequent label, and its ends.
+
+    The two are of the same rows: only rows that exactly one of them has right vary (as in McNemar's test).
+    """
+    known = margins(ev)
+    most = max(known, key=lambda margin: margin.support)
+    gained = sum(margin.right for margin in known if margin is not most)
+    lost = most.support - most.right
+    gain = (gained - lost) / ev.weight
+    variance = max((gained + lost) / ev.weight - gain**2, 0.0)
+    half = NormalDist().inv_cdf(0.5 + ev.sampling.level / 2) * math.sqrt(
+        variance / (ev.weight * informative(ev))
+    )
+    return gain, gain - half, gain + half
 
 
 def enough(ev: Evaluation) -> bool:

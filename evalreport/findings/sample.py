@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
-from evalreport.findings.chance import informative, margins
+from evalreport.findings.chance import Margin, margins
+from evalreport.findings.scarcity import ADVICE, HEAVY, Cause, scarcity
 from evalreport.findings.words import CLASSES, Told, rule, spoken, value
-from evalreport.labels import Binary
+from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
 from evalreport.values import Estimate
 
-FEW_EVENTS = 100
-"""Examples of either class below which a binary sample is small (Collins, Ogundimu & Altman 2016)."""
 FEW_ROWS = 20
-"""Examples of a class below which its own numbers are mostly chance."""
+"""Examples of a class below which its interval is worth a sentence."""
+WIDE = 0.2
+"""Width of the interval of recall or specificity from which on that is a caution."""
+WIDE_CLASS = 0.3
+"""The same of one of many classes."""
+CAUSES: Mapping[Cause, str] = {
+    "rows": "",
+    "groups": ", but {support:it is|they are} in {groups:count} {groups:group|groups}",
+    "weight": ", but one of them has {largest:whole} of their weight",
+    "weights": ", but their weights are so uneven that they count as {effective:about}",
+}
+"""What makes the interval of a class wide, beside the number of its examples."""
 REPEATED = 0.01
 """Share of repeated rows that is worth a sentence."""
 TELLING = 0.8
@@ -26,36 +37,31 @@ SHARES = frozenset(("precision", "average_precision", "mcc"))
 """Metrics that are lower in a group for no other reason than that positives are rarer in it."""
 
 
-@rule(
-    section="verdict",
-    action="More examples narrow the intervals. Runs on the same rows are better told apart by evalreport compare.",
-)
+@rule(section="verdict")
 def few_events(ev: Evaluation) -> Told | None:
-    """Fewer than 100 examples of the rarer class of a binary problem."""
+    """Fewer than 100 independent examples of the rarer class of a binary problem, and why."""
     support = _both_classes(ev)
     if support is None:
         return None
     code = int(support[1] <= support[0])
-    if not 0 < support[code] * informative(ev) < FEW_EVENTS:
+    cause = scarcity(ev, code, support[code]) if support[code] else None
+    if cause is None:
         return None
-    found = ev.metrics.get("recall" if code else "specificity")
-    claim = "{support:count} of {n:weight} {support:is|are} {label:label}"
-    evidence: dict[str, Any] = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight}
-    if support[code] < FEW_EVENTS:
-        claim = f"Only {claim}"
-    elif ev.clusters is not None:
-        claim, evidence["clusters"] = (
-            claim + ", but all stand in {clusters:count} {clusters:group|groups}",
-            ev.clusters,
-        )
-    else:
-        claim += ", but the weights are so uneven that they count as {effective:about}"
-        evidence["effective"] = support[code] * informative(ev)
+    name = "recall" if code else "specificity"
+    found = ev.metrics.get(name)
+    claim = "{support:count} of {n:weight} {support:is|are} {label:label}" + CAUSES[cause.kind]
+    evidence = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight, **cause.evidence}
+    wide = True
     if isinstance(found, Estimate) and found.low is not None and found.high is not None:
-        half = (found.high - found.low) / 2
-        claim += ": the share of them that is found is known to about ±{half:points}"
-        evidence |= {"half": half, "low": found.low, "high": found.high}
-    return Told(claim + ".", evidence)
+        wide = found.high - found.low > WIDE
+        claim += f": {{support:its|their}} {spoken(find(name).title)} is {{{name}:ratio}} ({{low:of {name}}} to {{high:of {name}}})"
+        evidence |= {name: found.value, "low": found.low, "high": found.high}
+    return Told(
+        ("Only " if cause.kind == "rows" else "") + claim + ".",
+        evidence,
+        severity="caution" if wide else "note",
+        action=ADVICE[cause.kind],
+    )
 
 
 def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
@@ -71,27 +77,40 @@ def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
 
 @rule(section=CLASSES, action="Read their rows together with the intervals.")
 def small_classes(ev: Evaluation) -> Told | None:
-    """Classes with fewer than 20 examples."""
+    """Classes with fewer than 20 examples, and how little is known of the least known one."""
     known = [margin for margin in margins(ev) if margin.support > 0]
-    small = sorted((m for m in known if m.support * informative(ev) < FEW_ROWS), key=lambda m: m.support)
+    small = sorted((m for m in known if m.support < FEW_ROWS), key=lambda m: m.support)
     if not small or isinstance(ev.space, Binary):
         return None
     sizes = "{least:count}" if small[0].support == small[-1].support else "{least:count} to {most:count}"
-    few = "less weight than {few:rows}" if ev.weighted else f"fewer than {{few:examples}} ({sizes})"
-    claim = f"{{n_small:count}} of {{n:classes}} {{n_small:has|have}} {few}: {{labels:labels}}"
+    few = f"fewer than {{few:examples}} ({sizes})"
+    claim = f"{{n_small:count}} of {{n:classes}} {{n_small:has|have}} {few}: {{labels:labels}}."
     if len(small) == len(known) > 1:
-        claim = f"Each of {{n:classes}} has {few}"
-    return Told(
-        claim + ". {n_small:Its|Their} own numbers are mostly luck.",
-        {
-            "n_small": len(small),
-            "n": len(known),
-            "few": FEW_ROWS,
-            "labels": [margin.label for margin in small],
-            "least": small[0].support,
-            "most": small[-1].support,
-        },
-    )
+        claim = f"Each of {{n:classes}} has {few}."
+    evidence: dict[str, Any] = {
+        "n_small": len(small),
+        "n": len(known),
+        "few": FEW_ROWS,
+        "labels": [margin.label for margin in small],
+        "least": small[0].support,
+        "most": small[-1].support,
+    }
+    recall = _least_known(ev, small)
+    if recall is not None:
+        label, value = recall
+        claim += " Recall of {widest:label} is {own:within low high} ({low:within low high} to {high:within low high})."
+        evidence |= {"widest": label, "own": value.value, "low": value.low, "high": value.high}
+        evidence["judged_by"] = "recall"
+    wide = recall is None or (recall[1].width or 0.0) > WIDE_CLASS
+    return Told(claim, evidence, severity="caution" if wide else "note")
+
+
+def _least_known(ev: Evaluation, small: Sequence[Margin]) -> tuple[Label, Estimate] | None:
+    """The class whose recall has the widest interval."""
+    labels = [margin.label for margin in small]
+    found = [(entry.label, entry.metrics.get("recall")) for entry in ev.classes if entry.label in labels]
+    known = [(label, one) for label, one in found if isinstance(one, Estimate) and one.width is not None]
+    return max(known, key=lambda entry: entry[1].width or 0.0, default=None)
 
 
 @rule(section="groups", action="Look at the mistakes of this group before the overall number is used for it.")
@@ -175,9 +194,7 @@ def repeated_rows(ev: Evaluation) -> Told | None:
     )
 
 
-@rule(
-    "note", section="provenance", action="Read the intervals, which allow for it, and not the number of rows."
-)
+@rule("note", section="provenance")
 def effective_rows(ev: Evaluation) -> Told | None:
     """Uneven weights, or groups of rows that are alike, which leave fewer rows than are there.
 
@@ -192,12 +209,19 @@ def effective_rows(ev: Evaluation) -> Told | None:
     known = ev.facts.get("effective_n", ev.rows)
     if known > TELLING * ev.rows:
         return None
+    top = ev.facts.get("largest_weight", 0.0)
+    cause: Cause = "weights"
     why = "the weights are uneven" if ev.clusters is None else "rows of one group are alike"
     if ev.weighted and ev.clusters is not None:
         why = "weights are uneven, and rows of one group alike"
+    elif ev.weighted and top >= HEAVY:
+        why, cause = "one row has {largest:whole} of the weight", "weight"
+    elif not ev.weighted:
+        cause = "groups"
     return Told(
         "{n:rows} tell as much as {effective_n:about} independent ones of equal weight: " + why + ".",
-        {"n": ev.rows, "effective_n": known},
+        {"n": ev.rows, "effective_n": known, "largest": top},
+        action=ADVICE[cause],
     )
 
 

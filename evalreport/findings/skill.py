@@ -14,13 +14,14 @@ from evalreport.findings.chance import (
     association,
     decision_skill,
     enough,
-    informative,
     margins,
     only_labels,
+    over_always,
     ranking_skill,
     rarest,
     right_by_chance,
 )
+from evalreport.findings.scarcity import ADVICE, scarcest
 from evalreport.findings.words import Told, estimate, rule, value
 from evalreport.labels import Binary, Task
 from evalreport.metrics.named_sets import OF_RANKING
@@ -31,10 +32,6 @@ ENOUGH = 20
 """Rows from which on a flawless or a useless result is remarkable."""
 UNEQUAL = 0.8
 """Share of the most frequent class from which on accuracy is mostly that class's."""
-FEW_EVENTS = 100
-"""Examples of a class below which it is to blame for a wide interval (Collins, Ogundimu & Altman 2016)."""
-LITTLE = 0.005
-"""Difference of accuracies below which one is not called worse."""
 ASSOCIATED = 1.96
 """Standard errors from which on an association of truth and answers is demonstrated."""
 RANKING: Mapping[Task, str] = {"binary": "curves", "multiclass": "cutoff", "multilabel": "labels"}
@@ -68,24 +65,28 @@ def no_skill(ev: Evaluation) -> Told | None:
     return found and replace(found, template=f"No skill: {found.template}.")
 
 
-@rule(
-    section="verdict",
-    action="Gather more examples, of the rarer class above all, before the model is called good or useless.",
-)
+@rule(section="verdict", action="Compare this gain with what using the model costs before it is used.")
+def barely_better(ev: Evaluation) -> Told | None:
+    """Significantly better than an answer that never looks, and still of next to no use."""
+    found = _without(ev, "barely")
+    return found and replace(found, template=f"Barely better than chance: {found.template}.")
+
+
+@rule(section="verdict")
 def skill_not_demonstrated(ev: Evaluation) -> Told | None:
     """The interval covers an answer that never looks, and also a useful model: the sample cannot tell."""
     found = _without(ev, "not_demonstrated")
     if found is None:
         return None
     what, fewest = "rank" if "roc_auc" in found.evidence else "decide", rarest(ev)
-    why = "it may be luck"
-    if ev.task != "multilabel" and fewest < FEW_EVENTS:
-        why = "{fewest:examples} of the rarest class {fewest:is|are} too few to tell"
-    elif ev.clusters is not None and fewest * informative(ev) < FEW_EVENTS:
-        why = "rows of {clusters:count} {clusters:group|groups} are too few to tell"
+    cause, why = scarcest(ev, fewest), "this could be chance"
+    if cause is not None and (cause.kind != "rows" or ev.task != "multilabel"):
+        why = cause.why
+    more = {} if cause is None else cause.evidence
     return Told(
         f"Not demonstrated to {what} better than chance: {found.template}; {why}.",
-        {**found.evidence, "fewest": fewest, "clusters": ev.clusters},
+        {**found.evidence, "fewest": fewest, **more},
+        action=ADVICE["rows" if cause is None else cause.kind],
     )
 
 
@@ -249,17 +250,30 @@ def imbalance(ev: Evaluation) -> Told | None:
         return None
     if base < UNEQUAL and (accuracy > base or association(ev) < ASSOCIATED):
         return None
-    clear = accuracy - base > (1 - base) / 2
-    verdict = "hardly better" if accuracy > base else "no better" if base - accuracy < LITTLE else "worse"
+    gain, low, high = over_always(ev)
+    clear = low > 0 and gain > (1 - base) / 2
+    ends = "{less:apart least most} points {side} ({least:apart least most} to {most:apart least most})"
+    verdict = ends if low > 0 or high < 0 else "not significantly {side}"
+    if gain == 0:
+        verdict = "no better"
+    turned = (gain, low, high) if gain > 0 else (-gain, -high, -low)
     template = (
-        "Accuracy of {accuracy:percent} says less than it seems: always answering {majority:label} would already reach "
+        "Accuracy of {accuracy:percent} is less impressive than it looks: always predicting {majority:label} would already reach "
         "{always:of accuracy}."
         if clear
-        else "Accuracy misleads: always answering {majority:label} is right for {always:of accuracy} of {n:units}; the model, "
+        else "Accuracy misleads: always predicting {majority:label} is right for {always:of accuracy} of {n:units}; the model, "
         "at {accuracy:percent}, is " + verdict + "."
     )
     return Told(
         template,
-        {"accuracy": accuracy, "always": base, "majority": most.label, "n": ev.weight},
+        {
+            "accuracy": accuracy,
+            "always": base,
+            "majority": most.label,
+            "n": ev.weight,
+            "judged_by": "accuracy",
+            **dict(zip(("less", "least", "most"), turned, strict=True)),
+            "side": "better" if gain > 0 else "worse",
+        },
         severity="note" if clear else "caution",
     )

@@ -117,7 +117,7 @@ def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -
     kind, _, names = style.partition(" ")
     if kind in ("within", "apart"):
         low, high = (evidence[end] for end in names.split())
-        scale = find(evidence["judged_by"], ev.task).style
+        scale = find(evidence["judged_by"]).style
         text = at(known, decimals(low, high, scale, known), scale)
         return text if kind == "within" else text.removesuffix("%")
     own = ev.metrics.get(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evalreport.curves import BinaryCurves
 from evalreport.evaluation.model import Evaluation
+from evalreport.findings.calibration import MOVED, clipped_slopes
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import estimate, four_counts, known, tell
 from evalreport.panels.words import NOTHING, Sentence, paragraph, say
@@ -33,15 +34,26 @@ def _binary_summary(ev: Evaluation) -> Sentence:
     smooth = f"On the smooth curve a probability is off by {{ici:ratio}} on average (ICI{spread}), "
     return paragraph(
         _expected(ev),
-        NOTHING if slope is None else _slope(slope),
+        NOTHING if slope is None else _slope(ev, slope),
         tell(ev, "Intercept {intercept:number} (0 is ideal).", intercept=intercept),
         tell(ev, smooth + "nine in ten by {e90:ratio} at most."),
         tell(ev, ECE),
     )
 
 
-def _slope(slope: Estimate) -> Sentence:
-    """What the slope and its interval say of the spread of the scores."""
+def _slope(ev: Evaluation, slope: Estimate) -> Sentence:
+    """What the slope and its interval say of the spread of the scores, and what it depends on."""
+    told = _spread(slope)
+    least, most = clipped_slopes(ev) or (slope.value, slope.value)
+    if most - least < MOVED:
+        return told
+    words = (
+        "It depends on where probabilities of exactly 0 and 1 are clipped ({least:number} to {most:number})."
+    )
+    return told + say(words, least=least, most=most)
+
+
+def _spread(slope: Estimate) -> Sentence:
     if slope.low is None or slope.high is None:
         return say("Slope {slope:number} (1 is ideal).", slope=slope)
     meaning = "that the spread is off is not demonstrated"

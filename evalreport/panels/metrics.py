@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from evalreport.estimates import beside, interval, valued
 from evalreport.evaluation.model import Evaluation
+from evalreport.findings.calibration import clip_note
 from evalreport.findings.guide import Advice, guide
 from evalreport.format import Style, count
 from evalreport.metrics.catalogue import catalogue, find
@@ -68,7 +69,7 @@ def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, share
         _value(result, metric, style) + mark,
         Cell(interval(result, style), sub=ev.off_coverage.get(name, "")),
         "–" if reference is None else beside(reference, result, style),
-        Cell(meaning, sub="" if mark else reason),
+        Cell(meaning, sub=clip_note(ev, name) if not reason else "" if mark else reason),
     )
 
 

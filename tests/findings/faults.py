@@ -273,6 +273,23 @@ def rounded(hard: bool) -> Evaluation:
     return evaluated(predictions(MAIL, names(MAIL, whole.y_true), scores=Probabilities(score)))
 
 
+def nearly_random(n: int) -> Evaluation:
+    """Scores that rank a positive above a negative 53 times of 100."""
+    truth = random().random(n) < 0.5
+    score = 1 / (1 + np.exp(-random(1).standard_normal(n) * 0.1 - 0.01 * truth))
+    return evaluated(predictions(MAIL, names(MAIL, truth), scores=Probabilities(score)))
+
+
+def saturated(share: float) -> Evaluation:
+    """Probabilities of which so many are exactly 0 or 1, as those of a forest are."""
+    whole = mail()
+    assert isinstance(whole.scores, Probabilities)
+    score = whole.scores.values.copy()
+    sure = np.argsort(-np.abs(score - 0.5))[: int(share * len(score))]
+    score[sure] = score[sure].round()
+    return evaluated(predictions(MAIL, names(MAIL, whole.y_true), scores=Probabilities(score)))
+
+
 def chosen(origin: Any) -> Evaluation:
     return evaluated(mail().at(Threshold(0.42, origin)))
 
@@ -300,6 +317,8 @@ PLANTED: Mapping[str, Planted] = {
         lambda: evaluated(mail(weights=random(1).lognormal(0, 1.5, 1000))),
         lambda: evaluated(mail(weights=random(1).lognormal(0, 0.2, 1000))),
     ),
+    "barely_better": Planted(lambda: nearly_random(20_000), lambda: nearly_random(200)),
+    "certain_scores": Planted(lambda: saturated(0.3), lambda: saturated(0.0)),
     "skill_not_demonstrated": Planted(lambda: evaluated(mail(12)), lambda: evaluated(mail())),
     "inverted": Planted(lambda: evaluated(mail(bend=np.negative)), lambda: evaluated(mail())),
     "constant_scores": Planted(lambda: constant(0.3), lambda: constant(None)),

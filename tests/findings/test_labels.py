@@ -63,7 +63,7 @@ def test_the_model_that_always_says_no() -> None:
     assert [finding.rule for finding in found[:2]] == ["no_skill", "never_predicted"]
     assert claims["never_predicted"] == "1 of 2 classes is never predicted: “yes”. Its 10 messages are wrong."
     assert claims["imbalance"] == (
-        "Accuracy misleads: always answering “no” is right for 99.00% of messages; "
+        "Accuracy misleads: always predicting “no” is right for 99.00% of messages; "
         "the model, at 99.00%, is no better."
     )
 

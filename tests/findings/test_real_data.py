@@ -86,7 +86,7 @@ def test_collapse_told_in_text() -> None:
 @pytest.mark.parametrize(
     ("score", "told", "untold"),
     [
-        ("score_lr", {"imbalance", "miscalibrated", "repeated_rows"}, {"default_threshold", "no_skill"}),
+        ("score_lr", {"imbalance", "miscalibrated"}, {"default_threshold", "no_skill"}),
         ("score_nb", {"imbalance", "miscalibrated", "default_threshold"}, {"no_skill", "too_perfect"}),
     ],
 )
@@ -102,7 +102,7 @@ def test_balanced_class_weights_spoil_the_probabilities() -> None:
     assert said["miscalibrated"] == (
         "The probabilities are too high: by their sum 2,686 of 10,000 machines should be “1”, and 339 are."
     )
-    assert said["imbalance"].endswith("the model, at 82.10%, is worse.")
+    assert said["imbalance"].endswith("the model, at 82.10%, is 14.51 points worse (13.68 to 15.34).")
 
 
 def test_emotions() -> None:

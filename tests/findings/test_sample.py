@@ -157,10 +157,87 @@ def test_equal_texts_may_be_duplicates() -> None:
 def test_many_examples_in_few_groups_are_not_called_few_examples() -> None:
     ev = er.evaluate(TRUTH[:500], TRUTH[:500], groups=np.arange(500) // 100)
     rules = found(ev)
-    assert re.match(r"\d+ of 500 cases are “[01]”, but all stand in 5 groups", rules["few_events"].claim)
-    assert "skill_not_demonstrated" not in rules  # all are right: beside that nothing is said of luck
-    uneven = er.evaluate(TRUTH[:500], TRUTH[:500], weights=np.r_[np.full(490, 0.01), np.full(10, 50.0)])
-    assert "but the weights are so uneven that they count as" in found(uneven)["few_events"].claim
+    assert re.match(r"\d+ of 500 cases are “[01]”, but they are in 5 groups: ", rules["few_events"].claim)
+    assert rules["few_events"].action.startswith("Add groups")
+    assert "skill_not_demonstrated" not in rules  # all are right: beside that nothing is said of chance
+    uneven = er.evaluate(TRUTH[:500], TRUTH[:500], weights=np.r_[np.full(470, 0.01), np.full(30, 50.0)])
+    claim = found(uneven)["few_events"]
+    assert "but their weights are so uneven that they count as" in claim.claim
+    assert claim.action.startswith("Check the largest weights")
+
+
+FORTY = np.arange(300) < 40
+MISSED = np.where(np.isin(np.arange(300), [*range(6), *range(100, 110)]), ~FORTY, FORTY)
+
+
+@pytest.mark.parametrize(
+    ("options", "words", "action"),
+    [
+        ({}, "Only 40 of 300 cases are “1”: their recall is 85% (71% to 93%).", "Add examples"),
+        (
+            {"groups": np.arange(300) // 10},
+            "40 of 300 cases are “1”, but they are in 4 groups: ",
+            "Add groups",
+        ),
+        (
+            {"weights": np.where(np.arange(300) == 3, 39.0, 1.0)},
+            "40 of 300 cases are “1”, but one of them has 50% of their weight: ",
+            "Check this weight",
+        ),
+    ],
+)
+def test_the_cause_of_a_wide_interval_and_its_advice(
+    options: dict[str, np.ndarray], words: str, action: str
+) -> None:
+    ev = er.evaluate(FORTY.astype(int), MISSED.astype(int), **options)  # type: ignore[arg-type]
+    few = found(ev)["few_events"]
+    assert few.claim.startswith(words)
+    assert few.action.startswith(action)
+    recall = ev["recall"]
+    assert isinstance(recall, er.Estimate)
+    assert (few.evidence["low"], few.evidence["high"]) == (recall.low, recall.high)
+    skill = found(ev).get("skill_not_demonstrated")
+    assert skill is None or skill.action == few.action  # one advice
+
+
+@pytest.mark.parametrize(("right", "severity"), [(19, "note"), (10, "caution")])
+def test_the_severity_of_a_small_class_follows_its_interval(right: int, severity: str) -> None:
+    """Of 19 of 19 right, 83% to 100%, nobody can say that it is mostly chance."""
+    truth = np.repeat([0, 1, 2], [200, 200, 19])
+    answer = truth.copy()
+    answer[400 : 419 - right] = 0
+    answer[:20] = 1
+    small = found(er.evaluate(truth, answer))["small_classes"]
+    assert small.severity == severity
+    ends = "100% (83.2% to 100%)" if right == 19 else "53% (32% to 73%)"
+    assert small.claim == f"1 of 3 classes has fewer than 20 examples (19): “2”. Recall of “2” is {ends}."
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("rows", [500, 5000])
+def test_a_gain_over_the_constant_answer_is_said_with_its_interval(rows: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.1
+    answer = np.where(rng.random(rows) < 0.955, truth, ~truth)
+    gain = found(er.evaluate(truth.astype(int), answer.astype(int)))["imbalance"]
+    assert "hardly" not in gain.claim
+    if gain.evidence["least"] > 0 and gain.severity == "caution":
+        assert re.search(r"is [\d.]+ points better \([\d.]+ to [\d.]+\)\.$", gain.claim), gain.claim
+    by_rows = (answer == truth).astype(float) - ~truth
+    half = 1.96 * by_rows.std() / np.sqrt(rows)
+    assert gain.evidence["less"] == pytest.approx(abs(by_rows.mean()))
+    assert gain.evidence["most"] - gain.evidence["less"] == pytest.approx(half, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_significant_is_not_useful(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(200_000) < 0.3
+    scores = 1 / (1 + np.exp(-rng.normal(0.035 * truth)))
+    rules = found(er.evaluate(truth.astype(int), scores=er.Probabilities(scores)))
+    assert rules["barely_better"].claim.startswith("Barely better than chance: ROC AUC is 0.5")
+    assert rules["barely_better"].evidence["high"] < 0.6
+    assert not {"no_skill", "skill_not_demonstrated", "default_threshold"} & set(rules)
 
 
 def test_the_gap_of_a_group_is_in_points_where_the_metric_is_in_per_cent() -> None:

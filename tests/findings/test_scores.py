@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import evalreport as er
-from evalreport.findings.calibration import gaps, miscalibrated
+from evalreport.findings.calibration import clip_note, clipped_slopes, gaps, miscalibrated
 from evalreport.findings.scores import default_threshold, off_scores, other_threshold
 from evalreport.findings.skill import inverted, too_perfect
 from evalreport.labels import Multilabel
@@ -162,3 +162,43 @@ def test_answers_that_point_the_wrong_way_without_scores_send_nobody_to_score_co
     ev = er.evaluate(truth, ["b", "a", "c"] * 20 + ["b", "c", "a"] * 40)
     backwards = next(finding for finding in ev.findings if finding.rule == "inverted")
     assert "score" not in backwards.action
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_depends_on_where_probabilities_of_0_and_1_are_clipped(seed: int) -> None:
+    """A forest of fully grown trees gives many of them; the slope is refitted here on clipped scores."""
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.ensemble import RandomForestClassifier
+
+    features, truth = load_breast_cancer(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(truth))
+    trained, held_out = order[:341], order[341:]
+    forest = RandomForestClassifier(50, random_state=seed).fit(features[trained], truth[trained])
+    chances = forest.predict_proba(features[held_out])
+    score, true = chances[:, 1], truth[held_out]
+    ev = er.evaluate(true, scores=er.Probabilities(score))
+    found = {finding.rule: finding for finding in ev.findings}
+    exact = int(((score == 0) | (score == 1)).sum())
+    assert found["certain_scores"].claim.startswith(f"{exact} of 228 probabilities are exactly zero or one")
+    slopes = [
+        er.evaluate(true, scores=er.Probabilities(score.clip(clip, 1 - clip)))["calibration_slope"].value or 0
+        for clip in (1e-6, 1e-2)
+    ]
+    assert clipped_slopes(ev) == pytest.approx((min(slopes), max(slopes)))
+    moved = max(slopes) - min(slopes) >= 0.05
+    assert ("(the slope is " in found["certain_scores"].claim) == moved
+    wrong = int((chances[np.arange(228), true] == 0).sum())
+    several = er.evaluate(true, scores=er.Probabilities(chances), labels=er.Multiclass([0, 1]))
+    assert several.facts.get("ruled_out", 0) == ev.facts["ruled_out"] == wrong
+
+
+def test_metrics_that_depend_on_a_clip_are_marked() -> None:
+    truth = np.arange(200) % 2
+    score = np.clip(np.where(np.arange(200) < 100, 0.5 + 0.4 * (truth - 0.5), truth), 0, 1)
+    score[::37] = 0.3
+    ev = er.evaluate(truth, scores=er.Probabilities(score))
+    marked = {name for name in ev.metrics if clip_note(ev, name)}
+    assert marked == {"log_loss", "calibration_slope", "calibration_intercept"}
+    plain = er.evaluate(truth, scores=er.Probabilities(score.clip(0.01, 0.99)))
+    assert not any(clip_note(plain, name) for name in plain.metrics)
+    assert "certain_scores" not in {finding.rule for finding in plain.findings}

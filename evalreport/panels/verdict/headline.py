@@ -59,6 +59,7 @@ def _one_sided(ev: Evaluation) -> bool:
 
 LACKING: Mapping[Skill, str] = {
     "none": "_No better than {rival}:_",
+    "barely": "_Barely better than {rival}:_",
     "not_demonstrated": "_Not demonstrated to beat {rival}:_",
     "reversed": "_Worse than {rival}:_",
 }

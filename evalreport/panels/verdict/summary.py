@@ -159,6 +159,9 @@ def _ranking(ev: Evaluation) -> Sentence:
     match ranking_skill(ev):
         case "none":
             words = "The scores rank no better than chance (ROC AUC {roc_auc:ratio})."
+        case "barely":
+            words = "The scores rank barely better than chance (ROC AUC {roc_auc:ratio}, "
+            words += "{roc_auc:ratio interval})."
         case "not_demonstrated":
             words = "Better ranking than chance is not demonstrated (ROC AUC {roc_auc:ratio}, "
             words += "{roc_auc:ratio interval})."
