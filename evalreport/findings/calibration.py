@@ -15,6 +15,7 @@ from evalreport.findings.chance import SURE, chi_square_deviate, informative
 from evalreport.findings.words import Told, estimate, rule
 from evalreport.format import count
 from evalreport.labels import Binary
+from evalreport.metrics.named_sets import CLIPPED
 
 OFF = 0.05
 """Mean gap between probability and frequency that is worth a sentence."""
@@ -98,8 +99,6 @@ def gaps(ev: Evaluation) -> Gaps | None:
 
 CERTAIN = 0.01
 """Part of the probabilities that are exactly 0 or 1 from which on that is worth a sentence."""
-CLIPPED = ("log_loss", "calibration_slope", "calibration_intercept")
-"""Metrics that depend on where probabilities of exactly 0 and 1 are clipped."""
 
 
 def clipped_slopes(ev: Evaluation) -> tuple[float, float] | None:

@@ -12,10 +12,12 @@ from evalreport.findings.scarcity import ADVICE, HEAVY, Cause, scarcity
 from evalreport.findings.words import CLASSES, Told, rule, spoken, value
 from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import ERROR_KINDS
 from evalreport.values import Estimate
 
 FEW_ROWS = 20
 """Examples of a class below which its interval is worth a sentence."""
+RECALL = ERROR_KINDS["binary"][0]
 WIDE = 0.2
 """Width of the interval of recall or specificity from which on that is a caution."""
 WIDE_CLASS = 0.3
@@ -47,7 +49,7 @@ def few_events(ev: Evaluation) -> Told | None:
     cause = scarcity(ev, code, support[code]) if support[code] else None
     if cause is None:
         return None
-    name = "recall" if code else "specificity"
+    name = ERROR_KINDS["binary"][1 - code]
     found = ev.metrics.get(name)
     claim = "{support:count} of {n:weight} {support:is|are} {label:label}" + CAUSES[cause.kind]
     evidence = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight, **cause.evidence}
@@ -100,7 +102,7 @@ def small_classes(ev: Evaluation) -> Told | None:
         label, value = recall
         claim += " Recall of {widest:label} is {own:within low high} ({low:within low high} to {high:within low high})."
         evidence |= {"widest": label, "own": value.value, "low": value.low, "high": value.high}
-        evidence["judged_by"] = "recall"
+        evidence["judged_by"] = RECALL
     wide = recall is None or (recall[1].width or 0.0) > WIDE_CLASS
     return Told(claim, evidence, severity="caution" if wide else "note")
 
@@ -108,7 +110,7 @@ def small_classes(ev: Evaluation) -> Told | None:
 def _least_known(ev: Evaluation, small: Sequence[Margin]) -> tuple[Label, Estimate] | None:
     """The class whose recall has the widest interval."""
     labels = [margin.label for margin in small]
-    found = [(entry.label, entry.metrics.get("recall")) for entry in ev.classes if entry.label in labels]
+    found = [(entry.label, entry.metrics.get(RECALL)) for entry in ev.classes if entry.label in labels]
     known = [(label, one) for label, one in found if isinstance(one, Estimate) and one.width is not None]
     return max(known, key=lambda entry: entry[1].width or 0.0, default=None)
 

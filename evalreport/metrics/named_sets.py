@@ -48,6 +48,8 @@ ERROR_KINDS: Mapping[Task, tuple[str, ...]] = {
     "multilabel": (),
 }
 """Metrics that count the errors of one kind over all rows; of several classes it is the recall of each."""
+CLIPPED = ("log_loss", "calibration_slope", "calibration_intercept")
+"""What depends on where probabilities of exactly 0 and 1 are clipped."""
 OF_SLICES: Mapping[Task, tuple[str, ...]] = {
     "binary": ("recall", "specificity", "roc_auc", "f1"),
     "multiclass": ("accuracy", "f1_macro"),
