@@ -17,7 +17,7 @@ from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.proportions import wilson
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import HEADLINE
+from evalreport.metrics.named_sets import HEADLINE, OF_CALIBRATION
 from evalreport.predictions import Categorical, Predictions, predictions
 from evalreport.scores import Probabilities
 from evalreport.values import Estimate, Undefined
@@ -42,7 +42,8 @@ def test_a_slice_is_what_its_rows_alone_would_be(make: object) -> None:
     for part in sites_of(sliced(p, names.tolist())):
         rows = p.take(names == part.value)
         rest = p.take(names != part.value)
-        metrics = [find(name, p.space.task) for name in HEADLINE[p.space.task]]
+        metrics = [find(name, p.space.task) for name in part.metrics]
+        assert {*HEADLINE[p.space.task], *OF_CALIBRATION[p.space.task]} <= {metric.name for metric in metrics}
         alone = estimates(metrics, summarise(rows), rows, SAMPLING)
         others = estimates(metrics, summarise(rest), rest, SAMPLING)
         assert part.rows == len(rows)

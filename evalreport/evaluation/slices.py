@@ -20,7 +20,7 @@ from evalreport.intervals.independent import independent_difference
 from evalreport.intervals.significance import holm
 from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find, telling
-from evalreport.metrics.named_sets import HEADLINE
+from evalreport.metrics.named_sets import HEADLINE, OF_CALIBRATION
 from evalreport.metrics.record import Metric
 from evalreport.predictions import Categorical, Predictions
 
@@ -79,6 +79,8 @@ def _column(
     space = next(iter(facts.values())).space
     read = p is not None and p.parsed is not None
     names = telling(HEADLINE["text" if read else space.task], space)
+    if next(iter(facts.values())).score_kind not in (None, "decision"):
+        names += OF_CALIBRATION[space.task]
     metrics = [find(metric, space.task) for metric in names]
     found = [_slice(p, name, value, facts, metrics, sampling) for value in facts]
     return sorted(_corrected(found, names), key=_gap)

@@ -30,7 +30,8 @@ BROKEN = 0.1
 FAVOURED = 1.5
 """Ratio of predictions to examples from which on a label is a favourite."""
 ABSORBED = 0.25
-"""Share of all predictions, beyond their due, from which on favourites break the model."""
+"""Part of all predictions, beyond their due, from which on over-predicted labels break a model that does not
+know them."""
 LESS_VARIED = 0.8
 """Ratio of the effective numbers of labels in answers and truth below which it is worth a sentence."""
 SPURIOUS = 0.05
@@ -158,8 +159,18 @@ def favourite_labels(ev: Evaluation) -> Told | None:
             "support": chosen[0].support,
             **spread,
         },
-        severity="error" if share - part > ABSORBED else "caution",
+        severity="error" if share - part > ABSORBED and not _known(ev, chosen) else "caution",
     )
+
+
+def _known(ev: Evaluation, chosen: Sequence[Margin]) -> bool:
+    """Whether predictions of these labels are right more often than shuffled ones: too many, but not blind."""
+    due = [margin.support * margin.predicted / ev.weight for margin in chosen]
+    spread = sum(
+        one * (1 - margin.support / ev.weight) * (1 - margin.predicted / ev.weight)
+        for one, margin in zip(due, chosen, strict=True)
+    )
+    return deviation(ev, sum(margin.right for margin in chosen) - sum(due), spread) > SURE
 
 
 def _is_favourite(ev: Evaluation, margin: Margin, more: float) -> bool:
@@ -247,10 +258,10 @@ def micro_macro_gap(ev: Evaluation) -> Told | None:
     weak = [entry for entry in known if _below(entry.metrics.get("f1"), micro / 2)]
     if not any(_below(entry.metrics.get("f1"), micro, sure=True) for entry in weak):
         return None
-    broken = macro < micro / 2 and 2 * len(weak) >= len(known)
+    surely = [entry for entry in known if _below(entry.metrics.get("f1"), micro / 2, sure=True)]
+    broken = macro < micro / 2 and 2 * len(surely) >= len(known)
     return Told(
-        ("One number hides a broken model: " if broken else "One number hides the weak: ")
-        + "micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. "
+        "Micro F1 hides weak {nouns}: micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. "
         "{n_weak:count} of {n_with_examples:classes} {n_weak:has|have} an F1 below {half:of f1_micro}.",
         {
             "f1_micro": micro,
@@ -260,6 +271,7 @@ def micro_macro_gap(ev: Evaluation) -> Told | None:
             "n_weak": len(weak),
             "n_with_examples": len(known),
             "noun": class_noun(ev)[0],
+            "nouns": class_noun(ev)[1],
             "weak": [entry.label for entry in sorted(weak, key=lambda e: -e.support)],
         },
         severity="error" if broken else "caution",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalreport.curves import Curve, MultilabelCurves
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import SURE, deviation, informative, margins
-from evalreport.findings.words import Told, rule, value
+from evalreport.findings.words import Told, estimate, rule, value
 from evalreport.labels import Multilabel
 from evalreport.values import Estimate
 
@@ -33,8 +33,16 @@ def two_accuracies(ev: Evaluation) -> Told | None:
     none = 1 - carried / len(ev.space)
     if none < SPARSE or each - exact < 0.2:  # nearer ones mislead nobody: chosen by hand
         return None
-    clear = each - none > (1 - none) / 2
-    verdict = "no better" if each <= none else "better" if clear else "hardly better"
+    known = estimate(ev, "label_accuracy")
+    low, high = (each, each) if known is None else (known.low or 0.0, known.high or 1.0)
+    clear = low > none and each - none > (1 - none) / 2
+    side = "better" if each > none else "worse"
+    verdict = f"{{less:apart least most}} points {side}"
+    if known is not None:
+        verdict += " ({least:apart least most} to {most:apart least most})"
+    if low <= none <= high:
+        verdict = "no better" if each == none else f"not significantly {side}"
+    gains = (each - none, low - none, high - none) if each > none else (none - each, none - high, none - low)
     return Told(
         "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and "
         "{label_accuracy:percent} of single label decisions are right. Setting no label at all would get "
@@ -45,6 +53,8 @@ def two_accuracies(ev: Evaluation) -> Told | None:
             "all_zeros": none,
             "cardinality_true": carried,
             "n": ev.rows,
+            "judged_by": "label_accuracy",
+            **dict(zip(("less", "least", "most"), gains, strict=True)),
         },
         severity="note" if clear else "caution",
     )

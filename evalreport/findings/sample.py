@@ -7,12 +7,13 @@ from typing import Any
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
+from evalreport.findings.calibration import RATIO
 from evalreport.findings.chance import Margin, margins
 from evalreport.findings.scarcity import ADVICE, HEAVY, Cause, scarcity
 from evalreport.findings.words import CLASSES, Told, rule, spoken, value
 from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import ERROR_KINDS
+from evalreport.metrics.named_sets import ERROR_KINDS, OF_CALIBRATION
 from evalreport.values import Estimate
 
 FEW_ROWS = 20
@@ -126,7 +127,7 @@ def slice_gap(ev: Evaluation) -> Told | None:
     unit = " points" if judged_by.style == "percent" else ""
     own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
     return Told(
-        "{rows:rows} with {column} = {value:label} fare worse than the rest: {metric} is {own:within least most}, "
+        "{rows:rows} with {column} = {value:label} perform worse than the rest: {metric} is {own:within least most}, "
         f"{{less:apart least most}}{unit} lower ({{least:apart least most}} to {{most:apart least most}})."
         + (" {more:count} more {more:group|groups} {more:is|are} behind." if len(groups) > 1 else ""),
         {
@@ -143,6 +144,57 @@ def slice_gap(ev: Evaluation) -> Told | None:
             "p_adjusted": part.p_adjusted[name],
         },
     )
+
+
+@rule(section="groups", action="Recalibrate for this group, and check what differs there.")
+def slice_calibration(ev: Evaluation) -> Told | None:
+    """The group whose probabilities are furthest off, and not as those of the rest, after correction."""
+    off = [(part, name) for name in OF_CALIBRATION[ev.task] for part in ev.slices if _is_off(part, name)]
+    if not off:
+        return None
+    part, name = max(off, key=lambda entry: _times_off(entry[0].metrics[entry[1]].value or 0.0))
+    own, gap = part.metrics[name], part.differences[name]
+    if not isinstance(own, Estimate) or not isinstance(gap, Estimate):
+        return None
+    shifted = name == OF_CALIBRATION[ev.task][0]
+    kind = ("low" if own.value > 1 else "high") if shifted else "under" if own.value > 1 else "over"
+    kind = f"too {kind}" if shifted else f"{kind}confident"
+    ends = sorted((abs(gap.low or 0.0), abs(gap.high or 0.0)))
+    more, groups = len({(p.column, p.value) for p, _ in off}) - 1, "{more:group|groups}"
+    return Told(
+        f"The probabilities are {kind} for {{rows:rows}} with {{column}} = {{value:label}}: {{metric}} is "
+        "{own:within low high} ({low:within low high} to {high:within low high}), {gap:within low high} {side} than "
+        "for the rest ({least:within low high} to {most:within low high})."
+        + (f" {{more:count}} more {groups} {{more:differs|differ}} from the rest." if more else ""),
+        {
+            "column": part.column,
+            "value": part.value,
+            "rows": part.rows,
+            "metric": spoken(find(name, ev.task).title),
+            "judged_by": name,
+            "own": own.value,
+            "low": own.low,
+            "high": own.high,
+            "gap": abs(gap.value),
+            "side": "higher" if gap.value > 0 else "lower",
+            "least": ends[0],
+            "most": ends[1],
+            "more": more,
+            "p_adjusted": part.p_adjusted[name],
+        },
+    )
+
+
+def _is_off(part: Slice, name: str) -> bool:
+    """Whether a value that should be 1 is surely not 1, noticeably so, and not the one of the rest."""
+    own, p = part.metrics.get(name), part.p_adjusted.get(name, 1.0)
+    if not isinstance(own, Estimate) or own.low is None or own.high is None:
+        return False
+    return p < WORSE / 2 and not own.low <= 1 <= own.high and _times_off(own.value) > RATIO
+
+
+def _times_off(value: float) -> float:
+    return max(value, 1 / max(value, 0.01))
 
 
 def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:

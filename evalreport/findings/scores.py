@@ -300,7 +300,6 @@ def same_rows(ev: Evaluation) -> Told | None:
     if point is None or point.origin != "cross-fitted" or not isinstance(ev.space, Binary):
         return None
     return Told(
-        "The threshold of {threshold:threshold} was chosen on these very rows: what is measured at it is a little too "
-        "good.",
+        "The threshold of {threshold:threshold} was chosen on this same data, so metrics at it are optimistic.",
         {"threshold": point.value},
     )

@@ -159,7 +159,7 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "ratio": lambda _, number_: ratio(number_),
     "number": lambda _, number_: number(number_),
     "points": lambda _, share: counted(max(1, round(100 * share)), "point", "points"),
-    "units": lambda ev, n: plural(n, ev.provenance.unit),
+    "units": lambda ev, n: ("weighted " if ev.weighted else "") + plural(n, ev.provenance.unit),
     "rows": lambda ev, n: counted(n, *ev.provenance.unit),
     "weight": lambda ev, n: _weighed(ev, n, ev.provenance.unit),
     "classes": lambda ev, n: counted(n, *class_noun(ev)),

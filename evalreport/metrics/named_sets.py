@@ -56,6 +56,12 @@ OF_SLICES: Mapping[Task, tuple[str, ...]] = {
     "multilabel": ("f1_micro", "subset_accuracy"),
 }
 """What slices are judged by, as far as they are known, the first ones first."""
+OF_CALIBRATION: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("observed_expected_ratio", "calibration_slope"),
+    "multiclass": (),
+    "multilabel": (),
+}
+"""What the probabilities of a slice are judged by; 1 is right."""
 OF_GROUPS: Mapping[Task, tuple[str, ...]] = {
     "binary": ("predicted_positive_rate", "recall", "fpr", "precision", "accuracy", "roc_auc"),
     "multiclass": ("accuracy", "f1_macro"),

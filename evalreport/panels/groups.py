@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from evalreport.estimates import distance, value_and_interval
@@ -10,7 +10,7 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.format import Style, count
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import OF_SLICES
+from evalreport.metrics.named_sets import OF_CALIBRATION, OF_SLICES
 from evalreport.metrics.record import Metric
 from evalreport.panels.about import confidence_percent, tell, units
 from evalreport.panels.intervals import forest_row
@@ -83,9 +83,39 @@ def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Itera
     heads = ("Group", units(ev).capitalize(), *measured, Column("Compared with the rest"))
     yield Heading(column)
     yield Table.of(f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST]))
+    yield from _calibrated(ev, place, column, ordered[:MOST])
     yield from _apart(ev, place, column)
     if len(ordered) > MOST:
         yield Note(say("{more:count} more groups are in evaluation.json.", more=len(ordered) - MOST))
+
+
+def _calibrated(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
+    """The table of what the probabilities of each group are judged by."""
+    metrics = [find(name, ev.task) for name in OF_CALIBRATION[ev.task]]
+    if not any(isinstance(part.metrics.get(metric.name), Estimate) for part in found for metric in metrics):
+        return
+    level = f"{confidence_percent(ev)} interval"
+    heads = (
+        "Group",
+        units(ev).capitalize(),
+        *(head for metric in metrics for head in (metric.title, level)),
+        "Compared with the rest",
+    )
+    rows = (
+        (
+            part.value,
+            count(part.rows),
+            *(text for metric in metrics for text in _judged(part, metric)),
+            "; ".join(_differences(part, metrics)) or "No significant difference",
+        )
+        for part in found
+    )
+    yield Table.of(f"calibration-{place}", f"Calibration by {column} (1 is ideal)", heads, rows)
+
+
+def _judged(part: Slice, metric: Metric) -> tuple[str, str]:
+    result = part.metrics.get(metric.name)
+    return ("–", "too few to say") if result is None else _ratio(result)
 
 
 def _apart(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
@@ -132,7 +162,7 @@ def _row(ev: Evaluation, part: Slice) -> Row:
         part.value,
         count(part.rows),
         *cells,
-        "; ".join(_differences(ev, part)) or "No difference demonstrated",
+        "; ".join(_differences(part, headline(ev))) or "No difference demonstrated",
     )
 
 
@@ -145,8 +175,8 @@ def _measured(part: Slice, metric: Metric) -> tuple[Cell | str, Cell]:
     return row.estimate, Cell(row.interval, track=row)
 
 
-def _differences(ev: Evaluation, part: Slice) -> Iterator[str]:
-    for metric in headline(ev):
+def _differences(part: Slice, metrics: Iterable[Metric]) -> Iterator[str]:
+    for metric in metrics:
         manner = differs(part.differences.get(metric.name), part.p_adjusted.get(metric.name))
         if manner:
             yield f"{metric.title} {manner} than the rest"

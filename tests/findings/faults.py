@@ -273,6 +273,14 @@ def rounded(hard: bool) -> Evaluation:
     return evaluated(predictions(MAIL, names(MAIL, whole.y_true), scores=Probabilities(score)))
 
 
+def two_models(shift: float) -> Evaluation:
+    """Messages whose probabilities are too low in the south and too high in the north: right on the whole."""
+    south = np.arange(4000) % 2 == 0
+    bend: Bend = lambda logit: logit + shift * np.where(south, -1, 1)  # noqa: E731
+    sites = np.where(south, "south", "north").tolist()
+    return evaluated(mail(4000, bend=bend, slices={"site": sites}))
+
+
 def nearly_random(n: int) -> Evaluation:
     """Scores that rank a positive above a negative 53 times of 100."""
     truth = random().random(n) < 0.5
@@ -347,6 +355,7 @@ PLANTED: Mapping[str, Planted] = {
     "threshold_not_chosen": Planted(lambda: evaluated(rare_mail()), lambda: evaluated(mail(4000))),
     "one_threshold": Planted(lambda: tags(bend=lambda logit: logit - 2), tags),
     "slice_gap": Planted(lambda: grouped(0.3), lambda: grouped(0.0)),
+    "slice_calibration": Planted(lambda: two_models(0.8), lambda: two_models(0.0)),
     "families": Planted(lambda: intents(relate), intents),
     "top_confusions": Planted(lambda: intents(one_way), intents),
     "miscalibrated": Planted(

@@ -37,7 +37,7 @@ def test_one_number_hides_a_broken_model() -> None:
     found = micro_macro_gap(ev)
     assert found is not None
     assert found.severity == "error"
-    assert found.claim.startswith("One number hides a broken model: micro F1 is 0.49")
+    assert found.claim.startswith("Micro F1 hides weak classes: micro F1 is 0.49")
     assert "macro F1, where every class counts the same, is 0.0" in found.claim
     assert found.evidence["n_weak"] >= 66
     assert find(ev)[0].severity == "error"

@@ -10,9 +10,11 @@ import pytest
 import evalreport as er
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.row_facts import row_facts
+from evalreport.findings.sample import slice_calibration
 from evalreport.labels import Binary, Multiclass
 from evalreport.predictions import predictions
 from evalreport.values import Finding
+from tests.findings.light import light
 
 RNG = np.random.default_rng(8)
 TRUTH = RNG.integers(0, 2, 3000)
@@ -261,3 +263,68 @@ def test_agreement_without_a_mistake_is_known_about_as_well_as_accuracy(seed: in
     for agreement in agreements:
         assert isinstance(agreement, er.Estimate) and agreement.low is not None
         assert 1 - agreement.low == pytest.approx(2 * (1 - accuracy.low), rel=0.05)
+
+
+def two_sites(seed: int, shift: float, rows: int = 2000) -> Evaluation:
+    """Right probabilities, their logit shifted down in the south, and up in the north, which is rarer."""
+    rng = np.random.default_rng(seed)
+    south = rng.random(rows) < 0.5
+    logit = rng.normal(np.where(south, -0.5, -1.5), 1.5)
+    truth = rng.random(rows) < 1 / (1 + np.exp(-logit))
+    scores = 1 / (1 + np.exp(-logit - shift * np.where(south, -1, 1)))
+    sites = np.where(south, "south", "north").tolist()
+    return light(
+        predictions(Binary(0, 1), truth.astype(int), scores=er.Probabilities(scores), slices={"site": sites})
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sites_with_right_probabilities_are_not_called_miscalibrated(seed: int) -> None:
+    assert slice_calibration(two_sites(seed, 0.0, rows=600)) is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_model_that_is_right_on_the_whole_and_wrong_in_each_site(seed: int) -> None:
+    ev = two_sites(seed, 0.8)
+    claim = slice_calibration(ev)
+    assert claim is not None
+    part = next(one for one in ev.slices if one.value == claim.evidence["value"])
+    assert claim.evidence["own"] == part.metrics[claim.evidence["judged_by"]].value
+    if claim.evidence["judged_by"] == "observed_expected_ratio":
+        word = "low" if claim.evidence["value"] == "south" else "high"
+        assert claim.claim.startswith(f"The probabilities are too {word} for ")
+        assert " than for the rest (" in claim.claim
+        assert "1 more group differs from the rest" in claim.claim
+
+
+def test_shares_of_weighted_rows_are_called_so() -> None:
+    ev = er.evaluate(FORTY.astype(int), MISSED.astype(int), weights=np.where(FORTY, 1.0, 1.5))
+    misleads = found(ev)["imbalance"].claim
+    assert "of weighted cases" in misleads or "less impressive" in misleads
+    none = er.evaluate(FORTY.astype(int), np.zeros(300, dtype=int), weights=np.where(FORTY, 1.0, 1.5))
+    assert re.search(r"is right for [\d.]+% of weighted cases", found(none)["imbalance"].claim)
+
+
+@pytest.mark.parametrize(("knows", "severity"), [(True, "caution"), (False, "error")])
+@pytest.mark.parametrize("seed", range(4))
+def test_too_many_predictions_of_a_class_are_an_error_where_nothing_is_known_of_it(
+    knows: bool, severity: str, seed: int
+) -> None:
+    """Half of all answers are one class of five, with its own examples where the model knows it."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 5, 2000)
+    always = rng.random(2000) < 0.5
+    answer = np.where(always, 0, rng.integers(1, 5, 2000))
+    if knows:
+        answer = np.where(truth == 0, 0, answer)
+    assert found(er.evaluate(truth, answer))["favourite_labels"].severity == severity
+
+
+@pytest.mark.parametrize("weights", [None, np.where(np.arange(100) < 20, 0.0, 1.0)])
+def test_absent_classes_are_those_without_a_true_example(weights: np.ndarray | None) -> None:
+    truth = np.where(np.arange(100) < 20, "a", np.where(np.arange(100) < 60, "b", "c"))
+    answer = np.where(np.arange(100) % 7 == 0, "d", truth)
+    ev = er.evaluate(truth, answer, labels=er.Multiclass("abcde"), weights=weights)
+    absent = [entry for entry in ev.classes if entry.state in ("absent", "spurious")]
+    assert ev["n_absent"].value == len(absent) == (2 if weights is None else 3)
+    assert found(ev)["absent_classes"].evidence["n_absent"] == len(absent)

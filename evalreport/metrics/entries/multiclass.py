@@ -255,8 +255,8 @@ COLLAPSE: tuple[Metric, ...] = (
     _number(
         name="n_absent",
         title="Absent classes",
-        meaning="classes without a true example: they cannot be measured",
-        formula="#(P = 0)",
+        meaning="classes without a true example, predicted or not: they cannot be measured",
+        formula="#(P = 0), P the (weighted) number of true examples",
         function=multi.n_absent,
         source="this project: three states of a class",
         use="to know what this sample says nothing about",
