@@ -243,7 +243,7 @@ def default_threshold(ev: Evaluation) -> Told | None:
 @rule(
     section="threshold",
     action="Choose it on validation data: by what a miss costs, as in --threshold cost:10 --tune-on FILE, or by a constraint"
-    " on recall or on the rate of predicted positives.",
+    " on recall or on predicted positives.",
 )
 def threshold_not_chosen(ev: Evaluation) -> Told | None:
     """Almost nothing is predicted positive at the default threshold, which nobody chose."""
