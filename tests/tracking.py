@@ -155,6 +155,7 @@ def make_run(
     tags: Mapping[str, str] | None = None,
     tables: Mapping[str, Any] | None = None,
     folder: Path | None = None,
+    started: int | None = None,
 ) -> MadeRun:
     """Make a run, by default a finished one in an experiment of its own.
 
@@ -170,7 +171,7 @@ def make_run(
         known = client.get_experiment_by_name(experiment)
         place = (folder / "artifacts").as_uri() if folder else None
         experiment_id = known.experiment_id if known else client.create_experiment(experiment, place)
-        run_id = client.create_run(experiment_id, run_name=name, tags=dict(tags or {})).info.run_id
+        run_id = client.create_run(experiment_id, started, dict(tags or {}), name).info.run_id
         for path, content in (artifacts or {}).items():
             log_bytes(client, run_id, path, content.encode() if isinstance(content, str) else content)
         for path, table in (tables or {}).items():

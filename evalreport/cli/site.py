@@ -97,6 +97,8 @@ def _tell(console: Console, done: MadeSite, folder: str, logged: Logged | None) 
     from evalreport.panels.site import board_headline
 
     board = done.board
+    for warning in done.warnings:
+        console.warn(warning)
     for run in board.missing:
         console.say(f"{run.name} is not ranked: {run.reason}")
     console.out(

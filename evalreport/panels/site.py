@@ -120,7 +120,9 @@ def _history(board: Board) -> Section | None:
     ]
     if len(moments) < 2:
         return None
-    steps = [(run.champion or 0, values[run.name].value or 0.0, run.name) for run in board.champions]
+    steps = [
+        (run.champion, values[run.name].value or 0.0, run.name) for run in board.champions if run.champion
+    ]
     body = history(board.metric, moments, steps, board.best.name)
     note = "Whiskers: {level:percent} intervals." + (
         " Rings and line: the champion of the day." if steps else ""

@@ -48,11 +48,15 @@ def with_tables(tag: str, paths: Collection[str]) -> str | None:
     --------
     >>> with_tables('[{"path": "a.json", "type": "table"}]', ["b.json", "a.json"])
     '[{"path": "a.json", "type": "table"}, {"path": "b.json", "type": "table"}]'
+    >>> [with_tables(tag, ["b.json"]) for tag in ("{}", "null", "[3]", "[" * 5000)]
+    [None, None, None, None]
     """
     try:
         entries = json.loads(tag) if tag.strip() else []
         known = {entry["path"] for entry in entries}
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not isinstance(entries, list):
         return None
     entries += [{"path": path, "type": "table"} for path in paths if path not in known]
     return json.dumps(entries)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from evalreport.sources.runs import valid_time
 from evalreport.study import Direction, Param, Space, State, StudyObjective
 from evalreport.study.constraints import KEY, Constraints, constraints_of
 from evalreport.study.values import is_number, plain
@@ -130,7 +131,7 @@ def _by_status(run: Any) -> State:
 
 
 def _run_times(run: Any) -> Times:
-    start, end = run.info.start_time, run.info.end_time
+    start, end = valid_time(run.info.start_time), valid_time(run.info.end_time)
     return start / 1000 if start else None, end / 1000 if end else None
 
 
@@ -149,7 +150,7 @@ def _stored_constraints(run: Any) -> Constraints:
 def _json(text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -239,7 +240,7 @@ def _of_json(run: Any) -> Iterator[tuple[str, Distribution]]:
         texts = json.loads(run.data.tags.get("param_directions", "{}"))
         for name, inner in ((name, json.loads(text)) for name, text in texts.items()):
             yield name, (inner["name"], dict(inner["attributes"]))
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return
 
 

@@ -169,7 +169,7 @@ def _logged_tables(run: RunInfo) -> list[str]:
     try:
         entries = json.loads(run.tags.get(TABLES_TAG, "[]"))
         return [str(entry["path"]) for entry in entries if entry["type"] == "table"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return []  # the tag is anybody's to write; without it the names decide
 
 
@@ -196,7 +196,7 @@ def dataset_path(dataset: DatasetSource) -> Path | None:
         return None
     try:
         uri = json.loads(dataset.source)["uri"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     if not isinstance(uri, str) or "\0" in uri:
         return None

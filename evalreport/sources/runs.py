@@ -25,6 +25,8 @@ PAGE = 1000
 MOST_CHILDREN = 10
 """Child runs that are named to a user whose run has none of the predictions."""
 NEWEST_FIRST = ["attributes.start_time DESC"]
+YEAR_10000 = 253_402_300_800_000
+"""Milliseconds since 1970 from which a time is not a date."""
 _ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)
 _EXPERIMENTS_AT_ONCE = 200
 """Experiments named in one search: their ids have to fit in one request (chosen by hand)."""
@@ -52,12 +54,14 @@ class RunInfo:
     status : str
         ``FINISHED``, ``FAILED``, ``KILLED``, ``RUNNING`` or ``SCHEDULED``.
     started : int or None
-        Milliseconds since 1970, UTC.
+        Milliseconds since 1970, UTC; None where the run has no time, or one that is not a date.
     artifact_uri : str
     tags, params : mapping
     datasets : tuple of DatasetSource
     models : tuple of str
         Ids of the logged models that it made or was given, each once.
+    remarks : tuple of str
+        What of the run was ignored, and why.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class RunInfo:
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     datasets: tuple[DatasetSource, ...] = field(default=(), repr=False)
     models: tuple[str, ...] = field(default=(), repr=False)
+    remarks: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def shown(self) -> str:
@@ -255,22 +260,36 @@ def _completed(store: Store, start: str) -> str:
     return str(found[0].info.run_id)
 
 
+def valid_time(at: float | None) -> float | None:
+    """Return a time in milliseconds since 1970 if it is a date; None for what a wrong clock or client wrote.
+
+    Examples
+    --------
+    >>> valid_time(0), valid_time(-(10**15)), valid_time(9 * 10**17), valid_time(None)
+    (0, None, None, None)
+    """
+    return at if at is not None and 0 <= at < YEAR_10000 else None
+
+
 def run_info(run: Any, experiment: str) -> RunInfo:
     """Return what is kept of an MLflow `Run`; before MLflow 3 runs know of no models."""
     inputs = run.inputs.dataset_inputs if run.inputs else ()
     datasets = [entry.dataset for entry in inputs]
+    at, started = run.info.start_time, valid_time(run.info.start_time)
+    odd = at is not None and started is None
     return RunInfo(
         run_id=run.info.run_id,
         name=run.info.run_name or "",
         experiment_id=run.info.experiment_id,
         experiment=experiment,
         status=run.info.status,
-        started=run.info.start_time,
+        started=None if started is None else int(started),
         artifact_uri=run.info.artifact_uri,
         tags=dict(run.data.tags),
         params=dict(run.data.params),
         datasets=tuple(DatasetSource(d.name, d.digest, d.source_type, d.source) for d in datasets),
         models=_models(run),
+        remarks=(f"its start time {at} is not a date and is ignored",) if odd else (),
     )
 
 

@@ -89,7 +89,7 @@ def _source_of(dataset: DatasetSource) -> SparkSource | None:
         told: dict[str, Any] = json.loads(dataset.source)
         name = told.get("table_name") or told.get("delta_table_name") or told.get("path")
         version = told.get("delta_table_version")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return None
     if not isinstance(name, str) or not isinstance(version, int | None):
         return None

@@ -127,7 +127,7 @@ def _text(response: str | None) -> str:
         return ""
     try:
         value = json.loads(response)
-    except ValueError:
+    except (ValueError, RecursionError):
         return response
     if value is None:
         return ""

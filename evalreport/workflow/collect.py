@@ -178,7 +178,7 @@ def run_origin(store: Store, run: RunInfo) -> Provenance:
         tracking=store.shown,
         model=run.model,
         commit=run.tags.get("mlflow.source.git.commit", ""),
-        notes=_unfinished(run),
+        notes=(*_unfinished(run), *(f"{run.shown}: {remark}" for remark in run.remarks)),
     )
 
 

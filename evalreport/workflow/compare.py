@@ -364,6 +364,8 @@ def over_time(
                 "a file has no time", where=item.shown, fix="name runs, as with --experiment NAME"
             )
         try:
+            if item.run.started is None:
+                raise DataError("its start time is missing or not a date", fix="leave it out with --filter")
             found.append((item, evaluation_of(item, plain)))
         except EvalreportError as error:
             failed[item.name] = error

@@ -17,6 +17,7 @@ from evalreport.comparison.board import Board, BoardRun, MissingRun, RunFacts, s
 from evalreport.comparison.compare import MOST_RANKED, distinct
 from evalreport.comparison.field import ContributionsOfRun, run_field
 from evalreport.errors import DataError, EvalreportError, NotFoundError, UsageError
+from evalreport.facts.counts import Array
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import PRIMARY
 from evalreport.panels.site import board_headline
@@ -25,7 +26,7 @@ from evalreport.sinks.folder import MANIFESTS
 from evalreport.sinks.sink import Logged
 from evalreport.sinks.site import KEPT, SiteFolder, digest_of
 from evalreport.sources.mlflow_client import Store
-from evalreport.sources.runs import RunInfo, find_run
+from evalreport.sources.runs import RunInfo, find_run, valid_time
 from evalreport.text import slug
 from evalreport.workflow.deliver import sink_in
 from evalreport.workflow.evaluate import evaluated
@@ -78,6 +79,8 @@ class MadeSite:
     paths : tuple of str
         All of the site's files, the front page first.
     folder : Path
+    warnings : tuple of str
+        What of single runs was ignored.
     """
 
     board: Board
@@ -86,6 +89,7 @@ class MadeSite:
     removed: int
     paths: tuple[str, ...] = ()
     folder: Path = Path()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass
@@ -106,7 +110,9 @@ class _Site:
         """Whether the report of a run is there and made of what the run holds now; takes its facts up."""
         facts = self.kept(task.stem)
         whole = facts is not None and all(map(self.folder.stands, paths_of(task.stem)))
-        if facts is None or not whole or facts.sort_by != (self.wanted.sort_by or ""):
+        if facts is None or not whole or self.stack(task.stem, facts) is None:
+            return False
+        if facts.sort_by != (self.wanted.sort_by or ""):
             return False
         if not same_inputs(task.item, facts.inputs, self.request, Destination()):
             return False
@@ -120,6 +126,15 @@ class _Site:
         except DataError:
             return None
         return found
+
+    def stack(self, stem: str, facts: RunFacts) -> Array | None:
+        """Return what is kept of the rows of a run, two lines for each metric; None of any other file."""
+        try:
+            found = np.load(io.BytesIO(self.folder.read(paths_of(stem)[3]) or b""), allow_pickle=False)
+        except (ValueError, OSError, EOFError):
+            return None
+        numbers = found.dtype.kind == "f" and np.isfinite(found).all()
+        return found if numbers and found.ndim == 2 and len(found) == 2 * len(facts.contributions) else None
 
     def make(self, tasks: Sequence[SiteTask], reference: SiteReference | None) -> None:
         """Make the pages of runs, and write them as they come."""
@@ -178,7 +193,8 @@ def made_site(
     kept = [*files, *_all_paths([tasks[name] for name in site.facts])]
     kept += [path for stem in sorted(board.compared) for path in comparison_paths(stem)]
     gone = folder.finish(kept)
-    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept), folder.folder)
+    told = _warnings([_run(item) for item in runs], wanted.champion)
+    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept), folder.folder, told)
 
 
 def _all_paths(tasks: Iterable[SiteTask]) -> list[str]:
@@ -196,15 +212,36 @@ def _stem(run: RunInfo) -> str:
 
 
 def since(run: RunInfo, tag: str) -> int | None:
-    """Return since when a run is the champion, in milliseconds; None where its tag does not say so."""
+    """Return since when a run is the champion, in milliseconds; None where its tag does not say so.
+
+    A tag without a day means since the start of the run.
+    """
     value = run.tags.get(tag)
     if value is None or (value.strip().lower() in NO and value != ""):
         return None
+    known = valid_time(_milliseconds(value))
+    return (run.started or 0) if known is None else int(known)
+
+
+def _milliseconds(text: str) -> float | None:
+    """Return the time of a day in ISO 8601, without a zone in UTC; None of any other text."""
     try:
-        day = datetime.fromisoformat(value)
+        day = datetime.fromisoformat(text)
     except ValueError:
-        return run.started or 0
-    return int((day if day.tzinfo else day.replace(tzinfo=UTC)).timestamp() * 1000)
+        return None
+    return (day if day.tzinfo else day.replace(tzinfo=UTC)).timestamp() * 1000
+
+
+def _warnings(runs: Sequence[RunInfo], champion: str) -> tuple[str, ...]:
+    """Return what of the runs was ignored: start times and days of the champion that are not dates."""
+    found = [f"{run.shown}: {remark}" for run in runs for remark in run.remarks]
+    for run in runs:
+        at = _milliseconds(run.tags.get(champion, ""))
+        if at is not None and valid_time(at) is None:
+            found.append(
+                f"{run.shown}: the day in its tag {champion} is not from 1970 to 9999 and is ignored"
+            )
+    return tuple(found)
 
 
 def _champion_first(site: _Site) -> SiteReference | None:
@@ -280,17 +317,18 @@ def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
         )
     first = site.facts[chosen[0]]
     metric_name = _metric(site, chosen)
-    ranked = [name for name in chosen if metric_name in site.facts[name].contributions]
+    measured = [name for name in chosen if metric_name in site.facts[name].contributions]
+    parts = _contributions(site, measured, metric_name)
+    ranked = list(parts)
     metric = find(metric_name, first.task)
     level = site.request.sampling.level
-    parts = [(name, _contributions(site, name, metric_name)) for name in ranked]
     others = {name: _unranked(site, name, runs, chosen, metric.title) for name in runs if name not in ranked}
     return Board(
         experiment=", ".join(dict.fromkeys(_run(runs[name]).experiment for name in ranked)),
         metric=metric,
         level=level,
         runs=tuple(_board_run(site, name, _run(runs[name])) for name in ranked),
-        field=run_field(metric, parts, level),
+        field=run_field(metric, list(parts.items()), level),
         missing=tuple(others.values()),
         columns=site.wanted.columns,
     )
@@ -313,14 +351,21 @@ def _metric(site: _Site, names: Sequence[str]) -> str:
     return max(known, key=lambda name: known[name])
 
 
-def _contributions(site: _Site, name: str, metric: str) -> ContributionsOfRun:
-    facts = site.facts[name]
-    stack = np.load(
-        io.BytesIO(site.folder.read(paths_of(site.tasks[name].stem)[3]) or b""), allow_pickle=False
-    )
-    place = list(facts.contributions).index(metric)
-    value, spread = facts.contributions[metric]
-    return ContributionsOfRun(value, stack[2 * place + 1], stack[2 * place].astype(np.int32), spread)
+def _contributions(site: _Site, names: Sequence[str], metric: str) -> dict[str, ContributionsOfRun]:
+    """Return what the rows of each run contribute; a run whose kept file has other rows has failed."""
+    found: dict[str, ContributionsOfRun] = {}
+    for name in names:
+        facts, stem = site.facts[name], site.tasks[name].stem
+        stack = site.stack(stem, facts)
+        if stack is None or (found and stack.shape[1] != len(next(iter(found.values())).parts)):
+            kept = f"{KEPT}/{stem}.npy"
+            site.failed[name] = DataError("what is kept of its rows is damaged", fix=f"remove {kept}")
+            continue
+        place = list(facts.contributions).index(metric)
+        value, spread = facts.contributions[metric]
+        strata = stack[2 * place].astype(np.int32)
+        found[name] = ContributionsOfRun(value, stack[2 * place + 1], strata, spread)
+    return found
 
 
 def _board_run(site: _Site, name: str, run: RunInfo) -> BoardRun:

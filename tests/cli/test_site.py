@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from hashlib import sha256
@@ -266,3 +267,66 @@ def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:
     tied = sum(entry.best_group for entry in board.ranking) - 1
     assert f"{tied} of the other 199 runs cannot be told apart" in board_headline(board).text
     assert site_files(board)["pairs.csv"].count(b"\n") == 1 + 199 * 100
+
+
+DEEP = "[" * 5000
+ODD: dict[str, dict[str, Any]] = {
+    "years ahead": {"started": 9 * 10**17},
+    "before all years": {"started": -(10**15)},
+    "early champion": {"tags": {"champion": "0001-01-01T00:00:00+23:59"}},
+    "late champion": {"tags": {"champion": "9999-12-31T23:59:59-23:59"}},
+    "deep": {
+        "tags": {"mlflow.loggedArtifacts": DEEP, "evalreport.inputs": DEEP, "evalreport.unit": "a{b}|:,%s"}
+    },
+    "no list": {"tags": {"mlflow.loggedArtifacts": "{}", "evalreport.digest": "unfinished " + "9" * 99}},
+}
+"""Runs with times and tags that no program should have written."""
+
+
+def test_what_is_absurd_in_one_run_concerns_that_run_alone(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    for name in ("good", "fair", *ODD):
+        put(sqlite_store, tmp_path, name, table(0.85), **ODD.get(name, {}))
+    call = ["--experiment", "letters", "--tracking-uri", sqlite_store.uri]
+    site = run(capsys, "site", *call, "-o", str(tmp_path / "public"), "--json")
+    assert site.code == 0, site.err
+    assert len(site.json["site"]["ranking"]) == 2 + len(ODD)
+    for named in ("(years ahead): its start time 9", "(before all years): its start time -1"):
+        assert named in site.err
+    for named in ("early champion", "late champion"):
+        assert f"({named}): the day in its tag champion is not from 1970 to 9999" in site.err
+    assert site.err.count("is ignored") == 4
+    assert run(capsys, "site", *call, "-o", str(tmp_path / "public"), "--json").json["site"]["made"] == 0
+
+    over = run(capsys, "compare", *call, "--over-time", "--json")
+    assert over.code == 0, over.err
+    assert len(over.json["over_time"]["runs"]) == len(ODD)
+    assert over.err.count("its start time is missing or not a date") == 2
+
+    logged = run(capsys, "log", *call, "--confidence", "none", "--metrics", "accuracy", "--json")
+    assert logged.code == 0, logged.err
+    assert [one["logged"]["state"] for one in logged.json["runs"]] == ["written"] * (2 + len(ODD))
+
+
+@pytest.mark.parametrize("shape", ["no array", "other rows"])
+def test_a_kept_file_that_is_damaged_concerns_its_run_alone(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, shape: str
+) -> None:
+    for name, right in (("good", 0.9), ("fair", 0.85), ("poor", 0.4)):
+        put(sqlite_store, tmp_path, name, table(right))
+    call = ["site", "--experiment", "letters", "--tracking-uri", sqlite_store.uri, "-o", str(tmp_path / "o")]
+    assert run(capsys, *call).code == 0
+    (kept,) = (tmp_path / "o").rglob("fair*.npy")
+    before, data = sha256(kept.read_bytes()).hexdigest(), b"nothing"
+    if shape == "other rows":
+        stream = io.BytesIO()
+        np.save(stream, np.load(kept)[:, :50])
+        data = stream.getvalue()
+    kept.write_bytes(data)
+    record = tmp_path / "o" / ".evalreport" / "site.json"  # as if it had been written so
+    record.write_text(record.read_text().replace(before, sha256(data).hexdigest()))
+    done = run(capsys, *call, "--json")
+    assert done.code == 0, done.err
+    missing = [one["name"] for one in done.json["site"]["missing"]]
+    assert (done.json["site"]["made"], missing) == ((1, []) if shape == "no array" else (0, ["fair"]))
