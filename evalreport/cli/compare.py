@@ -94,6 +94,8 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     if options["over_time"]:
         return compared_over_time(console, items, request, options)
     done = compared(items, request, _how(options))
+    for name, error in done.skipped.items():
+        console.warn(f"{name} is skipped: {error.message}")
     try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
         made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
     finally:
@@ -120,6 +122,7 @@ def _how(options: dict[str, Any]) -> CompareRequest:
         **vars(gate.rules_of(options)),
         **{name: options[name] for name in ("baseline", "all_pairs", "sort_by", "unpaired", "detect")},
         costs=None if options["cost"] is None else stated_costs(options["cost"]),
+        skip=not options["run_ids"],
     )
 
 
@@ -148,7 +151,7 @@ def compared_over_time(
         )
     found, failed = over_time(items, request, options["metric"])
     for name, error in failed.items():
-        console.warn(f"{name} is left out: {error.message}")
+        console.warn(f"{name} is skipped: {error.message}")
     notes = notes_of(found)
     console.out(over_time_headline(found).text)
     wide = max(len(run.run) for run in found.runs)

@@ -30,6 +30,8 @@ from evalreport.sources.streams import PredictionStream
 from evalreport.sources.tables import ACCEPTED, ARRAYS, RawTable, unpacked_name
 from evalreport.text import printable
 
+EVALUATOR_TABLE = "per_class_metrics.csv"
+"""What `mlflow.models.evaluate` logs of several classes: metrics, no predictions."""
 TABLES_TAG = "mlflow.loggedArtifacts"
 _KNOWN = re.compile(
     r"(^|[_.\- ])(predictions?|preds?|oof|generations|scores|eval(uation)?_results(_table)?)($|[_.\- ])",
@@ -142,6 +144,7 @@ def kinds_of(
         for file in _as_tables(files, request)
         if all(_is_readable(part.path) for part in file.files)
         and not is_ours(file.path)
+        and PurePosixPath(file.path).name != EVALUATOR_TABLE
         and not models & set(map(str, PurePosixPath(file.path).parents))
     ]
     tables = set(_logged_tables(run))

@@ -28,6 +28,7 @@ from evalreport.sources.graded import refuse_grade
 from evalreport.sources.mlflow_client import Store
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.run_candidates import (
+    EVALUATOR_TABLE,
     Candidate,
     CandidateKind,
     Rows,
@@ -59,6 +60,13 @@ LOGGING = (
 )
 """What a run needs that was logged by `mlflow.autolog` alone."""
 AUTOLOG_TAG = "mlflow.autologging"
+EVALUATOR_FILES = frozenset(
+    {
+        *(EVALUATOR_TABLE, "confusion_matrix.png", "roc_curve_plot.png", "lift_curve_plot.png"),
+        *("precision_recall_curve_plot.png", "calibration_curve_plot.png"),
+    }
+)
+"""What the default evaluator of `mlflow.models.evaluate` logs of a classifier."""
 Aside: TypeAlias = list[tuple[str, EvalreportError]]
 """What was looked at and not taken, and why."""
 
@@ -332,9 +340,23 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
         where += f"; dataset {printable(remote[0].name)} is not on this machine"
     if children:
         return parent_alone(where, children)
+    kept, remedy = _kept(run, files)
     return ArtifactNotFoundError(
-        "the run holds no predictions"
-        + (": autologging keeps the model and its metrics alone" if AUTOLOG_TAG in run.tags else ""),
+        f"the run holds no predictions{kept}",
         where=where,
-        fix=f'log them in Python: run_id = "{run.run_id}"; {LOGGING}',
+        fix=f'log them in Python: run_id = "{run.run_id}"; {remedy}',
     )
+
+
+def _kept(run: RunInfo, files: list[Artifact]) -> tuple[str, str]:
+    """Return what a run keeps in place of predictions, and the call that logs them."""
+    names = {PurePosixPath(file.path).name for file in files}
+    if AUTOLOG_TAG in run.tags:
+        return ": autologging keeps the model and its metrics alone", LOGGING
+    if names & EVALUATOR_FILES:
+        call = LOGGING.replace("y_test", "data[targets]").replace(
+            "model.predict(X_test)", "data[predictions]"
+        )
+        later = 'or evaluate again with evaluators=["default", "evalreport"]'
+        return ": it has figures and metrics, as of mlflow.models.evaluate, not the rows", f"{call}; {later}"
+    return "", f'{LOGGING}; or log a file: mlflow.MlflowClient().log_artifact(run_id, "predictions.csv")'

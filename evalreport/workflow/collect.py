@@ -82,7 +82,7 @@ def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
 def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collected:
     """Read the out-of-fold predictions of a cross-validation from the child runs of a run.
 
-    Children that have not finished or hold no predictions are left out, which the notes say.
+    Children that have not finished are left out, which the notes say.
 
     Raises
     ------
@@ -99,7 +99,11 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
             else:
                 read.append((child, read_run(store, child, asked)))
         except NotFoundError as error:
-            left.append(f"{child.shown} is left out: {error.message}")
+            raise ArtifactNotFoundError(
+                f"the fold {child.shown} cannot be used: {error.message}",
+                where="; ".join((parent.shown, error.where)),
+                fix=error.fix,
+            ) from None
     if len(read) < 2:
         raise ArtifactNotFoundError(
             f"a cross-validation has two folds or more; child runs with predictions: {len(read)}",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalreport.bounds import Bound
@@ -22,6 +22,7 @@ from evalreport.errors import (
     nearest,
 )
 from evalreport.evaluation.model import Evaluation
+from evalreport.format import counted
 from evalreport.gate.documents import CheckedRun
 from evalreport.gate.results import is_open
 from evalreport.gate.rules import rule_checks
@@ -30,12 +31,12 @@ from evalreport.metrics.catalogue import find
 from evalreport.metrics.named_sets import COMPARED, PRIMARY
 from evalreport.report.names import EVALUATION
 from evalreport.sources.artifacts import Artifact, downloaded
-from evalreport.sources.runs import find_run
+from evalreport.sources.runs import RunInfo, find_run
 from evalreport.thresholds.objectives import Costs
 from evalreport.values import Estimate
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.request import Request, RulesRequest
-from evalreport.workflow.runs import STDIN, Item
+from evalreport.workflow.runs import STDIN, Item, work_on_each
 from evalreport.workflow.shards import are_facts
 
 LARGEST = 100 * 1024**2
@@ -60,6 +61,8 @@ class CompareRequest(RulesRequest):
         A difference of which it is told how many rows demonstrate it.
     costs : Costs or None
         What outcomes of two classes cost.
+    skip : bool
+        Whether runs that cannot be evaluated are skipped: of an experiment, not of runs that were named.
     """
 
     baseline: str | None = None
@@ -68,6 +71,7 @@ class CompareRequest(RulesRequest):
     unpaired: bool = False
     detect: float | None = None
     costs: Costs | None = None
+    skip: bool = False
 
     def __post_init__(self) -> None:
         if self.all_pairs and self.baseline is not None:
@@ -90,6 +94,8 @@ class Compared:
         Whether the gate is open: no rule has closed it.
     needed : tuple of RowsNeeded
         For the difference that is to be detected.
+    skipped : mapping from a run, as messages name it, to its error
+        Runs of an experiment that cannot be evaluated.
     """
 
     comparison: Comparison
@@ -97,6 +103,7 @@ class Compared:
     checked: tuple[CheckedRun, ...] = ()
     open: bool = True
     needed: tuple[RowsNeeded, ...] = ()
+    skipped: Mapping[str, EvalreportError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,8 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
             "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"
         )
     plain = with_metrics(replace(request, title=""), how.bounds)
-    rivals = [_Rival(item, evaluation_of(item, plain)) for item in every]
+    rivals, skipped = _evaluated(every, plain, None if place is None else every[place], skip=how.skip)
+    place = None if place is None else [rival.item for rival in rivals].index(every[place])
     task = rivals[0].evaluation.task
     if how.costs is not None and task != "binary":
         raise UsageError("a cost of misses is for two classes", where="--cost", fix="leave --cost out")
@@ -156,7 +164,25 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
     results = tuple(result for run in checked for result in run.results)
     opened = is_open(results, inconclusive_fails=how.inconclusive_fails)
     needed = () if how.detect is None else needed_for(found, how.detect)
-    return Compared(found, items, checked, opened, needed)
+    return Compared(found, items, checked, opened, needed, skipped)
+
+
+def _evaluated(
+    items: Sequence[Item], request: Request, baseline: Item | None, *, skip: bool
+) -> tuple[list[_Rival], dict[str, EvalreportError]]:
+    """Evaluate the items; with `skip` those that cannot be are returned by name, but for the baseline."""
+    if not skip:
+        return [_Rival(item, evaluation_of(item, request)) for item in items], {}
+    done, failed = work_on_each(items, lambda item: evaluation_of(item, request))
+    if baseline is not None and baseline.shown in failed:
+        raise failed[baseline.shown]
+    if len(done) < 2:
+        raise UsageError(
+            f"one run cannot be compared, and {counted(len(failed), 'run')} cannot be evaluated",
+            where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:5]),
+            fix="`evalreport report --run-id ID` shows what one of them needs",
+        )
+    return [_Rival(*one) for one in done], failed
 
 
 def wanted(
@@ -356,21 +382,15 @@ def over_time(
         Files, fewer than two runs with a value, an unknown metric.
     """
     plain = replace(request, title="", metrics=() if metric is None else (metric,))
-    found: list[tuple[Item, Evaluation]] = []
-    failed: dict[str, EvalreportError] = {}
+
+    def work(item: Item) -> Evaluation:
+        if _run(item).started is None:
+            raise DataError("its start time is missing or not a date", fix="leave it out with --filter")
+        return evaluation_of(item, plain)
+
     for item in items:
-        if item.run is None:
-            raise UsageError(
-                "a file has no time", where=item.shown, fix="name runs, as with --experiment NAME"
-            )
-        try:
-            if item.run.started is None:
-                raise DataError("its start time is missing or not a date", fix="leave it out with --filter")
-            found.append((item, evaluation_of(item, plain)))
-        except EvalreportError as error:
-            failed[item.name] = error
-    if not found and len({error.message for error in failed.values()}) == 1:
-        raise next(iter(failed.values()))  # which knows the remedy
+        _run(item)
+    found, failed = work_on_each(items, work)
     tasks = {ev.task for _, ev in found}
     if len(tasks) > 1:
         raise UsageError(
@@ -388,10 +408,15 @@ def over_time(
     return OverTime(find(str(name), found[0][1].task), level, in_order(runs)), failed
 
 
+def _run(item: Item) -> RunInfo:
+    if item.run is None:
+        raise UsageError("a file has no time", where=item.shown, fix="name runs, as with --experiment NAME")
+    return item.run
+
+
 def _timed(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
-    result = ev[find(metric, ev.task).name]
-    run = item.run
-    if run is None or not isinstance(result, Estimate):
+    result, run = ev[find(metric, ev.task).name], _run(item)
+    if not isinstance(result, Estimate):
         return None
     return TimedRun(
         item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.truth_digest

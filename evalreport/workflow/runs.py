@@ -9,7 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from evalreport.errors import ArtifactNotFoundError, UsageError
+from evalreport.errors import (
+    ArtifactNotFoundError,
+    EvalreportError,
+    NotFoundError,
+    ServerError,
+    UsageError,
+)
 from evalreport.evaluation.model import Evaluation
 from evalreport.predictions import Predictions
 from evalreport.report.names import TABLE_TAG
@@ -252,6 +258,43 @@ def items_of(
     if not items:
         raise UsageError("no file and no run is named", fix="pass a FILE, or --run-id ID")
     return _with_distinct_names(items)
+
+
+def work_on_each(
+    items: Sequence[Item], work: Callable[[Item], T]
+) -> tuple[list[tuple[Item, T]], dict[str, EvalreportError]]:
+    """Do work on every item; an item that fails does not stop the others.
+
+    Returns
+    -------
+    The items with their results, and the errors of the others by how messages name them.
+
+    Raises
+    ------
+    NotFoundError
+        All items failed.
+    ServerError
+        At once: what a server does not answer says nothing of a run.
+    """
+    done: list[tuple[Item, T]] = []
+    failed: dict[str, EvalreportError] = {}
+    for item in items:
+        try:
+            done.append((item, work(item)))
+        except ServerError:
+            raise
+        except EvalreportError as error:
+            failed[item.shown] = error
+    if done or not failed:
+        return done, failed
+    first = next(iter(failed.values()))
+    if len({error.message for error in failed.values()}) == 1:
+        raise first  # which knows the fix
+    raise NotFoundError(
+        f"none of the {len(failed)} runs can be evaluated",
+        where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:5]),
+        fix="`evalreport report --run-id ID` shows what one of them needs",
+    )
 
 
 def _of_table(items: Sequence[Item], table: str) -> list[Item]:

@@ -9,13 +9,13 @@ from pathlib import Path
 from evalreport.comparison.compare import distinct
 from evalreport.comparison.system_values import SystemsComparison
 from evalreport.comparison.systems import compare_systems
-from evalreport.errors import ArtifactNotFoundError, DataError, UsageError, nearest
+from evalreport.errors import DataError, UsageError, nearest
 from evalreport.evaluation.model import Evaluation
 from evalreport.format import counted
 from evalreport.sources.mlflow_client import connect
 from evalreport.sources.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.request import Request
-from evalreport.workflow.runs import Item
+from evalreport.workflow.runs import Item, work_on_each
 
 KINDS = ("params", "tags")
 """Where a key is looked up in a run."""
@@ -169,8 +169,8 @@ def named_systems(words: Sequence[str], tracking_uri: str | None, *, children: b
 def compared_systems(groups: GroupedItems, request: Request, primary: str | None) -> ComparedSystems:
     """Evaluate every run of every system, and compare the systems.
 
-    Runs without predictions are left out, and told; their values alone are made, since the intervals are
-    those of the systems.
+    Runs that cannot be evaluated are skipped, which the notes say; their values alone are made, since the
+    intervals are those of the systems.
 
     Raises
     ------
@@ -181,27 +181,22 @@ def compared_systems(groups: GroupedItems, request: Request, primary: str | None
     """
     plain = replace(request, title="", sampling=request.sampling.at(None))
     systems: dict[str, list[Evaluation]] = {}
-    used, lost = [], []
-    for name, items in groups.systems.items():
-        for item in items:
-            try:
-                ev = item.evaluate(plain)[0]
-            except ArtifactNotFoundError:
-                lost.append(item.shown)
-                continue
-            systems.setdefault(name, []).append(replace(ev, sampling=request.sampling))
-            used.append((name, item))
-    names = iter(distinct([item.name for _, item in used]))
+    system_of = {id(item): name for name, items in groups.systems.items() for item in items}
+    every = [item for items in groups.systems.values() for item in items]
+    done, lost = work_on_each(every, lambda item: item.evaluate(plain)[0])
+    for item, ev in done:
+        systems.setdefault(system_of[id(item)], []).append(replace(ev, sampling=request.sampling))
+    names = iter(distinct([item.name for item, _ in done]))
     called = {name: [next(names) for _ in runs] for name, runs in systems.items()}
     try:
         found = compare_systems(systems, metrics=request.metrics, primary=primary, names=called, by=groups.by)
     except DataError as error:
-        runs = [item.run for _, item in used if item.run is not None and not item.children]
+        runs = [item.run for item, _ in done if item.run is not None and not item.children]
         if "share no rows" not in error.message or not any(PARENT_TAG in run.tags for run in runs):
             raise
         fix = "pass --children, where these child runs are the folds of cross-validations"
         raise DataError(error.message, where=error.where, fix=fix) from None
-    empty = [f"{counted(len(lost), 'run')} without predictions left out: {', '.join(lost[:MOST_NAMED])}"]
-    found = replace(found, notes=(*groups.notes, *(empty if lost else ()), *found.notes))
-    every = tuple(ev for runs in systems.values() for ev in runs)
-    return ComparedSystems(found, tuple(item for _, item in used), every)
+    skipped = (f"{name} is skipped: {error.message}" for name, error in lost.items())
+    found = replace(found, notes=(*groups.notes, *skipped, *found.notes))
+    evaluations = tuple(ev for runs in systems.values() for ev in runs)
+    return ComparedSystems(found, tuple(item for item, _ in done), evaluations)

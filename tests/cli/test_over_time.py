@@ -77,3 +77,35 @@ def test_twenty_equal_runs_seldom_change() -> None:
         told += bool(found.changes)
         assert bool(found.changes) == ("No change" not in over_time_headline(found).text)
     assert told / 1000 <= 0.05
+
+
+def test_runs_without_predictions_are_one_line_each_and_the_others_go_on(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    bare = "a run with another file"
+    named = [put(sqlite_store, tmp_path, day, right) for day, right in ((1, 0.9), (2, 0.5))]
+    key = sqlite_store.client.get_run(named[0]).info.experiment_id
+    for day, run_id in zip((1, 2), named, strict=True):
+        sqlite_store.client.log_param(run_id, "day", day)
+    for name in ("bare", "barer"):
+        made = sqlite_store.client.create_run(key, run_name=name, start_time=3 * DAY).info.run_id
+        log_bytes(sqlite_store.client, made, "notes.txt", bare.encode())
+        sqlite_store.client.log_param(made, "day", name)
+        sqlite_store.client.set_terminated(made)
+    where = ("--tracking-uri", sqlite_store.uri)
+    selected = (*where, "--experiment", "drift")
+    for how in (("--metrics", "accuracy"), ("--over-time", "--metric", "accuracy"), ("--by", "params.day")):
+        done = run(capsys, "compare", *selected, *how)
+        assert done.code == 0, done.err
+        lines = [line for line in done.err.splitlines() if "is skipped: the run holds no predictions" in line]
+        assert sorted(line.partition("(")[2].partition(")")[0] for line in lines) == ["bare", "barer"]
+    one = run(capsys, "compare", *selected, "--latest", "3")
+    assert (one.code, "2 runs cannot be evaluated" in one.err, "(bare)" in one.err) == (2, True, True), (
+        one.err
+    )
+    none = run(capsys, "compare", *selected, "--filter", "params.day LIKE 'bare%'")
+    assert (none.code, "the run holds no predictions" in none.err) == (3, True), none.err
+    baseline = run(capsys, "compare", *selected, "--baseline", "bare")
+    assert (baseline.code, "the run holds no predictions" in baseline.err) == (3, True), baseline.err
+    by_id = run(capsys, "compare", *where, "--run-id", named[0], "--run-id", made)
+    assert by_id.code == 3, "a run that is named is not skipped"

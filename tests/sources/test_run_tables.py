@@ -324,6 +324,19 @@ def test_a_run_of_autolog_alone_is_told_the_lines_that_log_predictions(
     assert LOGGING in caught.value.fix
 
 
+def test_a_run_of_the_default_evaluator_is_not_asked_for_columns(sqlite_store: Store, tmp_path: Path) -> None:
+    """Its one table holds metrics of the classes: no choice of columns makes predictions of them."""
+    table = "positive_class,true_negatives,false_positives,recall_score\n0,9,1,0.5\n1,9,1,0.5\n"
+    files: dict[str, str | bytes] = {"per_class_metrics.csv": table, "confusion_matrix.png": b"png"}
+    for names in (files, {"confusion_matrix.png": b"png"}):
+        made = make_run(sqlite_store, dict(names), folder=tmp_path)
+        with pytest.raises(ArtifactNotFoundError, match=r"as of mlflow\.models\.evaluate") as caught:
+            read_run(sqlite_store, find_run(sqlite_store, made.run_id))
+        assert "--pred" not in caught.value.fix
+        assert "log_table(run_id, table" in caught.value.fix
+        assert 'evaluators=["default", "evalreport"]' in caught.value.fix
+
+
 def test_a_table_of_grades_does_not_stand_before_one_of_predictions(
     sqlite_store: Store, tmp_path: Path
 ) -> None:
