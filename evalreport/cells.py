@@ -466,7 +466,7 @@ def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
     DataError
     """
     if array.dtype.kind == "f":
-        vague = np.flatnonzero(np.isfinite(array) & (np.abs(array) >= exact_below(array.dtype)))
+        vague = np.flatnonzero(np.abs(array) >= exact_below(array.dtype))
         if vague.size:
             raise _merged(what, int(vague[0]), array[vague[0]])
     if array.dtype.kind != "O":
@@ -476,7 +476,7 @@ def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
     if str in kinds:
         refuse_nul(items, what)
     for row, item in enumerate(items if kinds - {str, int, bool, type(None)} else ()):
-        if isinstance(item, float) and math.isfinite(item) and abs(item) >= EXACT:
+        if isinstance(item, float) and abs(item) >= EXACT:
             raise _merged(what, row, item)
         if isinstance(item, (list, dict, set, np.ndarray)):
             raise DataError(
