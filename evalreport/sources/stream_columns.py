@@ -26,6 +26,7 @@ from evalreport.sources.shapes.roles import Part, pred_part, wanted
 from evalreport.sources.shapes.scoring import score_part
 from evalreport.sources.shapes.single import in_label_order
 from evalreport.sources.shapes.spaces import check_count, labels_of, like
+from evalreport.sources.shapes.subsets import tells_annotations
 from evalreport.sources.shapes.unfold import truth_of, unfolded
 from evalreport.sources.streams import (
     CountedFrom,
@@ -159,6 +160,9 @@ def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | No
             where=head.source,
             fix=f'say which rows are meant, as in --where "{named[0]}=test"',
         )
+    states = next((name for name in head.columns if tells_annotations(head, name)), None)
+    if states is not None and states not in request.named and not request.where:
+        raise refused(f"column {states!r} tells which annotations are true labels", "")
     score = dict(found.taken).get("score")
     if pred is not None and score is not None and found.score_kind == "probability":
         given = any("is the confidence of the given answer" in note for note in found.notes)

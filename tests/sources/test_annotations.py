@@ -205,3 +205,37 @@ def test_a_stream_names_the_engine_that_reads_the_tools_file(
     done = run(capsys, "report", str(path), "--json", "--engine", "memory")
     assert done.code == 0, done.out
     assert done.json["runs"][0]["n"] == len(TRUTH)
+
+
+def _rows(folder: Path, states: Sequence[str]) -> Path:
+    lines = [f"{k},{'ab'[k % 2]},{'ab'[k // 2 % 2]},{states[k % len(states)]}" for k in range(60)]
+    path = folder / "rows.csv"
+    path.write_text("\n".join(["id,label,prediction,status", *lines]) + "\n")
+    return path
+
+
+def test_a_column_of_states_keeps_the_submitted_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _rows(tmp_path, ["submitted", "discarded", "draft"])
+    found = find_in_files(path)
+    assert len(found.y_true) == 20
+    assert "discarded 20, draft 20, submitted 20" in found.notes[0]
+    streamed = run(capsys, "report", str(path), "--json", "--engine", "stream")
+    assert streamed.code == 2
+    assert streamed.json["error"]["fix"] == "pass --engine memory"
+    chosen = run(capsys, "report", str(path), "--json", "--where", "status=draft")
+    assert chosen.json["runs"][0]["n"] == 20
+
+
+def test_two_states_of_submitted_rows_are_not_chosen_among(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="not one state of them is submitted") as caught:
+        find_in_files(_rows(tmp_path, ["submitted", "completed", "draft"]))
+    assert caught.value.fix.endswith('--where "status=completed"')
+
+
+@pytest.mark.parametrize(
+    "states", [["submitted"], ["ok", "draft"], ["FINISHED", "FAILED"], ["completed", "pending"]]
+)
+def test_other_states_leave_out_no_row(states: list[str], tmp_path: Path) -> None:
+    assert len(find_in_files(_rows(tmp_path, states)).y_true) == 60

@@ -149,7 +149,14 @@ def test_a_frame_of_python_numbers_is_exact() -> None:
 
 
 @pytest.mark.parametrize(
-    "ids", [np.array([1.0, 2.0**53]), np.array([1, 2**24], dtype=np.float32), [1, 1e300], [0.5, 2.0**60], [0.5, np.inf]]
+    "ids",
+    [
+        np.array([1.0, 2.0**53]),
+        np.array([1, 2**24], dtype=np.float32),
+        [1, 1e300],
+        [0.5, 2.0**60],
+        [0.5, np.inf],
+    ],
 )
 def test_floats_that_merge_whole_numbers_are_no_ids(ids: Any) -> None:
     with pytest.raises(DataError, match="different values may have become equal") as caught:

@@ -52,6 +52,11 @@ SPLITS = ("split", "subset", "partition", "set", "data_split", "dataset_split", 
 """Columns whose values are parts of the data, each judged for itself."""
 FOLDS = ("fold", "cv_fold", "fold_id", "kfold", "fold_idx", "fold_index")
 """Columns that say by which model of a cross-validation a row was predicted."""
+STATUS = ("status", "response_status", "annotation_status", "annotation_state", "review_status")
+"""Names of a column that says of each annotation whether it counts."""
+SUBMITTED = ("submitted", "completed")
+UNFINISHED = ("discarded", "draft", "pending")
+"""States of an annotation that is a true label, and of one that is none."""
 GRADES = (
     "correct",
     "is_correct",

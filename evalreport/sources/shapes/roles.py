@@ -13,7 +13,7 @@ from evalreport.errors import ColumnNotFoundError, NoTableError
 from evalreport.scores import ScoreKind
 from evalreport.sources.readers.limits import Select
 from evalreport.sources.request import Columns, listed, missing_column, several
-from evalreport.sources.shapes.naming import FOLDS, GRADES, SPLITS, Role, named_as, plain_name, role
+from evalreport.sources.shapes.naming import FOLDS, GRADES, SPLITS, STATUS, Role, named_as, plain_name, role
 
 TRUTH = (
     "y_true",
@@ -125,7 +125,7 @@ def wanted(request: Columns) -> Select:
             for name in names
             if name in exact
             or name.lower() in PARTED
-            or plain_name(name) in GRADES
+            or plain_name(name) in (*GRADES, *STATUS)
             or role(name) in open_to
             or any(name.startswith(a) and name.endswith(b) for a, b in patterns)
         ]

@@ -13,7 +13,16 @@ from evalreport.cells import identity_texts
 from evalreport.errors import DataError
 from evalreport.format import counted
 from evalreport.sources.request import Columns, listed, missing_column, split_clause
-from evalreport.sources.shapes.naming import FOLDS, SPLITS, TESTS, is_part
+from evalreport.sources.shapes.naming import (
+    FOLDS,
+    SPLITS,
+    STATUS,
+    SUBMITTED,
+    TESTS,
+    UNFINISHED,
+    is_part,
+    plain_name,
+)
 from evalreport.sources.tables import RawTable
 
 Array = npt.NDArray[Any]
@@ -40,6 +49,10 @@ def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tu
             if found is not None:
                 kept, clause, note = found
                 return kept, replace(request, where=(clause,)), (note,)
+    for name in table.columns:
+        if tells_annotations(table, name) and name not in request.named:
+            kept, clause, note = _submitted_rows(table, name)
+            return kept, replace(request, where=(clause,)), (note,)
     folds = [name for name in table.columns if name.lower() in FOLDS and name not in request.named]
     return table, request, tuple(_folds(table, name) for name in folds[:1])
 
@@ -96,6 +109,31 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
     other = next(value for value in values if value != test)
     note = f'the test rows alone ({name}: {counts}); for others pass --where "{name}={other}"'
     return taken_rows(table, texts == test), f"{name}={test}", note
+
+
+def tells_annotations(table: RawTable, name: str) -> bool:
+    """Return whether a column says of each annotation whether it was submitted, discarded or is a draft."""
+    if plain_name(name) not in STATUS:
+        return False
+    values = {value.lower() for value in _texts(table, name).tolist()}
+    return values <= {*SUBMITTED, *UNFINISHED} and not values.isdisjoint(("discarded", "draft"))
+
+
+def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
+    """Return the rows with submitted annotations, their clause and a note, where others are beside them."""
+    texts = _texts(table, name)
+    values = sorted(set(texts.tolist()))
+    unfinished = [value for value in values if value.lower() in UNFINISHED]
+    submitted = [value for value in values if value not in unfinished]
+    counts = ", ".join(f"{value} {(texts == value).sum():,}" for value in values)
+    if len(submitted) != 1:
+        raise DataError(
+            f"column {name!r} tells which annotations count, and not one state of them is submitted",
+            where=f"{table.name}, column {name}: {counts}",
+            fix=f'say which rows are meant, as in --where "{name}={(submitted or values)[0]}"',
+        )
+    note = f"the {submitted[0]} annotations alone ({name}: {counts}); the others are no true labels"
+    return taken_rows(table, texts == submitted[0]), f"{name}={submitted[0]}", note
 
 
 def _folds(table: RawTable, name: str) -> str:
