@@ -11,6 +11,7 @@ from evalreport.facts import BinaryCounts
 from evalreport.findings.chance import ranking_skill
 from evalreport.findings.words import Told, rule
 from evalreport.labels import Binary
+from evalreport.metrics.named_sets import BALANCED
 from evalreport.thresholds.objectives import MISS
 from evalreport.thresholds.optimum import Choice, Optimum
 from evalreport.values import Estimate, Result
@@ -249,14 +250,14 @@ def threshold_not_chosen(ev: Evaluation) -> Told | None:
     """Almost nothing is predicted positive at the default threshold, which nobody chose."""
     if not unchosen(ev) or ev.sweep is None or ev.threshold is None or ev.confusion is None:
         return None
-    here, (f1, cost) = ev.confusion.binary(float("nan")), (ev.sweep.best(name) for name in ("f1", "cost"))
+    here, (f1, cost) = ev.confusion.binary(float("nan")), (ev.sweep.best(name) for name in (BALANCED, "cost"))
     evidence: dict[str, Any] = {
         "threshold": ev.threshold.value,
-        "tp": here.tp,
+        "found": here.tp,
         "positives": here.positives,
         "label": ev.space.shown[1],
     }
-    words = "At the default threshold of {threshold:threshold}, {tp:count} of {positives:weight} labelled {label:label} {tp:is|are} found. "
+    words = "At the default threshold of {threshold:threshold}, {found:count} of {positives:weight} labelled {label:label} {found:is|are} found. "
     words += "That threshold was not chosen"
     rare = here.positives < RARE * here.total and calibrated(ev)
     words += ": calibrated probabilities of a rare label seldom reach it." if rare else "."

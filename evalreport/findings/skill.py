@@ -9,6 +9,7 @@ from typing import Any
 from evalreport.evaluation.model import Evaluation
 from evalreport.findings.chance import (
     CHANCE,
+    EACH,
     SURE,
     Skill,
     association,
@@ -224,6 +225,8 @@ def too_perfect(ev: Evaluation) -> Told | None:
         return None
     known = margins(ev)
     if known and all(margin.discordant == 0 for margin in known):
+        if _constant_mistakes(ev) * informative(ev) < EACH:  # always predicting one answer does about as well
+            return None
         template = "All {n:rows} are right, without one mistake"
     elif isinstance(ev.space, Binary) and value(ev, "roc_auc") == 1 and enough(ev):
         template = "The scores separate all {n:rows} without one exception"
@@ -233,6 +236,14 @@ def too_perfect(ev: Evaluation) -> Told | None:
         template + ". Real data are seldom that clean: the truth may have leaked into the predictions.",
         {"n": ev.rows, "roc_auc": value(ev, "roc_auc")},
     )
+
+
+def _constant_mistakes(ev: Evaluation) -> float:
+    """How many mistakes always predicting the most frequent class makes (of labels: each set always, or never)."""
+    support = [margin.support for margin in margins(ev)]
+    if ev.task == "multilabel":
+        return sum(min(carried, ev.weight - carried) for carried in support)
+    return ev.weight - max(support, default=0.0)
 
 
 @rule(

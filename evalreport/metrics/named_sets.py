@@ -80,6 +80,8 @@ OF_RANKING: Mapping[Task, str] = {
     "multilabel": "roc_auc_macro",
 }
 """What judges a ranking."""
+BALANCED = "f1"
+"""What a threshold is chosen for where nothing is asked; beside it is that of flagging all."""
 OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
 """What each class or label has against all others."""
 AT_THRESHOLDS = ("f1", "precision", "recall", "specificity", "mcc")

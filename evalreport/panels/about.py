@@ -12,7 +12,9 @@ import numpy as np
 from evalreport.errors import UsageError
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import BinaryCounts, Counts
+from evalreport.findings.chance import margins
 from evalreport.format import Style, plural
+from evalreport.intervals.proportions import wilson
 from evalreport.labels import Binary, Label
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
@@ -29,7 +31,7 @@ AMBIGUOUS = frozenset(
 )
 """Labels that would be read as a word of the sentence."""
 FEWEST = 4
-"""Independent rows below which a bound on the share of mistakes would be above one half."""
+"""Independent rows below which nothing is said of the next one."""
 MATRIX = 1000
 """Classes up to which the confusion matrix is drawn."""
 
@@ -202,23 +204,49 @@ def of_weights(ev: Evaluation) -> Sentence:
     return say("Counts here are weighted: sums of weights that average one.") if ev.weighted else NOTHING
 
 
-def upper_bound_of_none(ev: Evaluation) -> Sentence:
-    """Return how many could still be wrong when none of n was, with 95% confidence.
+def bounds_of_none(ev: Evaluation) -> Sentence:
+    """Return how good a flawless result is for sure: the interval of recall of each class, or the rarest.
 
-    The exact bound of a binomial share (Clopper & Pearson 1934), about 3 / n; n is what is independent: rows,
-    the groups that they stand in, or the effective number of weighted rows.
+    Wilson's interval, as that of recall; its n is what is independent: rows, their groups, or the effective
+    number of weighted rows.
     """
     n = round(min(ev.facts.get("effective_n", ev.rows), ev.clusters or ev.rows))
-    what = units(ev, n) if n == ev.rows else f"independent {'groups' if n == ev.clusters else units(ev, n)}"
     if n < FEWEST:
+        what = units(ev) if n == ev.rows else f"independent {'groups' if n == ev.clusters else units(ev)}"
         return say("So few {what} say nothing about the next one.", what=what)
-    words = "From {n:count} {what}, up to {bound:percent} could still be wrong."
-    return say(words, n=n, what=what, bound=1 - 0.05 ** (1 / n))
+    counts = {margin.label: margin.support for margin in margins(ev) if margin.support > 0}
+    low = {
+        label: float(wilson(m := support * n / ev.weight, m, ev.sampling.level)[0])
+        for label, support in counts.items()
+    }
+    found = _of_classes(ev, counts, low)
+    if n == ev.rows:
+        return found
+    what = "groups" if n == ev.clusters else units(ev, n)
+    return found + say("All are counted as {n:count} independent {what}.", n=n, what=what)
+
+
+def _of_classes(ev: Evaluation, counts: Mapping[Label, float], low: Mapping[Label, float]) -> Sentence:
+    if isinstance(ev.space, Binary):
+        no, yes = ev.space.shown
+        words = "Recall is between {recall_low:percent} and {whole:percent} ({p:count} {p:positives})."
+        found = tell(ev, words, whole=1.0, recall_low=low.get(yes), p=counts.get(yes))
+        words = (
+            "Specificity is between {specificity_low:percent} and {whole:percent} ({n:count} {n:negatives})."
+        )
+        return found + tell(ev, words, whole=1.0, specificity_low=low.get(no), n=counts.get(no))
+    name = min(counts, key=lambda label: counts[label], default=None)
+    if name is None:
+        return NOTHING
+    noun = "label" if ev.task == "multilabel" else "class"
+    words = "Recall of {label:quoted} is between {recall_low:percent} and {whole:percent} "
+    words += "({rarest:count} {rarest:example|examples}, the fewest of a {noun})."
+    return say(words, label=str(name), rarest=counts[name], recall_low=low[name], noun=noun, whole=1.0)
 
 
 def no_mistakes(ev: Evaluation) -> Empty:
     """Return what is said in place of mistakes where there is none."""
-    return Empty(tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.weight), upper_bound_of_none(ev))
+    return Empty(tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.weight), bounds_of_none(ev))
 
 
 def whole_sweep(ev: Evaluation) -> Sweep | None:

@@ -11,6 +11,7 @@ from evalreport.bounds import Operator
 from evalreport.codec import alike
 from evalreport.format import count, show
 from evalreport.format import threshold as shown
+from evalreport.metrics.named_sets import BALANCED
 from evalreport.text import printable
 from evalreport.thresholds.records import (
     BoundKept,
@@ -81,7 +82,7 @@ class Optimum:
         """F1 of flagging every row, 2p / (1 + p) of a share p of positives: no threshold of scores that know
         nothing is expected to reach more; None of other metrics."""
         positives, rows = self.tp + self.fn, self.tp + self.fp + self.fn + self.tn
-        return 2 * positives / (rows + positives) if self.metric == "f1" and rows else None
+        return 2 * positives / (rows + positives) if self.metric == BALANCED and rows else None
 
     @property
     def chance(self) -> float | None:

@@ -133,6 +133,14 @@ class Facts:
         return [round(min(least, self.json["n"]))]
 
     @property
+    def lowest(self) -> list[float]:
+        """The lower ends of Wilson's interval of the recall of each class of which all are right."""
+        rows = [
+            n * s / self.total for s in (*self.support, *self.classes("support")) for n in self.independent
+        ]
+        return [m / (m + 1.959963984540054**2) for m in rows]
+
+    @property
     def points(self) -> list[dict[str, float]]:
         """Points of the sweep, best F1 first."""
         found: list[dict[str, float]] = self.json["thresholds"]["points"]
@@ -248,7 +256,10 @@ ORACLES: Mapping[str, Oracle] = {
     "added": lambda f: [sum(f.classes("predicted"))],
     "wrong": lambda f: [*f.mistakes, sum(f.classes("predicted")) - sum(f.classes("right"))],
     "shown": lambda f: [len(f.json["mistakes"])],
-    "bound": lambda f: [1 - 0.05 ** (1 / n) for n in f.independent],
+    "recall_low": lambda f: f.lowest,
+    "whole": lambda _: [1.0],
+    "rarest": lambda f: [min(n for n in (*f.support, *f.classes("support")) if n)],
+    "specificity_low": lambda f: f.lowest,
     "threshold": lambda f: [f.json["threshold"]],
     "to": lambda f: [point["threshold"] for point in f.f1_points],
     "found_more": lambda f: [point["tp"] - f.matrix[1, 1] for point in f.f1_points],
@@ -351,8 +362,8 @@ RARE = (
 
 
 def silent(rng: np.random.Generator) -> Predictions:
-    """Rows of uneven weight of which none is called positive, though the scores rank them."""
-    truth = rng.random(900) < 0.1
+    """Rows of uneven weight of which none is predicted positive, though many are and the scores rank them."""
+    truth = rng.random(900) < 0.3
     scores = 1 / (1 + np.exp(4 - 0.7 * (rng.normal(0, 1, 900) + 1.5 * truth)))
     names = np.where(truth, "fraud", "ok").tolist()
     weights = rng.lognormal(0, 0.9, 900)

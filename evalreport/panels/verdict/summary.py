@@ -12,6 +12,7 @@ from evalreport.format import significant
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
     SMALL_TABLE,
+    bounds_of_none,
     complement,
     estimate,
     four_counts,
@@ -20,7 +21,6 @@ from evalreport.panels.about import (
     one_threshold,
     tell,
     unread,
-    upper_bound_of_none,
 )
 from evalreport.panels.verdict.headline import most_frequent_mix_up, never_predicted, right_for
 from evalreport.panels.words import NOTHING, Sentence, compared, listed, paragraph, say
@@ -115,7 +115,7 @@ def summary(ev: Evaluation) -> Sentence:
     """Return what to do about it, in at most three sentences, with counts of whole rows."""
     better, ev = better_threshold(ev), ev.in_rows()
     if mistakes(ev) == 0:
-        return upper_bound_of_none(ev)
+        return bounds_of_none(ev)
     match ev.space:
         case Binary():
             return paragraph(*_binary(ev, better)[:3])
