@@ -15,6 +15,7 @@ from evalreport.findings.chance import (
     association,
     decision_skill,
     enough,
+    informative,
     margins,
     only_labels,
     over_always,
