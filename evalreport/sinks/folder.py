@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from uuid import uuid4
 
@@ -105,6 +106,39 @@ def is_page(place: Path) -> bool:
         head = stream.read(HEAD)
         return MARK in head or (head.startswith(b"%PDF") and PRINTED in head + stream.read())
     return False
+
+
+def of_input(page: bytes, origin: str) -> bytes:
+    """Return a page with the mark of the input that it is made of, beside that of evalreport."""
+    end = page.index(b">", page.index(MARK)) + 1
+    return page[:end] + _input_mark(origin) + page[end:]
+
+
+def free_page(stem: str, origin: str) -> Path:
+    """Return the file for the page of an input: ``STEM.html``, or a numbered one where others' files are.
+
+    Parameters
+    ----------
+    stem : str
+        Name of the input, as a file name.
+    origin : str
+        Digest of what the input is.
+    """
+    names = chain((f"{stem}.html",), (f"{stem}-{number}.html" for number in count(2)))
+    return next(place for place in map(Path, names) if _is_free(place, origin))
+
+
+def _is_free(place: Path, origin: str) -> bool:
+    if not os.path.lexists(place):
+        return True
+    with suppress(OSError), place.open("rb") as stream:
+        head = stream.read(HEAD)
+        return MARK in head and _input_mark(origin) in head
+    return False
+
+
+def _input_mark(origin: str) -> bytes:
+    return f'<meta name="evalreport-input" content="{origin}">'.encode()
 
 
 def _not_ours(names: Sequence[str], where: Path) -> UsageError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from evalreport.errors import UsageError, some_of
 from evalreport.format import counted
 from evalreport.report.extracts import PARTS
 from evalreport.report.payload import Payload
-from evalreport.sinks.folder import FolderSink, check_page, write_page
+from evalreport.sinks.folder import FolderSink, check_page, of_input, write_page
 from evalreport.sinks.mlflow import MlflowSink, check_run
 from evalreport.sinks.sink import Logged
 from evalreport.sources.mlflow_client import Store
@@ -89,6 +90,7 @@ def deliver(
     run: MlflowSink | None = None,
     name: str = "",
     key: str = "",
+    origin: str = "",
     read: Sequence[str | None] = (),
     tags: Mapping[str, str] = MappingProxyType({}),
 ) -> Delivered[T]:
@@ -103,7 +105,9 @@ def deliver(
     run : MlflowSink, optional
         The run that it is logged into, where `where` says so.
     name, key : str
-        Of one of several: what its folder or page is called.
+        What its page is called, and of one of several its folder.
+    origin : str
+        What the input is, by which its page is known from that of another of the same name; else the key.
     read : sequence of str or None
         Files that were read, which are not written over.
     tags : mapping
@@ -115,13 +119,17 @@ def deliver(
         A place that cannot be written to, or holds what evalreport did not write.
     """
     stage("writing figures and page")
-    page, folder = where.page_of(name, document.name), where.folder_of(name, key)
+    made_of = hashlib.sha256((origin or key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    page, folder = where.page_of(name, made_of), where.folder_of(name, key)
     outer = None if folder is None else FolderSink(folder, where.force)
     inner = run if where.log else None
     payload = document.payload(where.prefix, outer is not None) if outer or inner else None
     if payload is not None and tags:
         payload = replace(payload, tags={**payload.tags, **tags})
-    made: dict[Path, Callable[[], bytes]] = {} if page is None else {page: document.html.encode}
+    made: dict[Path, Callable[[], bytes]] = {}
+    if page is not None:
+        named = where.output is not None
+        made[page] = document.html.encode if named else lambda: of_input(document.html.encode(), made_of)
     if where.pdf is not None:
         made[Path(where.pdf)] = document.paper
     paths = (*made, *_paths(payload, folder))

@@ -133,7 +133,9 @@ def deliver_evaluation(
     document = evaluation_document(ev, request.checklist, request.notes)
     key = ev.provenance.run_id or ev.provenance.sha256
     read = files_read(request, [item])
-    return deliver(document, where, run=run, name=item.name, key=key, read=read, tags=tags)
+    return deliver(
+        document, where, run=run, name=item.page, key=key, origin=item.origin, read=read, tags=tags
+    )
 
 
 def run_of(item: Item, where: Destination) -> MlflowSink | None:

@@ -13,7 +13,7 @@ from evalreport.errors import UsageError
 from evalreport.gate.rules import Use
 from evalreport.intervals import Sampling
 from evalreport.report.contents import PREFIX
-from evalreport.sinks.folder import run_folder
+from evalreport.sinks.folder import free_page, run_folder
 from evalreport.sources.request import Columns
 from evalreport.text import slug
 
@@ -197,19 +197,27 @@ class Destination:
                     fix="name one run or file, or use --out DIR",
                 )
 
-    def page_of(self, name: str, default: str) -> Path | None:
-        """Return the file of the page of a result of that name; None where no file is wanted.
+    def page_of(self, name: str, origin: str) -> Path | None:
+        """Return the file of the page of a result; None where no file is wanted.
+
+        Without `output` the page is named after its input. A page of another input stays, and this one gets
+        the next number.
+
+        Parameters
+        ----------
+        name : str
+            Of the input.
+        origin : str
+            Digest of what the input is, by which a page of the same input is known and replaced.
 
         Examples
         --------
-        >>> Destination(page=True, several=True).page_of("calm heron", "evalreport.html").as_posix()
+        >>> Destination(page=True).page_of("calm heron", "3f9c").as_posix()
         'calm-heron.html'
         """
         if self.output is not None:
             return None if self.output == STDOUT else Path(self.output)
-        if not self.page:
-            return None
-        return Path(f"{slug(name)}.html" if self.several else default)
+        return free_page(slug(name), origin) if self.page else None
 
     def folder_of(self, name: str, key: str) -> Path | None:
         """Return the folder of a result: of one of several, a folder of its own, by its name and a key."""

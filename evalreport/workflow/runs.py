@@ -89,6 +89,20 @@ class Item:
             return self.run.name or self.run.run_id[:8]
         return "stdin" if self.path == STDIN else _without_ending(Path(self.table or str(self.path)))
 
+    @property
+    def page(self) -> str:
+        """A name for the page of the item, which of a run has the beginning of its id."""
+        return self.name if self.run is None else f"{slug(self.name)[:60]}-{self.run.run_id[:8]}"
+
+    @property
+    def origin(self) -> str:
+        """What the item is, however it is called: a run by its id, files by their full paths; "" of stdin."""
+        if self.run is not None:
+            return self.run.run_id
+        paths = self.folds or self.files or (self.path,)
+        known = [str(Path(path).resolve()) for path in paths if path not in (None, STDIN)]
+        return "\n".join([*known, *([self.table] if self.table else [])])
+
     def collect(self, request: Request) -> Collected:
         """Read the predictions of the item."""
         if self.run is not None and self.children:

@@ -44,7 +44,7 @@ def test_stdout_is_the_result_and_stderr_the_conversation(capsys: Capture) -> No
 
 def test_quiet_and_quieter(capsys: Capture) -> None:
     assert run(capsys, "report", "rows.csv", "-q").err == ""
-    assert run(capsys, "report", "rows.csv", "-q").out == "evalreport.html\n"
+    assert run(capsys, "report", "rows.csv", "-q").out == "rows.html\n"
     assert run(capsys, "report", "rows.csv", "-qq").out == ""
     failed = run(capsys, "report", "none.csv", "-q")
     assert failed.err.startswith("error: ")
@@ -56,7 +56,7 @@ def test_quiet_and_quieter(capsys: Capture) -> None:
 def test_verbose_tells_what_is_read_and_written_and_twice_when(capsys: Capture) -> None:
     once = run(capsys, "report", "rows.csv", "-v").err
     assert "read rows.csv: csv, 40 rows, columns y_true, score\n" in once
-    assert re.search(r"^wrote evalreport.html, \d+ kB$", once, re.MULTILINE)
+    assert re.search(r"^wrote rows.html, \d+ kB$", once, re.MULTILINE)
     twice = run(capsys, "report", "rows.csv", "-vv").err
     assert re.search(r"^\[ +\d+\.\d\d s\] read rows.csv", twice, re.MULTILINE)
     assert "evaluated 40 rows" in twice

@@ -12,7 +12,9 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from evalreport.sources.mlflow_client import Store
 from tests.cli.running import run
+from tests.tracking import make_run
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 SPAM = str(DATA / "sms_spam" / "oof_scores.parquet")
@@ -229,3 +231,44 @@ def test_weights_that_are_numbers_of_rows(capsys: Capture) -> None:
     assert counted_run["metrics"] == plain_run["metrics"]
     relative = run(capsys, "report", "counted.csv", "--weight", "times", "--json").json["runs"][0]
     assert (relative["n"], relative["metrics"]["accuracy"]["value"]) == (4, pytest.approx(0.8))
+
+
+def test_a_page_is_named_after_its_input_and_replaces_no_other_page(capsys: Capture) -> None:
+    for name in ("fair.csv", "other/fair.csv", "fair.jsonl"):
+        Path(name).parent.mkdir(exist_ok=True)
+    Path("fair.csv").write_text("y_true,y_pred\na,a\nb,b\n")
+    Path("other/fair.csv").write_text("y_true,y_pred\na,b\nb,b\n")
+    Path("fair.jsonl").write_text('{"y_true": "a", "y_pred": "a"}\n{"y_true": "b", "y_pred": "a"}\n')
+    Path("mine.csv").write_text("y_true,y_pred\na,a\nb,b\n")
+    Path("mine.html").write_text("my own page")
+
+    def written(*files: str) -> list[str]:
+        done = run(capsys, "report", *files, "-q")
+        assert done.code == 0, done.err
+        return done.out.split()
+
+    assert written("fair.csv") == ["fair.html"]
+    first = Path("fair.html").read_bytes()
+    assert written("other/fair.csv") == ["fair-2.html"]
+    assert written("fair.jsonl") == ["fair-3.html"]
+    assert Path("fair.html").read_bytes() == first
+    Path("other/fair.csv").write_text("y_true,y_pred\na,a\nb,a\n")
+    before = Path("fair-2.html").read_bytes()
+    assert written("other/../other/fair.csv") == ["fair-2.html"], "its own page is renewed"
+    assert Path("fair-2.html").read_bytes() != before
+    assert written("mine.csv") == ["mine-2.html"]
+    assert Path("mine.html").read_text() == "my own page"
+    assert written("fair.csv", "other/fair.csv") == ["fair.html", "fair-2.html"]
+    run(capsys, "report", "fair.jsonl", "-q", "-o", "fair.html")
+    assert written("fair.csv") == ["fair-4.html"], "a page that was named with -o is not known to be of it"
+
+
+def test_the_page_of_a_run_has_its_name_and_id(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = {"predictions.csv": "y_true,y_pred\na,a\nb,b\n"}
+    made = [make_run(sqlite_store, rows, name="calm heron", folder=tmp_path).run_id for _ in range(2)]
+    for run_id in (*made, made[0]):
+        done = run(capsys, "report", "--run-id", run_id, "--tracking-uri", sqlite_store.uri, "-q")
+        assert done.out == f"calm-heron-{run_id[:8]}.html\n", done.err

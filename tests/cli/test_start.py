@@ -53,7 +53,7 @@ def test_a_report_of_a_file_imports_only_what_it_needs(tmp_path: Path) -> None:
     rows = "".join(f"{k % 5 == 0:d},0.{(k * 7919) % 9973:04}\n" for k in range(10_000))
     (tmp_path / "rows.csv").write_text(f"y_true,score\n{rows}")
     modules = imported(tmp_path, "report", "rows.csv", "-q")
-    assert (tmp_path / "evalreport.html").is_file()
+    assert (tmp_path / "rows.html").is_file()
     assert not libraries(modules) & PLOTTING
     assert len(modules) <= MOST_OF_A_REPORT
 

@@ -111,7 +111,7 @@ def test_a_study_with_all_that_may_be_odd(capsys: Capture) -> None:
     assert done.code == 0, done.err
     assert "NaN or infinite" in done.err
     assert "may look up to" in done.out
-    assert done.out.splitlines()[-1] == "sweep.html"
+    assert done.out.splitlines()[-1] == "odd.html"
     body = run(capsys, "sweep", "optuna", "--study", storage, "--json").json
     assert body["sweep"]["best"]["values"]["value"] < 1
     assert body["sweep"]["winners_curse"]["reason"]

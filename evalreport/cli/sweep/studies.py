@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from evalreport.workflow.sweep_trials import StudyRequest
 
 _trials = opt.HelpSection("Trials")
-PAGE = "sweep.html"
 
 _trial_options = opt.together(
     _trials(
@@ -151,7 +150,7 @@ def _report(
     if not (
         where.output or where.pdf or where.out or where.log or console.json or console.summary or several
     ):
-        where = replace(where, output=PAGE)
+        where = replace(where, page=True)
     request = _request(options, metrics, directions)
     needed = any(sweep.run_id for sweep in sweeps)
     store = _store(ctx) if needed else None
@@ -179,7 +178,8 @@ def _work(
     study = sweep.read(request, store, parent)
     name = study.trials.study_name or sweep.shown
     key = "" if parent is None else parent.run_id
-    return deliver(sweep_document(study, request.notes), where, run=run, name=name, key=key, read=(path,))
+    document, origin = sweep_document(study, request.notes), f"sweep {sweep.shown} {name} {key}"
+    return deliver(document, where, run=run, name=name, key=key, origin=origin, read=(path,))
 
 
 def _show(console: Console, options: dict[str, Any], done: Delivered[Study]) -> dict[str, Any]:
