@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from evalreport.cells import gaps_of
-from evalreport.errors import DataError, UsageError
+from evalreport.errors import DataError, EvalreportError, UsageError
 from evalreport.sources.readers.arrow import Array, check_schema, to_array, whole_numbers
 from evalreport.sources.readers.content import Content
 from evalreport.sources.readers.limits import choose
 from evalreport.sources.reading import named_after_labels
 from evalreport.sources.request import Columns
 from evalreport.sources.shapes.roles import wanted
-from evalreport.sources.tables import RawTable
+from evalreport.sources.tables import COMPARED_COLUMNS, RawTable
 
 NAME = "the frame"
+COMPARED_ROWS = 200_000
+"""Rows of a frame up to which columns without a part are compared with the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,19 @@ def table_of(frame: Any, request: Columns) -> RawTable:
     if not found.names or any(len(array) == 0 for array in content.columns.values()):
         raise DataError("the frame holds no rows", where=NAME, fix="check what was selected")
     n = max((len(array) for array in content.columns.values()), default=0)
-    return RawTable(content.columns, n, NAME, "", "frame", found.names)
+    others = _others(found, content.columns) if n <= COMPARED_ROWS else {}
+    return RawTable(content.columns, n, NAME, "", "frame", found.names, others=others)
+
+
+def _others(found: Frame, known: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the columns that were not wanted, as far as they can be read."""
+    others: dict[str, Array] = {}
+    for name in [name for name in found.names if name not in known][:COMPARED_COLUMNS]:
+        try:
+            others[name] = found.array(name)
+        except EvalreportError:  # a column that nobody asked for may hold anything
+            continue
+    return others
 
 
 def _is_pandas(what: Any) -> bool:

@@ -214,7 +214,7 @@ describe = together(
     data(
         "--where",
         "COL=VALUE",
-        "Only rows with this value, such as split=val; repeat for rows that meet all.",
+        "Only rows with this value (split=val) or without it (label!=-100); repeat to meet all.",
         multiple=True,
     ),
     data("--missing", ("wrong",), "wrong: a row without a prediction counts as an unread answer."),

@@ -6,17 +6,40 @@ assumption in `Found.notes`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evalreport.errors import ColumnNotFoundError, DataError, NoTableError
-from evalreport.labels import Binary, LabelSpace, Multiclass
+import numpy as np
+
+from evalreport.errors import (
+    ColumnNotFoundError,
+    DataError,
+    EvalreportError,
+    NoTableError,
+    NotFoundError,
+    UsageError,
+)
+from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
 from evalreport.sources.graded import refuse_grade, refuse_misread_grade
+from evalreport.sources.plausible import (
+    MOST_COMPARED,
+    LabelColumns,
+    SeveralEvaluationsError,
+    label_like,
+    likely_labels,
+    refuse_constant,
+    refuse_order,
+    refuse_reversed,
+    refuse_rivals,
+    refuse_several,
+    rows_as_codes,
+)
 from evalreport.sources.readers.content import in_file
 from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import Columns, listed
@@ -25,10 +48,12 @@ from evalreport.sources.shapes.extras import extras, texts_of
 from evalreport.sources.shapes.folds import FOLD, joined, one_answer_a_row
 from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
+from evalreport.sources.shapes.lists import with_lists
 from evalreport.sources.shapes.multilabel import find_multilabel, is_multilabel
-from evalreport.sources.shapes.roles import SINGLE
-from evalreport.sources.shapes.single import cannot_rank, find_single
-from evalreport.sources.shapes.subsets import rows_meant
+from evalreport.sources.shapes.naming import is_like_score, named_as, role
+from evalreport.sources.shapes.roles import PRED, SINGLE, TRUTH, Part
+from evalreport.sources.shapes.single import OneScoreError, cannot_rank, find_single
+from evalreport.sources.shapes.subsets import rows_meant, rows_of_truth
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
 from evalreport.sources.tables import RawTable
 from evalreport.weights import WeightKind
@@ -117,7 +142,9 @@ def find_in_files(
     return find(table, request, None if truth is None else read_truth(truth, table, request))
 
 
-def find(table: RawTable, request: Columns | None = None, truth: RawTable | None = None) -> Found:
+def find(
+    table: RawTable, request: Columns | None = None, truth: RawTable | None = None, *, whole: bool = True
+) -> Found:
     """Find truth, predictions and scores in a table, by what was said and else by common names.
 
     Parameters
@@ -126,6 +153,8 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
     request : Columns, optional
     truth : RawTable, optional
         Where the truth lives when it is not in `table`; joined by id, one to one.
+    whole : bool
+        Whether the table has all rows; what only all of them can contradict is else not looked for.
 
     Raises
     ------
@@ -145,17 +174,68 @@ def find(table: RawTable, request: Columns | None = None, truth: RawTable | None
      ('positive', 'spam'))
     """
     request = request or Columns()
+    if truth is not None and request.where:
+        table, truth, request = rows_of_truth(table, truth, request)
     try:
-        found = _find(_prepared(table, request), request, truth)
+        found = _find(replace(_prepared(table, request), whole=whole), request, truth)
     except (ColumnNotFoundError, DataError) as error:
+        if isinstance(error, SeveralEvaluationsError):
+            raise
         if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
             refuse_grade(table, request)
+        if isinstance(error, (ColumnNotFoundError, OneScoreError)):
+            raise _with_way_out(error, table, request, truth) from error
         raise
     is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
     refuse_misread_grade(
         found.files[0], found.taken, found.y_true == found.y_pred if is_one else None, request
     )
     return found
+
+
+def _with_way_out(
+    error: EvalreportError, table: RawTable, request: Columns, truth: RawTable | None
+) -> EvalreportError:
+    """Return the error with the options by which the same table is read, where the data show which.
+
+    Or by which more is known of it: what is refused then has a fix of its own.
+    """
+    before, use, _ = error.fix.partition(" Use ")
+    scored = request.pred or request.score or request.scores
+    if truth is not None or (request.truth and scored) or not (use or isinstance(error, OneScoreError)):
+        return error
+    columns, later = {**table.columns, **table.others}, None
+    rows = max((len(values) for values in columns.values()), default=0)
+    for tried in _ways(columns, request):
+        named = {name: columns[name] for name in tried.given if name in columns}
+        try:
+            whole = replace(table, columns={**table.columns, **named}, n=rows)
+            _find(_prepared(whole, tried), tried, None)
+        except (NotFoundError, UsageError):
+            continue
+        except EvalreportError:
+            later = later or tried
+            continue
+        return _proposed(error, before, request, tried)
+    return error if later is None else _proposed(error, before, request, later)
+
+
+def _proposed(error: EvalreportError, before: str, request: Columns, tried: Columns) -> EvalreportError:
+    options = [("--truth", request.truth, tried.truth), ("--pred", request.pred, tried.pred)]
+    asked = " ".join(f"{option} {shlex.quote(now)}" for option, was, now in options if now and now != was)
+    return type(error)(error.message, where=error.where, fix=f"{before.rstrip('.')}. Use {asked}")
+
+
+def _ways(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
+    """Yield requests that name truth and prediction by what is in the columns, the likeliest first."""
+    usual = named_as("truth", list(columns), TRUTH)
+    for pair in likely_labels(columns):
+        first, second = sorted(pair, key=lambda name: (name not in usual, role(name) == "prediction"))
+        for truth, pred in ((first, second), (second, first)):
+            if request.truth in (None, truth) and request.pred in (None, pred):
+                yield replace(request, truth=truth, pred=pred)
+    if request.truth is None:
+        yield from (replace(request, truth=name) for name in label_like(columns) if name not in request.given)
 
 
 def find_folds(
@@ -206,14 +286,17 @@ class _Prepared:
     said: tuple[str, ...]
     some: bool
     """Whether some rows of the file are left out."""
+    whole: bool = True
+    """Whether all rows are here, not only the first of a stream."""
 
 
 def _prepared(table: RawTable, request: Columns) -> _Prepared:
     with in_file(table.source):
         table, request, said = rows_meant(table, request)
         table, named = one_answer_a_row(*as_columns(table, completed(table, request)))
+        table, named, lists = with_lists(table, named)
         table, named, left = unfolded(table, named)
-        return _Prepared(table, named, (*said, *left), bool(said))
+        return _Prepared(table, named, (*said, *lists, *left), bool(said))
 
 
 def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
@@ -227,17 +310,72 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         with in_file(truth.source):
             truth, more = as_columns(truth, request, "truth")
             (part, note), other = truth_of(truth, more), key_of(truth, more, key, joins=True)
-            named = _completed(named, more)
+            named = _answer_of_same_name(table, _completed(named, more), part)
     with in_file(table.source):
         rows = rows_of(table, key, truth, other, some=made.some)
         search = find_multilabel if is_multilabel(rows.truth, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
         found = _found(search(rows, part, named, table.name), rows, named, files)
+        if made.whole:
+            _refuse_reading(found, rows, made, named)
         chosen = request.score is not None or request.scores is not None  # who names scores means no others
         ranked = found.scores is not None
         spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
         notes = (*made.said, *rows.notes, *filter(None, [note]), *found.notes, *spare)
         return replace(found, notes=notes).chosen_by(named.filtered)
+
+
+def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns) -> None:
+    """Refuse what the other columns contradict."""
+    table = made.table
+    spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices}
+    free = {name: rows.columns[name] for name in rows.columns if name in spare}
+    free |= {name: values for name, values in table.others.items() if len(values) == rows.n}
+    if not request.several_answers and request.fold is None:
+        for labels in (found.y_true, found.y_pred):
+            if labels is not None:
+                refuse_several(free, rows_as_codes(np.asarray(labels)), table.name, request.groups)
+    if not isinstance(found.space, Multilabel):
+        _refuse_labels(found, free, request)
+
+
+def _refuse_labels(found: Found, free: Mapping[str, Array], request: Columns) -> None:
+    """Refuse a truth that is another column, and scores that are of other labels."""
+    some = slice(None, None, max(1, len(found.y_true) // MOST_COMPARED))
+    parts, named = dict(found.taken), request.truth is not None
+    y_pred = None if found.y_pred is None else found.y_pred[some].astype(str)
+    scores = None if found.scores is None else found.scores[some]
+    decided, texts = None, found.space.texts
+    plain = scores is not None and scores.ndim == 1
+    least = float(scores.min()) if scores is not None and plain else 0.0
+    if scores is not None and scores.ndim == 2:
+        decided = np.asarray(texts)[scores.argmax(axis=1)]
+        scores = scores[:, -1] - scores[:, 0] if scores.shape[1] == 2 else None
+    score = parts.get("scores", parts.get("score"))
+    plain = found.scores is not None and found.scores.ndim == 1
+    reading = LabelColumns(
+        parts["truth"],
+        parts.get("prediction", parts.get("text")),
+        score,
+        found.y_true[some].astype(str),
+        y_pred,
+        decided,
+        plain and found.score_kind == "probability" and least >= 0.5,
+    )
+    others = {name: values[some] for name, values in free.items() if not is_like_score(name)}
+    refuse_rivals(others, reading, named=named)
+    refuse_constant(reading, named=named or request.labels is not None)
+    refuse_order(reading, texts, places=str(score).partition(" ")[0].endswith("[*]"))
+    if scores is not None and isinstance(found.space, Binary) and request.positive is None:
+        refuse_reversed(reading, scores, texts, plain=plain)
+
+
+def _answer_of_same_name(table: RawTable, request: Columns, truth: Part) -> Columns:
+    """Name the prediction where the file of predictions calls it as the other file calls the truth."""
+    name = truth.columns[0]
+    if request.pred or request.text or truth.labels or name not in table.columns:
+        return request
+    return request if named_as("prediction", table.names, PRED) else replace(request, pred=name)
 
 
 def _completed(request: Columns, more: Columns) -> Columns:

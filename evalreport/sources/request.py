@@ -57,13 +57,15 @@ class Columns:
     no_scores : bool
         Leave all score columns alone.
     where : tuple of str
-        Rows to keep, each ``COLUMN=VALUE``; several must all hold.
+        Rows to keep, each ``COLUMN=VALUE`` or ``COLUMN!=VALUE``; a row is kept that meets all.
     missing : str, optional
         ``wrong``: a row without a prediction counts as an answer that could not be read.
     weight_kind : {"sampling", "count"}
         Whether weights are relative, or each a number of equal rows.
     several_answers : bool
         Rows of one id, or the list in a cell, are several answers to one row.
+    label_names : tuple of (label, name)
+        What people call a label: predictions and score columns may use the names.
 
     Examples
     --------
@@ -93,11 +95,14 @@ class Columns:
     missing: Literal["wrong"] | None = None
     weight_kind: WeightKind = "sampling"
     several_answers: bool = False
+    label_names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         for clause in self.where:
             if not split_clause(clause)[0] or "=" not in clause:
-                raise UsageError(f"--where {clause} is no condition", fix="write --where COLUMN=VALUE")
+                raise UsageError(
+                    f"--where {clause} is not a condition", fix="write --where COLUMN=VALUE or COLUMN!=VALUE"
+                )
         if self.no_scores and (self.score or self.scores):
             raise UsageError("scores are named and --no-scores is given", fix="pass one of them")
         if self.score is not None and self.scores is not None:
@@ -114,8 +119,13 @@ class Columns:
     @property
     def named(self) -> tuple[str, ...]:
         """Every column or pattern that was named, in order."""
+        return (*self.given, *self.filtered)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Every column or pattern that was given a part, in order; a condition on a column gives it none."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
-        beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices, *self.filtered)
+        beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices)
         return tuple(name for name in (*single, *beside) if name is not None)
 
     @property
@@ -134,16 +144,16 @@ class Columns:
         return (self.group,) if isinstance(self.group, str) else self.group or ()
 
 
-def split_clause(clause: str) -> tuple[str, str]:
-    """Return column and value of a condition of ``--where``.
+def split_clause(clause: str) -> tuple[str, str, bool]:
+    """Return column and value of a condition of ``--where``, and whether rows with the value are kept.
 
     Examples
     --------
-    >>> split_clause("split = test")
-    ('split', 'test')
+    >>> split_clause("split = test"), split_clause("label!=-100")
+    (('split', 'test', True), ('label', '-100', False))
     """
     column, _, value = clause.partition("=")
-    return column.strip(), value.strip()
+    return column.removesuffix("!").strip(), value.strip(), not column.endswith("!")
 
 
 def listed(names: Iterable[str]) -> str:

@@ -107,7 +107,7 @@ def _opened(data: DataSet, request: Columns) -> PredictionStream:
             () if part is None else (like(label, labels, "score column for label") for label in part.labels)
         )
         told = replace(told, labels=tuple(sorted({*labels, *scored})))
-    found = find(head, replace(told, where=())).chosen_by(told.filtered)
+    found = find(head, replace(told, where=()), whole=False).chosen_by(told.filtered)
     _refuse_found(found, head, told, pred)
     part = part if found.scores is not None else None
     ids = dict(found.taken).get("id")
@@ -200,14 +200,14 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
         pred = pred_part(head.names, request, truth, head.name, multilabel=True)
     told = replace(request, where=())
     lists = [part for part in (truth, pred) if part is not None and not part.labels]
-    found = find(head, told)
+    found = find(head, told, whole=False)
     if lists and request.labels is None:
         columns = [*(name for part in lists for name in part.columns), *request.filtered]
         listed = data.gathered(partial(_in_lists, parts=lists, request=request), columns)
         check_count(listed)
         known = {*found.space.labels, *listed}
         told = replace(told, labels=tuple(sorted(known)))
-        found = find(head, told)
+        found = find(head, told, whole=False)
     found = found.chosen_by(request.filtered)
     _refuse_found(found, head, request, None)
     ids = dict(found.taken).get("id")

@@ -170,7 +170,7 @@ class LabelsStream(PredictionStream):
     """Predictions of several labels per row that come batch by batch; each is read as a table of its own."""
 
     def _predictions(self, table: RawTable) -> tuple[Predictions, npt.NDArray[Any] | None]:
-        found, request = find(table, replace(self.request, where=())), self.request
+        found, request = find(table, replace(self.request, where=()), whole=False), self.request
         ids = None if request.id is None else _ids(table.columns[request.id], request.id)
         rows = predictions(
             self.space,

@@ -77,6 +77,10 @@ PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".ckpt", ".cloudpickle",
 ARRAYS = ("npz", "npy")
 """Formats whose arrays have shapes of their own; the others hold columns of one length."""
 
+COMPARED_BYTES = 32 * 1024**2
+COMPARED_COLUMNS = 200
+"""Size of a file, and number of its columns, up to which those without a part are read to be compared."""
+
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
@@ -102,6 +106,8 @@ class RawTable:
         What the format itself says of the columns.
     notes : tuple of str
         What is reported of rows that were not read.
+    others : mapping from name to array
+        Columns that no name gives a part: only compared with the others, to see what these can mean.
     """
 
     columns: Mapping[str, Array]
@@ -112,6 +118,7 @@ class RawTable:
     names: tuple[str, ...]
     parts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    others: Mapping[str, Array] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -172,20 +179,34 @@ def read_table(
         if further is not None and (more := set(further(content))):
             content = replace(content, columns={**content.columns, **_more(reader, data, more)})
         n = _count(content)
+        others = {} if columns is None else _others(reader, data, content, n)
     except EvalreportError as error:
         raise error.located(shown) from error
     except MemoryError as error:
         raise too_little_memory().located(shown) from error
-    for array in content.columns.values():
+    for array in (*content.columns.values(), *others.values()):
         array.flags.writeable = False
     logger.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
     return RawTable(
-        content.columns, n, shown, digest, reader.name, content.names, content.parts, content.notes
+        content.columns, n, shown, digest, reader.name, content.names, content.parts, content.notes, others
     )
 
 
 def _more(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:
     return reader.read(data, names.intersection).columns
+
+
+def _others(reader: Reader, data: bytes, content: Content, n: int) -> Mapping[str, Array]:
+    """Return the columns that were not wanted, of a file that is small enough to read them as well."""
+    names = {*content.names} - {*content.columns}
+    if reader.name in ARRAYS or not 0 < len(names) <= COMPARED_COLUMNS or len(data) > COMPARED_BYTES:
+        return {}
+    try:
+        found = _more(reader, data, names)
+    except EvalreportError:  # a column that nobody asked for may hold anything
+        return {}
+    rows = n if content.columns else len(next(iter(found.values()), ()))
+    return {name: array for name, array in found.items() if name in names and array.shape[:1] == (rows,)}
 
 
 def reader_of(file_name: str | None, declared: str | None) -> Reader:

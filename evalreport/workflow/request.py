@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -133,6 +133,10 @@ class Request(PageRequest):
     spill: str | None = None
     spark_master: str | None = None
     for_facts: bool = False
+
+    def __post_init__(self) -> None:
+        """Names of labels are also read in the data."""
+        object.__setattr__(self, "columns", replace(self.columns, label_names=self.label_names))
 
     def origin(self) -> dict[str, Any]:
         """Return what the request itself says of where numbers come from, as fields of `Provenance`."""

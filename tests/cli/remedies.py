@@ -59,6 +59,7 @@ class Refusal:
     before: str = ""
 
 
+A7 = "abbabaabbbaaba"
 AB = csv("y_true,y_pred", "a,a", "b,b", "a,b", "b,b")
 LONGER = csv("y_true,y_pred", *("a,a", "b,b", "a,a") * 8)
 ABC = csv("y_true,y_pred", "a,a", "b,b", "c,b")
@@ -89,10 +90,59 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "pass the labels in the order of the columns with --labels, or leave the scores out: --no-scores",
+        "; or leave the scores out: --no-scores",
         "check p.jsonl --scores 'probs[*]'",
         {"p.jsonl": lines(*({"y_true": k, "y_pred": k, "probs": [0.5, 0.3, 0.2]} for k in (1, 2, 3)))},
-        {"--labels": "1,2,3"},
+        code=5,
+    ),
+    Refusal(
+        'choose one, as in --where "',
+        CHECK,
+        {
+            "p.csv": csv(
+                "model,case,y_true,y_pred", *(f"{m},{i},{A7[i]},{A7[i]}" for m in "ab" for i in range(14))
+            )
+        },
+        code=5,
+    ),
+    Refusal(
+        "if they are of ",
+        CHECK,
+        {"p.csv": csv("y_true,score", *(f"{i % 2},{(i + 30 * (1 - i % 2)) / 90}" for i in range(60)))},
+        code=5,
+    ),
+    Refusal(
+        "leave the scores out: --no-scores",
+        CHECK,
+        {
+            "p.csv": csv(
+                "y_true,y_pred,prob_a,prob_b", *(f"{x},{x},{x == 'b':d},{x == 'a':d}" for x in "ab" * 12)
+            )
+        },
+        code=5,
+    ),
+    Refusal(
+        'leave those rows out: --where "',
+        CHECK,
+        {"p.csv": csv("y_true,y_pred", "-100,0", "0,0", "1,1", "1,0")},
+        code=5,
+    ),
+    Refusal(
+        "name both, as in --truth ",
+        CHECK,
+        {
+            "p.csv": csv(
+                "label,pred,proba_a,proba_b",
+                *(f"{x},{y},{x == 'a':d},{x == 'b':d}" for x, y in zip("ab" * 12, "abba" * 6, strict=True)),
+            )
+        },
+        dict.fromkeys(("--truth", "--pred"), "check p.csv --truth pred --pred label"),
+        code=5,
+    ),
+    Refusal(
+        "if it is the truth pass --truth ",
+        CHECK,
+        {"p.csv": csv("label,y_pred", *["a,a", "a,b"] * 6)},
         code=5,
     ),
     Refusal(
@@ -175,13 +225,13 @@ REFUSALS = (
     Refusal(
         ". Use --truth ",
         CHECK,
-        {"p.csv": csv("verdict,y_pred", "x,a", "y,b")},
+        {"p.csv": csv("verdict,y_pred", "a,a", "b,b", "c,a", "d,a", "e,b")},
         code=3,
     ),
     Refusal(
         ". Use --truth ",
         CHECK,
-        {"p.csv": csv("verdict,other,y_pred", "x,1,a", "y,2,b"), "t.csv": csv("y_true", "a", "b")},
+        {"p.csv": csv("verdict,other,y_pred", "a,1,a", "c,2,b"), "t.csv": csv("y_true", "a", "b")},
         {"--truth": "verdict", "--truth-file": "t.csv"},
         code=3,
     ),
@@ -221,10 +271,9 @@ REFUSALS = (
         {"--score": "p_b"},
     ),
     Refusal(
-        "name the score columns after the labels; for arrays save one named labels, or pass --labels",
+        "pass the order that was used, as in --labels ",
         "check p.npz",
         {"p.npz": npz(y_true=np.array(["a", "b"]), proba=np.array([[0.7, 0.3], [0.2, 0.8]]))},
-        {"--labels": "a,b"},
         code=5,
     ),
     Refusal(

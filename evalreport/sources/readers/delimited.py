@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.cells import reads_as_number
 from evalreport.errors import DataError
 from evalreport.sources.readers.arrow import Array, to_array
 from evalreport.sources.readers.content import Content, broken
@@ -35,6 +36,8 @@ DECLARED = re.compile(r'"?sep=(.)"?\r?\n')
 """What Excel writes, and reads, before the header."""
 MOST_DIGITS = 4000
 """Characters of a whole number; Python reads 4300 digits."""
+_BELOW = 20
+"""Rows below the header that it is compared with."""
 BLOCK = 16 * 1024**2
 """Bytes of the longest line."""
 
@@ -93,10 +96,31 @@ def text_head(data: bytes) -> TextHead:
     declared = DECLARED.match(head)
     head = head[declared.end() :] if declared else head
     separator = declared[1] if declared else _separator(head)
-    names = _cells(head, separator, 1)[0]
+    names, *rows = _cells(head, separator, _BELOW + 1)
     if any(UNREADABLE in name for name in names):
         decode(data)
+    _refuse_data(names, rows)
     return TextHead(separator, tuple(names), b'"' in data, int(declared is not None))
+
+
+def _refuse_data(names: list[str], rows: list[list[str]]) -> None:
+    """Refuse a first line that is a row of the table: every cell of it is a value like those below.
+
+    A frame without names is written with 0, 1, 2, … as its header.
+    """
+    rows = [row for row in rows if len(row) == len(names)]
+    if len(rows) < 2 or len(names) < 2 or names in ([*map(str, range(len(names)))], [""] * len(names)):
+        return
+    for name, below in zip(names, zip(*rows, strict=True), strict=True):
+        alike = reads_as_number(name) and all(map(reads_as_number, below))
+        if not (name.strip() and (alike or name in below)):
+            return
+    raise DataError(
+        "the file has no header: its first line looks like data",
+        where=f"line 1: {', '.join(names)[:80]}",
+        fix="write a first line with a name for each column, such as "
+        + ",".join(("y_true", *(f"x{place}" for place in range(1, len(names) - 1)), "score")),
+    )
 
 
 def text_batches(stream: Any, head: TextHead, chosen: tuple[str, ...]) -> Iterator[Any]:

@@ -97,7 +97,7 @@ def _named(arrays: Mapping[str, Array], request: Columns, side: Side) -> Columns
 
 def _only(part: Role, arrays: Mapping[str, Array], usual: Sequence[str], request: Columns) -> str | None:
     """Return the one array that is named for a part; names that stand for the label set are none."""
-    free = [name for name in arrays if name not in LABEL_NAMES and name not in request.named]
+    free = [name for name in arrays if name not in LABEL_NAMES and name not in request.given]
     found = named_as(part, free, usual)
     if len(found) > 1:
         option = "--truth" if part == "truth" else "--pred"

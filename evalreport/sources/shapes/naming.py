@@ -7,7 +7,8 @@ name is cut into words, and its words are those of truth, of predictions, of sco
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -223,8 +224,9 @@ _SHOWN = 3
 def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
     """Return the predictions in the truth's spelling, and what was matched; unchanged where they agree.
 
-    ``LABEL_1`` and ``label 1`` are 1, ``Yes`` is True or 1, ``Spam`` is ``spam``, ``"1"`` is 1: each only
-    where every label of one side is met by exactly one of the other.
+    ``LABEL_1`` and ``label 1`` are 1, ``Yes`` is True or 1, ``Spam`` is ``spam``, ``"1"`` is 1,
+    ``__label__x`` and ``1:x`` are ``x``, -1 beside 0 is the other of two: each only where every label of one
+    side is met by exactly one of the other.
 
     Examples
     --------
@@ -233,13 +235,63 @@ def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
     """
     right, told = np.unique(y_true).tolist(), np.unique(y_pred).tolist()
     same = isinstance(right[0], str) == isinstance(told[0], str)
+    if {tuple(right), tuple(told)} == _SIGNS:
+        return _rewritten(y_true, y_pred, told, dict(zip(told, right, strict=True)))
     if same and set(told) & set(right):
         return y_pred, ""
     for key in (_plain, _folded, _number, _of_two):
         matched = _matched(right, told, key)
         if matched is not None:
             return _rewritten(y_true, y_pred, told, matched)
-    return y_pred, ""
+    matched = _without_affix(right, told) if same and isinstance(right[0], str) else None
+    return (y_pred, "") if matched is None else _rewritten(y_true, y_pred, told, matched)
+
+
+_SIGNS = {(-1, 1), (0, 1)}
+"""Two codes of one pair of labels."""
+_COUNTED = re.compile(r"\W*\d+\s*[:.)_\- ]\s*|\s*[:(_\- ]\s*\d+\W*$")
+
+
+def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, Any] | None:
+    """Return the truth's label for each prediction where one side has an affix more.
+
+    It is the same for all its labels, or a number of each: ``1:sports``.
+    """
+    for bare in (*_affixes(told, right), *_affixes(right, told), _uncounted, _unquoted):
+        ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in told}
+        if len(ours) < len(right) or len(theirs) < len(told) or "" in ours or "" in theirs:
+            continue
+        shared = ours.keys() & theirs.keys()
+        if shared and (len(shared) == len(ours) or len(shared) == len(theirs)):
+            return {label: ours.get(name, name) for name, label in theirs.items()}
+    return None
+
+
+def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
+    """How the labels of one side lose what stands round the longest label of the other."""
+    inner = _folded(max(shorter, key=len))
+    found: list[Callable[[str], str]] = []
+    for label in map(_folded, longer):
+        before, middle, after = label.partition(inner)
+        if (
+            middle
+            and before + after
+            and all(_folded(one).startswith(before) and _folded(one).endswith(after) for one in longer)
+        ):
+            found.append(partial(_cut, before=before, after=after))
+    return found
+
+
+def _cut(label: str, before: str, after: str) -> str:
+    return str(_folded(label)).removeprefix(before).removesuffix(after)
+
+
+def _uncounted(label: str) -> str:
+    return _unquoted(_COUNTED.sub("", label, count=1))
+
+
+def _unquoted(label: str) -> str:
+    return str(_folded(re.sub(r"^\W+|\W+$", "", label)))
 
 
 def _plain(label: Any) -> Any:

@@ -63,7 +63,7 @@ def score_part(
         return _with_label(named_part(names, request.score, "--score", file), known)
     if request.scores is not None:
         return named_part(names, request.scores, "--scores", file)
-    free = [name for name in names if name not in request.named and name not in taken]
+    free = [name for name in names if name not in request.given and name not in taken]
     found = [*_matrices(free), *_families(columns, free, known, single=single)]
     if len(found) > 1:
         shown, example = [part.shown for part in found], f"'{found[0].pattern}'"

@@ -5,6 +5,7 @@ One column of scores is P(positive), or the confidence of the answer that was gi
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from evalreport.answers import answers_of, with_gaps
 from evalreport.errors import DataError, UsageError
 from evalreport.labels import Binary, LabelSpace, distinct_labels
+from evalreport.sources.plausible import refuse_labels
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import are_fractions
 from evalreport.sources.shapes.extras import text_column
@@ -31,7 +33,15 @@ from evalreport.sources.shapes.layout import (
 from evalreport.sources.shapes.naming import is_confidence, one_spelling
 from evalreport.sources.shapes.roles import Part, pred_part
 from evalreport.sources.shapes.scoring import score_part
-from evalreport.sources.shapes.spaces import Labelled, check_names, labels_of, like, single_label
+from evalreport.sources.shapes.spaces import (
+    Labelled,
+    as_text,
+    check_names,
+    coded,
+    labels_of,
+    like,
+    single_label,
+)
 
 
 def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
@@ -49,11 +59,17 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     pred = None if request.text and not request.pred else pred_part(rows.names, request, truth, file)
     y_true = _labels(rows.truth, truth)
     y_pred, lost, as_score = _answers(rows, pred, request)
+    y_pred = coded(y_pred, y_true, request)
     y_pred, matched = (y_pred, "") if y_pred is None else one_spelling(y_true, y_pred)
+    y_true, y_pred = as_text(y_true, y_pred)
     known = {str(label) for label in request.labels or distinct_labels(y_true)}
     known |= set() if y_pred is None else {str(label) for label in distinct_labels(y_pred)}
+    known |= {name for _, name in request.label_names}
     part = as_score or score_part(rows.columns, rows.names, request, known, file, taken=used(truth, pred))
+    part = part if part is None else _as_labels(part, request)
     text = text_column(rows, request, pred is not None or part is not None, file)
+    if request.labels is None and text is None:
+        refuse_labels(y_true, y_pred, truth.columns[0], () if part is None else part.columns)
     scored = _scored(rows, part, y_true, y_pred, request)
     labels = () if scored.raw is None else scored.raw.labels
     found = single_label(y_true, y_pred, labels, request, text is not None)
@@ -71,6 +87,14 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
         tuple(filter(None, (found.note, matched, *scored.notes, *never_scored(unscored)))),
         used(truth, pred, scored.part),
     )
+
+
+def _as_labels(part: Part, request: Columns) -> Part:
+    """Return score columns under the labels whose names they have."""
+    label_of = {name: label for label, name in request.label_names}
+    if not part.labels or not set(part.labels) <= label_of.keys():
+        return part
+    return replace(part, labels=tuple(label_of[name] for name in part.labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +202,13 @@ def usable(part: Part | None, space: LabelSpace, *, needed: bool) -> tuple[Part 
     return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
 
 
+class OneScoreError(DataError):
+    """One column of scores, and three labels or more."""
+
+
 def cannot_rank(name: str, space: LabelSpace) -> DataError:
     """Return the refusal of one column of scores for three labels or more."""
-    return DataError(
+    return OneScoreError(
         f"one score column cannot rank {len(space)} labels",
         where=f"column {name!r}; labels {listed(space.texts)}",
         fix="name one score column per label, as in --scores 'proba_*'",
@@ -240,21 +268,56 @@ def in_label_order(
     """
     names = [str(label) for label in labels]
     places = tuple(str(place) for place in range(len(part.labels)))
-    if part.labels != places or not set(names) - set(places):
+    if part.labels != places:
         return part, ""
+    lists, told = part.pattern.endswith("[*]"), None if y_pred is None else y_pred.astype(str)
+    if not set(names) - set(places):
+        return _numbered(part, labels, values, told, declared=declared) if lists else (part, "")
     fits = len(names) == len(places)
-    if fits and not declared and y_pred is not None:
-        best = np.asarray(names)[values.argmax(axis=1)]
-        fits = bool((best == y_pred.astype(str)).mean() > 0.5)
-    elif not declared:
-        fits = False
+    if fits and not declared:
+        fits = told is not None and _agreement(names, values, told) > 0.5
     if fits:
         shown = f"{part.shown} are taken in the order of the labels: {listed(names)}"
         return replace(part, labels=tuple(names)), shown
-    if not part.pattern.endswith("[*]") or not set(names) & set(places):
+    if not lists or not set(names) & set(places):
         return part, ""  # names of columns are taken at their word
     raise DataError(
         f"{part.shown} are numbered from 0 and the labels are {listed(names)}",
         where=part.shown,
-        fix="pass the labels in the order of the columns with --labels, or leave the scores out: --no-scores",
+        fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(names))}; "
+        "or leave the scores out: --no-scores",
+    )
+
+
+_PROVEN = 0.95
+"""Proportion of rows in which the greatest score is of the predicted label, from which an order is proven."""
+
+
+def _agreement(names: Sequence[str], values: Array, y_pred: Array) -> float:
+    """How often the greatest score is that of the predicted label, where the places are named so."""
+    return float((np.asarray(names)[values.argmax(axis=1)] == y_pred).mean())
+
+
+def _numbered(
+    part: Part, labels: Sequence[Any], values: Array, y_pred: Array | None, *, declared: bool
+) -> tuple[Part, str]:
+    """Name the places of lists where the labels are numbers: in numeric order, or sorted as text.
+
+    Labels that are text were often sorted as text: 0, 1, 10, 2. Predictions of the same rows prove the order.
+    """
+    names = [str(label) for label in labels]
+    if declared and len(names) == len(part.labels):
+        return replace(part, labels=tuple(names)), f"{part.shown} are in the order of --labels"
+    numeric, as_text = part.labels, tuple(sorted(part.labels))
+    if numeric == as_text or not isinstance(labels[0], str):
+        return part, ""
+    if y_pred is not None:
+        fits = {order: _agreement(order, values, y_pred) for order in (numeric, as_text)}
+        best = max(fits, key=lambda order: fits[order])
+        if fits[best] >= _PROVEN and min(fits.values()) < _PROVEN:
+            return replace(part, labels=best), f"{part.shown} are in this order of labels: {listed(best)}"
+    raise DataError(
+        f"the order of {part.shown} is not known: the labels are text, sorted as text or as numbers",
+        where=f"{part.shown}; as text {','.join(as_text)}; as numbers {','.join(numeric)}",
+        fix=f"pass the order that was used, as in --labels {','.join(as_text)}",
     )

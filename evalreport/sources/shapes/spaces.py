@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,9 @@ def single_label(
     """
     y_true, y_pred = harmonised(y_true, y_pred)
     occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
+    named = {label for label, _ in request.label_names}
+    if request.labels is None and named > set(map(str, occurring)):
+        request = replace(request, labels=tuple(label for label, _ in request.label_names))
     if request.labels is not None:
         labels = tuple(like(label, occurring, "label of --labels") for label in request.labels)
     else:
@@ -107,12 +111,15 @@ def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
     ------
     DataError
     """
-    names = [like(label, occurring, "score column for label") for label in scored]
+    try:
+        names = [like(label, occurring, "score column for label") for label in scored]
+    except DataError as error:
+        raise DataError(error.message, where=error.where, fix=_names_of(scored, occurring)) from None
     if len(names) > 1 and not set(names) & set(occurring):
         raise DataError(
             "no score column is for a label that occurs",
             where=f"scores of {listed(map(str, scored))}; labels {listed(map(str, occurring))}",
-            fix="name the score columns after the labels; for arrays save one named labels, or pass --labels",
+            fix=_names_of(scored, occurring),
         )
 
 
@@ -127,6 +134,47 @@ def harmonised(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None
     if y_pred is None or {y_true.dtype.kind, y_pred.dtype.kind} != {"b", "i"}:
         return y_true, y_pred
     return y_true.astype(np.int64), y_pred.astype(np.int64)
+
+
+def _names_of(scored: Sequence[str], occurring: Sequence[Label]) -> str:
+    """The fix for score columns that are named otherwise: numbered ones have an order, others names."""
+    labels = list(map(str, occurring))
+    if list(scored) == [str(place) for place in range(len(scored))] and len(scored) == len(labels):
+        return f"pass the order that was used, as in --labels {shlex.quote(','.join(labels))}"
+    if len(scored) == len(labels):
+        pairs = ",".join(f"{label}={name}" for label, name in zip(labels, scored, strict=True))
+        return f"say which is which, as in --label-names {shlex.quote(pairs)}"
+    return "name the score columns after the labels, or leave them out: --no-scores"
+
+
+def as_text(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+    """Return both sides as text where one is text and has numbers of the other among it.
+
+    A CSV has no types: labels may be digits in one column, and digits among words in another.
+
+    Examples
+    --------
+    >>> as_text(np.array([101, 102]), np.array(["101", "foo"]))[0]
+    array(['101', '102'], dtype='<U21')
+    """
+    if y_pred is None or (y_true.dtype.kind == "U") == (y_pred.dtype.kind == "U"):
+        return y_true, y_pred
+    if not set(np.unique(y_true).astype(str)) & set(np.unique(y_pred).astype(str)):
+        return y_true, y_pred
+    return y_true.astype(str), y_pred.astype(str)
+
+
+def coded(values: Array | None, y_true: Array, request: Columns) -> Array | None:
+    """Return predictions that are written as the names of ``--label-names`` as the labels of these names."""
+    if values is None or not request.label_names:
+        return values
+    label_of = {name: label for label, name in request.label_names}
+    told = set(np.unique(values).astype(str).tolist())
+    if not told <= label_of.keys() or told <= {*label_of.values()}:
+        return values
+    occurring = [np.unique(y_true)[0].item()]
+    labels = {name: like(label, occurring, "label of --label-names") for name, label in label_of.items()}
+    return np.asarray([labels[name] for name in values.astype(str).tolist()])
 
 
 def like(label: Label, others: Iterable[Label], what: str) -> Label:

@@ -13,6 +13,7 @@ from evalreport.cells import identity_texts
 from evalreport.errors import DataError
 from evalreport.format import counted
 from evalreport.sources.request import Columns, listed, missing_column, split_clause
+from evalreport.sources.shapes.join import key_of
 from evalreport.sources.shapes.naming import (
     FOLDS,
     SPLITS,
@@ -61,10 +62,10 @@ def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str
     kept = np.ones(table.n, dtype=bool)
     for clause, found in rows_where(table, clauses).items():
         if not found.any():
-            name, value = split_clause(clause)
+            name, value, equal = split_clause(clause)
             values = sorted(set(_texts(table, name).tolist()))
             raise DataError(
-                f"no row has {name} = {value}",
+                f"no row has {name} = {value}" if equal else f"every row has {name} = {value}",
                 where=f"{table.name}, column {name}",
                 fix=f"its values are: {listed(values[:_MOST])}",
             )
@@ -76,7 +77,7 @@ def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str
 
 
 def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
-    """Return which rows each clause ``COLUMN=VALUE`` holds for.
+    """Return which rows meet each clause, ``COLUMN=VALUE`` or ``COLUMN!=VALUE``.
 
     Raises
     ------
@@ -85,11 +86,29 @@ def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray
     """
     found = {}
     for clause in clauses:
-        name, value = split_clause(clause)
+        name, value, equal = split_clause(clause)
         if name not in table.columns:
             raise missing_column(name, "--where", table.names, table.name)
-        found[clause] = _texts(table, name) == value
+        found[clause] = (_texts(table, name) == value) == equal
     return found
+
+
+def rows_of_truth(table: RawTable, truth: RawTable, request: Columns) -> tuple[RawTable, RawTable, Columns]:
+    """Return predictions and truth of the rows that ``--where`` keeps by columns of the truth's file."""
+    theirs = [clause for clause in request.where if split_clause(clause)[0] not in table.names]
+    theirs = [clause for clause in theirs if split_clause(clause)[0] in truth.names]
+    if not theirs:
+        return table, truth, request
+    kept, _ = _where(truth, theirs)
+    other = key_of(kept, request, joins=True)
+    key = key_of(table, request, other, joins=True)
+    if key is not None and other is not None:
+        known = set(_texts(kept, other).tolist())
+        table = taken_rows(table, np.array([text in known for text in _texts(table, key).tolist()]))
+    elif table.n == truth.n:
+        table = taken_rows(table, np.logical_and.reduce(list(rows_where(truth, theirs).values())))
+    left = tuple(clause for clause in request.where if clause not in theirs)
+    return table, kept, replace(request, where=left)
 
 
 def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
@@ -153,4 +172,5 @@ def taken_rows(table: RawTable, kept: Array) -> RawTable:
     columns = {
         name: values[kept] if len(values) == table.n else values for name, values in table.columns.items()
     }
-    return replace(table, columns=columns, n=int(kept.sum()))
+    others = {name: values[kept] for name, values in table.others.items()}
+    return replace(table, columns=columns, n=int(kept.sum()), others=others)

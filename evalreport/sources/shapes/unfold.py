@@ -75,7 +75,7 @@ def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tupl
 
 def _holds_scores(table: RawTable, name: str, request: Columns) -> bool:
     values = table.columns[name]
-    if name in request.named and name not in (request.score, request.pred):
+    if name in request.given and name not in (request.score, request.pred):
         return False
     scored = name == request.score or role(name) == "score"
     if not scored and not (role(name) == "prediction" or name == request.pred):
@@ -134,7 +134,7 @@ def _same_labels(table: RawTable, request: Columns) -> str | None:
     found = [
         name
         for name, values in table.columns.items()
-        if name not in (*pred, *request.named) and _overlap(_words(values), answers)
+        if name not in (*pred, *request.given) and _overlap(_words(values), answers)
     ]
     return found[0] if len(found) == 1 else None
 
