@@ -14,7 +14,8 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.facts.counts import sums
 from evalreport.findings.words import estimate, value
 from evalreport.labels import Binary, Label, Multiclass, Multilabel, Task
-from evalreport.metrics.named_sets import OF_RANKING
+from evalreport.metrics.named_sets import OF_ORDER, OF_RANKING
+from evalreport.values import Estimate
 
 SURE = 4.0
 """Standard errors beyond which a difference of counts is claimed: one false alarm in 16,000 tries."""
@@ -217,6 +218,8 @@ def _witnesses(ev: Evaluation) -> Iterator[tuple[float, float, float, float]]:
     match ev.space:
         case Binary():
             levels = {"balanced_accuracy": (CHANCE, USELESS)}
+        case Multiclass() if by_order(ev) is not None:
+            levels = {OF_ORDER[0]: (0.0, USELESS_MCC)}
         case Multiclass():
             always = ev.no_skill.get("accuracy", 1 / len(ev.space))
             levels = {"mcc": (0.0, USELESS_MCC), "accuracy": (always, always + USELESS_MCC * (1 - always))}
@@ -246,6 +249,17 @@ def over_always(ev: Evaluation) -> tuple[float, float, float]:
         variance / (ev.weight * informative(ev))
     )
     return gain, gain - half, gain + half
+
+
+def by_order(ev: Evaluation) -> Estimate | None:
+    """Return quadratic weighted kappa where labels are ordered; None where they are not, or it is undefined.
+
+    Grades that are all one too high are never right and follow the order well: of ordered labels this is what
+    shows skill, and neither accuracy nor MCC, which count every miss the same.
+    """
+    ordered = isinstance(ev.space, Multiclass) and ev.space.ordered
+    found = estimate(ev, OF_ORDER[0]) if ordered else None
+    return None if found is None or found.low is None or found.high is None else found
 
 
 def enough(ev: Evaluation) -> bool:

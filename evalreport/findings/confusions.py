@@ -8,7 +8,7 @@ import numpy as np
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.facts import Counts
-from evalreport.findings.chance import SURE, deviation, informative, margins, poisson_tail
+from evalreport.findings.chance import SURE, by_order, deviation, informative, margins, poisson_tail
 from evalreport.findings.families import Family, kinship
 from evalreport.findings.words import CLASSES, Told, rule
 from evalreport.labels import Binary
@@ -54,6 +54,8 @@ def top_confusions(ev: Evaluation) -> Told | None:
     found = (
         mix_ups(ev.confusion, informative(ev)) if ev.confusion is not None and ev.task == "multiclass" else []
     )
+    if by_order(ev) is not None:  # a grade beside the true one is a near miss
+        found = [pair for pair in found if abs(pair.truth - pair.answer) > 1]
     if not found or ev.confusion is None:
         return None
     known = margins(ev)
@@ -131,7 +133,7 @@ def mix_ups(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
 def families(ev: Evaluation) -> Told | None:
     """Groups of labels that are taken for one another more often than their mistakes would have it."""
     counts = ev.confusion
-    if counts is None or ev.task != "multiclass" or not _mistakes(counts):
+    if counts is None or ev.task != "multiclass" or not _mistakes(counts) or by_order(ev) is not None:
         return None
     found = [family for family in kinship(counts).families if _is_family(ev, counts, family)]
     inside, wrong = sum(family.mistakes for family in found), _mistakes(counts)

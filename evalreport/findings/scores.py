@@ -60,7 +60,7 @@ def recommended(ev: Evaluation) -> RecommendedThreshold | None:
     cost: MCC has to agree, both on rows that did not choose, and the scores must not be calibrated. A threshold
     that predicts nothing as positive has no MCC; there it is enough that another one has, beyond its interval.
     """
-    point, now = ev.threshold, ev.metrics.get("f1")
+    point, now = ev.threshold, ev.metrics.get(BALANCED)
     if (
         ev.sweep is None
         or ev.confusion is None
@@ -68,7 +68,7 @@ def recommended(ev: Evaluation) -> RecommendedThreshold | None:
         or point.origin not in ("default", "predictions")
     ):
         return None
-    best = ev.sweep.best("f1")
+    best = ev.sweep.best(BALANCED)
     f1, mcc = value_elsewhere(best), value_elsewhere(ev.sweep.best("mcc"))
     here = ev.confusion.binary(float("nan"))
     if not isinstance(best, Optimum) or not isinstance(now, Estimate) or f1 is None or mcc is None:

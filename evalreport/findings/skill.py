@@ -13,6 +13,7 @@ from evalreport.findings.chance import (
     SURE,
     Skill,
     association,
+    by_order,
     decision_skill,
     enough,
     informative,
@@ -26,14 +27,16 @@ from evalreport.findings.chance import (
 from evalreport.findings.scarcity import ADVICE, scarcest
 from evalreport.findings.words import Told, estimate, rule, value
 from evalreport.labels import Binary, Task
-from evalreport.metrics.named_sets import OF_RANKING
+from evalreport.metrics.named_sets import OF_ORDER, OF_RANKING
 from evalreport.text import printable
-from evalreport.values import Undefined
+from evalreport.values import Estimate, Undefined
 
 ENOUGH = 20
 """Rows from which on a flawless or a useless result is remarkable."""
 UNEQUAL = 0.8
 """Share of the most frequent class from which on accuracy is mostly that class's."""
+REVERSED = -0.5
+"""Quadratic weighted kappa below which an order is called reversed: half of the agreement that there can be."""
 ASSOCIATED = 1.96
 """Standard errors from which on an association of truth and answers is demonstrated."""
 RANKING: Mapping[Task, str] = {"binary": "curves", "multiclass": "cutoff", "multilabel": "labels"}
@@ -104,6 +107,8 @@ def _without(ev: Evaluation, skill: Skill) -> Told | None:
         decided = "not_demonstrated"
     if decided != skill or ev.facts.get("constant_scores"):
         return None
+    if (kappa := by_order(ev)) is not None:
+        return _order_by_chance(kappa)
     return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
 
 
@@ -121,6 +126,14 @@ def _ranks_by_chance(ev: Evaluation) -> Told | None:
         ev,
         title + " is {roc_auc:NAME} ({low:NAME} to {high:NAME}), and chance reaches {no_skill:NAME}",
         {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
+    )
+
+
+def _order_by_chance(kappa: Estimate) -> Told:
+    words = "quadratic weighted kappa is {kappa:NAME} ({low:NAME} to {high:NAME}), and chance reaches {chance:NAME}"
+    return Told(
+        words.replace("NAME", "of " + OF_ORDER[0]),
+        {"kappa": kappa.value, "low": kappa.low, "high": kappa.high, "chance": 0.0},
     )
 
 
@@ -152,6 +165,8 @@ def _sets_by_chance(ev: Evaluation) -> Told:
 @rule("error", section=BACKWARDS)
 def inverted(ev: Evaluation) -> Told | None:
     """Worse than chance beyond doubt: scores or labels point the other way."""
+    if by_order(ev) is not None:
+        return _order_backwards(ev)
     found = _ranks_backwards(ev) or _answers_backwards(ev)
     fix = "Check that score columns and labels belong together."
     if ev.score_kind is None:
@@ -179,6 +194,19 @@ def _ranks_backwards(ev: Evaluation) -> Told | None:
         "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), "
         "worse than chance.",
         evidence,
+    )
+
+
+def _order_backwards(ev: Evaluation) -> Told | None:
+    kappa = by_order(ev)
+    if kappa is None or decision_skill(ev) != "reversed":
+        return None
+    told = _order_by_chance(kappa)
+    what = "The order is reversed" if kappa.value < REVERSED else "The predictions run against the order"
+    return Told(
+        f"{what}: {told.template}.",
+        told.evidence,
+        action="Check that truth and predictions use the same order of the labels.",
     )
 
 

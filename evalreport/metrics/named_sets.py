@@ -80,6 +80,8 @@ OF_RANKING: Mapping[Task, str] = {
     "multilabel": "roc_auc_macro",
 }
 """What judges a ranking."""
+OF_ORDER = ("cohen_kappa_quadratic", "mean_absolute_error", "ranked_probability_score")
+"""What grades in an order are evaluated by: a miss by its distance, the first one against chance."""
 BALANCED = "f1"
 """What a threshold is chosen for where nothing is asked; beside it is that of flagging all."""
 OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from evalreport.evaluation.model import Evaluation
+from evalreport.findings.chance import by_order
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.catalogue import find
+from evalreport.metrics.named_sets import OF_ORDER
 from evalreport.metrics.record import Better
 from evalreport.panels.about import confidence_percent, is_text, metric, tell, unread
 from evalreport.panels.intervals import Forest, ForestRow, forest_row, magnified
@@ -93,12 +95,22 @@ def _multiclass(ev: Evaluation) -> tuple[Entry, ...]:
     top: tuple[Entry, ...] = ()
     if len(ev.space) >= TOP and isinstance(metric(ev, "top_3_accuracy"), Estimate):
         top = (("top_3_accuracy", "right label among three best"),)
+    glosses = (
+        "agreement by distance in the order",
+        "steps from the true label, lower is better",
+        "error of the cumulative probabilities, lower is better",
+    )
+    order: tuple[Entry, ...] = ()
+    if by_order(ev) is not None:
+        known = zip(OF_ORDER, glosses, strict=True)
+        order = tuple(entry for entry in known if isinstance(metric(ev, entry[0]), Estimate))
     text: tuple[Entry, ...] = ()
     gloss = "{units} labelled right"
     if is_text(ev):
         gloss = "unreadable answers count as wrong"
         text = (("accuracy_parsed", "{units} with a readable answer"),)
     return (
+        *order,
         ("accuracy", gloss),
         *text,
         *top,

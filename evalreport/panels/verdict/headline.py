@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.facts import BinaryCounts
-from evalreport.findings.chance import Skill, decision_skill, ranking_skill
+from evalreport.findings.chance import Skill, by_order, decision_skill, ranking_skill
 from evalreport.findings.families import kinship
+from evalreport.findings.skill import REVERSED
 from evalreport.format import count, of_how_many
 from evalreport.labels import Binary, Multiclass, Multilabel
 from evalreport.panels.about import (
@@ -102,10 +103,26 @@ def _always(label: str) -> Sentence:
     return say("_always saying {label:quoted}_", label=label)
 
 
+AGAINST_ORDER: Mapping[Skill, str] = {
+    "none": "_No better than chance:_",
+    "not_demonstrated": "_Not significantly better than chance:_",
+    "reversed": "_The predictions run against the order:_",
+}
+"""How predictions that do not follow the order of the labels are introduced."""
+
+
+def _ordered_no_better(ev: Evaluation, skill: Skill, kappa: Estimate) -> Sentence:
+    lead = say("_The order is reversed:_" if kappa.value < REVERSED else AGAINST_ORDER[skill])
+    words = "quadratic weighted kappa is {kappa:ratio} ({kappa:ratio interval})."
+    return lead + tell(ev, words, kappa=kappa)
+
+
 def _multiclass_no_better(ev: Evaluation, skill: Skill) -> Sentence:
-    counts = ev.confusion
+    counts, kappa = ev.confusion, by_order(ev)
     if counts is None:
         return NOTHING
+    if kappa is not None:
+        return _ordered_no_better(ev, skill, kappa)
     right, most = float(counts.marginals.tp.sum()), float(counts.marginals.support.max())
     words = "right for {right:count} of {n:count} {n:units}, against {always:count}."
     told = tell(ev, words, right=right, n=counts.total, always=most)
@@ -146,10 +163,23 @@ def _multiclass(ev: Evaluation) -> Sentence:
     if ev.confusion is None:
         return NOTHING
     lead = right_for(ev)
+    if by_order(ev) is not None:
+        return lead + (_blind(ev) or _near_misses(ev))
     for rest in (_blind(ev), _poor(ev), _families(ev), _top_pair(ev)):
         if rest:
             return lead + rest
     return lead
+
+
+def _near_misses(ev: Evaluation) -> Sentence:
+    """How many mistakes on an order are but one step off."""
+    counts, wrong = ev.confusion, mistakes(ev)
+    if counts is None or not wrong:
+        return NOTHING
+    near = float(counts.weight[abs(counts.rows - counts.columns) == 1].sum())
+    words = "{near:count} of {wrong:count} {wrong:mistake|mistakes} {near:is|are} one step off; "
+    words += "quadratic weighted kappa {kappa:ratio}."
+    return tell(ev, words, near=near, wrong=wrong, kappa=by_order(ev))
 
 
 def right_for(ev: Evaluation) -> Sentence:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from evalreport.evaluation.model import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.findings.chance import decision_skill, ranking_skill
+from evalreport.findings.chance import by_order, decision_skill, ranking_skill
 from evalreport.findings.scores import RecommendedThreshold, gains, recommended, unchosen, value_elsewhere
 from evalreport.format import significant
 from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.metrics.named_sets import BALANCED
 from evalreport.panels.about import (
     SMALL_TABLE,
     bounds_of_none,
@@ -47,7 +48,7 @@ def _no_other(ev: Evaluation) -> Sentence:
         return NOTHING
     if ranking_skill(ev) != "demonstrated" or decision_skill(ev) != "demonstrated":
         return NOTHING
-    now, best = estimate(ev, "f1"), ev.sweep.best("f1")
+    now, best = estimate(ev, "f1"), ev.sweep.best(BALANCED)
     then = value_elsewhere(best)
     if not isinstance(best, Optimum) or then is None or now is None or now.width is None:
         return NOTHING
@@ -186,6 +187,8 @@ def _readable(ev: Evaluation) -> Sentence:
 
 def _multiclass(ev: Evaluation) -> list[Sentence]:
     spoken = right_for(ev) if is_text(ev) and ev.confusion is not None else NOTHING
+    if by_order(ev) is not None:
+        return [s for s in (spoken, _distance(ev), _weakest(ev), _readable(ev)) if s]
     blind = len(never_predicted(ev)) > 1
     said = len(ev.space) <= SMALL_TABLE and not is_text(ev)  # by the headline
     rest = (
@@ -195,6 +198,13 @@ def _multiclass(ev: Evaluation) -> list[Sentence]:
         _among_three(ev),
     )
     return [sentence for sentence in (spoken, *rest) if sentence]
+
+
+def _distance(ev: Evaluation) -> Sentence:
+    """How far predictions are from ordered labels."""
+    words = "Predictions are on average {mean_absolute_error:number} steps from the true label"
+    scored = tell(ev, words + "; the ranked probability score is {ranked_probability_score:ratio}.")
+    return scored or tell(ev, words + ".")
 
 
 def _favourites(ev: Evaluation) -> Sentence:
