@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from evalreport.parsing.parser import make_parser, parse_all
-from tests.benchmarks.measure import Result, cpu, show
+from tests.benchmarks.measure import Result, cpu, limit, show
+from tests.parsing.hostile import HOSTILE, PATTERNS
 
 BANKING = Path(__file__).parents[2] / "examples" / "data" / "banking77"
 ROWS = 50_000
@@ -50,6 +52,18 @@ def results(rows: int = ROWS) -> Iterator[Result]:
     yield measure("exact", different, labels, "exact")
     yield measure("json", different, labels, "json")
     yield measure("regex", different, labels, r"regex:([A-Za-z_?]+)")
+    yield from hostile(labels)
+
+
+def hostile(labels: list[str]) -> Iterator[Result]:
+    """Yield the slowest of texts of a million characters, and of expressions that backtrack elsewhere."""
+    auto = make_parser("auto", labels)
+    taken = {name: cpu(partial(parse_all, [text(10**6)], auto)) for name, text in HOSTILE.items()}
+    worst = max(taken, key=lambda name: taken[name])
+    yield limit(f"hostile text of a million characters ({worst})", taken[worst], "s", 5)
+    texts = ["a" * 10**6 + "!", "a" * 10**6 + "b"]
+    each = [cpu(partial(parse_all, texts, make_parser(f"regex:{one}", labels))) for one in PATTERNS]
+    yield limit("hostile expression on a million characters", max(each), "s", 2)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ def test_progress_moves_on_a_terminal_after_a_second_and_is_taken_away(
 ) -> None:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with Progress(Console(), 3) as progress:
+    with Progress(Console(started=time.monotonic() + 3600), 3) as progress:
         progress.begin("early")
         assert capsys.readouterr().err == ""
     console = Console(started=time.monotonic() - 20)

@@ -72,15 +72,14 @@ CLAIMS: Mapping[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
-def test_large_claims_are_refused_within_five_seconds_and_a_gigabyte(tmp_path: Path) -> None:
+def test_large_claims_are_refused_within_a_gigabyte(tmp_path: Path) -> None:
     for name, (write, _) in CLAIMS.items():
         write(tmp_path / name)
     paths = [str(tmp_path / name) for name in CLAIMS]
     found = read_within(2**30, *paths, "/dev/zero")
     wanted = [*(said for _, said in CLAIMS.values()), "zero is a device"]
-    for (seconds, message), said in zip(found, wanted, strict=True):
+    for message, said in zip(found, wanted, strict=True):
         assert said in message
-        assert seconds < 5
 
 
 def test_zeros_through_a_pipe() -> None:
