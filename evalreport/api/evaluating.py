@@ -252,9 +252,9 @@ def evaluate_files(
         Files, folders, and patterns such as ``"scores/*.parquet"``: Parquet, Arrow, Feather, CSV and JSON
         lines, also packed with gzip or Zstandard.
     request, **columns
-        As of `evaluate_file`; also ``memory``, the bytes that scores may take (a gigabyte), ``spill``, a
-        folder that they go to beyond it, and ``approximate=True``: scores of two labels are counted in bins,
-        in fixed memory; areas come with proven bounds, and what bins do not bound is undefined.
+        As of `evaluate_file`; also ``memory``, the bytes that scores may take (a gigabyte) before they
+        go to temporary files (TMPDIR), and ``approximate=True``: scores of two labels are counted in bins, in
+        fixed memory; areas come with proven bounds, and what bins do not bound is undefined.
 
     Raises
     ------

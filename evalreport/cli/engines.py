@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalreport.cli.options import FLAG, FOLDER, data, evaluate, together
+from evalreport.cli.options import FLAG, data, evaluate, together
 from evalreport.cli.parameters import Bytes
 
 engine = together(
@@ -26,11 +26,11 @@ engine = together(
     evaluate(
         "--memory",
         "SIZE",
-        "Memory for the scores of a stream, or of the task of Spark that reads them.",
+        "Memory limit of a stream: the process, 200MB or more; beyond it scores go to temporary files "
+        "(TMPDIR). With Spark: of the scores in its task.",
         type=Bytes(),
         default="1GB",
     ),
-    evaluate("--spill", FOLDER, "Where they go beyond it, for a while; copies of a run's files, too."),
     evaluate(
         "--spark-master",
         "URL",

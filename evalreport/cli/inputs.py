@@ -24,8 +24,13 @@ if TYPE_CHECKING:
     from evalreport.workflow.request import Destination, Request
 
 
-ENGINE = ("engine", "approximate", "memory", "spill", "spark_master")
-"""Options of what counts the rows."""
+ENGINE = ("engine", "approximate", "spark_master")
+"""Options of what counts the rows, beside the memory that it may take."""
+PAGE = 200_000_000
+FIGURES = 150_000_000
+MLFLOW = 150_000_000
+"""Bytes of a process beside the scores of its rows: Python, its libraries, a batch of rows and the page (185
+MB measured at 1e8 rows); figures (305 MB with them, at 1e4 rows); MLflow's client (405 MB with both)."""
 
 
 def request_of(options: Mapping[str, Any], command: str) -> Request:
@@ -36,6 +41,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
     engine = (name for name in ENGINE if name in options)
     return Request(
         **{name: options[name] for name in (*plain, *engine)},
+        **memory_of(options),
         columns=_columns(options),
         parse=options["parse"] or "auto",
         threshold=None if options["threshold"] is None else str(options["threshold"]),
@@ -51,6 +57,37 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         command=command,
         made=written_now(),
     )
+
+
+def memory_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the memory for the scores of a stream: what ``--memory`` leaves beside the process itself.
+
+    A task of Spark is another process: there the option is what its scores may take.
+
+    Raises
+    ------
+    UsageError
+        The limit is lower than what the process takes without a row.
+
+    Examples
+    --------
+    >>> memory_of({"memory": 1_000_000_000, "run_ids": ()})
+    {'memory': 800000000}
+    """
+    given = options.get("memory")
+    if given is None or options.get("engine") == "spark" or options.get("table"):
+        return {} if given is None else {"memory": given}
+    runs = any(options.get(name) for name in ("run_ids", "experiment", "latest", "log_to"))
+    figures = any(options.get(name) for name in ("out", "pdf")) or runs
+    floor = PAGE + FIGURES * figures + MLFLOW * runs
+    if given < floor:
+        what = "".join([" and figures" * figures, " and MLflow's client" * runs])
+        raise UsageError(
+            f"--memory {given / 1e6:,.0f} MB is less than Python, its libraries{what} take without a row",
+            where="--memory",
+            fix=f"pass --memory {floor / 1e6:.0f}MB or more",
+        )
+    return {"memory": given - floor}
 
 
 def _columns(options: Mapping[str, Any]) -> Columns:

@@ -36,7 +36,7 @@ SETTINGS: Mapping[str, Reach] = MappingProxyType(
         **_reach("code", "parse", "threshold"),
         **_reach("server", "tracking_uri"),
         **_reach("cluster", "spark_master"),
-        **_reach("path", "truth_file", "tune_on", "notes", "out", "spill"),
+        **_reach("path", "truth_file", "tune_on", "notes", "out"),
         **_reach("list or @path", "labels"),
     }
 )
@@ -45,7 +45,7 @@ OF_CHECK: Mapping[str, Reach] = MappingProxyType(
     {**_reach("nothing", "require", "use", "inconclusive"), **_reach("path", "baseline", "train")}
 )
 """Keys of `[tool.evalreport.check]`, and what each can reach."""
-_WRITTEN = ("out", "spill")
+_WRITTEN = ("out",)
 """Folders; what is written there is never written through a link."""
 _TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
 

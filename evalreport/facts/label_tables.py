@@ -152,7 +152,7 @@ class LabelTables(RankedScores):
             scores, pos, neg = map(np.concatenate, zip(*runs, strict=True))
             return ScoreTable(scores, pos, neg)
         small = replace(self._budget, memory=0)  # it is gone soon: no room is kept for it
-        return table_of_runs(runs, self._kind, small, written=small.spill is not None)
+        return table_of_runs(runs, self._kind, small, written=self._budget.is_over(len(table)))
 
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
         """Return the label's distinct scores of the rows that carry it, and how many have each."""
@@ -191,7 +191,8 @@ class LabelTables(RankedScores):
 
     @cached_property
     def _pooled(self) -> ScoreTable:
-        return table_of_runs(self._runs(), self._kind, self._budget, written=self._budget.spill is not None)
+        written = self._budget.is_over(sum(map(len, self._tables)))
+        return table_of_runs(self._runs(), self._kind, self._budget, written=written)
 
     def _runs(self) -> Iterator[tuple[Array, Array, Array]]:
         """Distinct scores of all labels with their positives and negatives, piece by piece, ascending."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import tempfile
 from bisect import bisect_right
@@ -195,11 +196,19 @@ class WordRange:
             self.file = None
 
 
-SPILL_FIX = "name a folder with more room, or leave --spill out"
+ROOM_FIX = "name a folder with more room by TMPDIR, or pass more --memory"
+
+
+def temporary_folder() -> Path:
+    """Return the folder of temporary files: TMPDIR, or the system's own."""
+    try:
+        return Path(tempfile.gettempdir())
+    except OSError:  # none can be written to, which matters only where something is to be written
+        return Path(os.curdir)
 
 
 def check_room(
-    folder: Path, need: int, what: str = "the rows need", where: str = "", fix: str = SPILL_FIX
+    folder: Path, need: int, what: str = "the rows need", where: str = "", fix: str = ROOM_FIX
 ) -> None:
     """Refuse a folder whose disk has less room than something needs.
 
@@ -216,6 +225,6 @@ def check_room(
     if need > free:
         raise DataError(
             f"{what} {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
-            where=where or f"--spill {folder}",
+            where=where or f"TMPDIR {folder}",
             fix=fix,
         )

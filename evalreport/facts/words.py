@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakSet, finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -48,14 +48,27 @@ class Ledger:
 
     def __init__(self) -> None:
         self.holders: WeakSet[ScoreWords] = WeakSet()
-        self.arrays = 0
-        """Bytes of the tables that are held as arrays."""
+        self.tables = 0
+        """Bytes of the tables in memory, as arrays or as columns."""
         self.spill: Spill | None = None
 
     @property
     def held(self) -> int:
         """Bytes of words in memory."""
         return sum(one.held for one in self.holders)
+
+    @property
+    def taken(self) -> int:
+        """Bytes of words and tables in memory."""
+        return self.held + self.tables
+
+    def count(self, stored: StoredColumns, size: int) -> None:
+        """Count columns of so many bytes that are in memory, as long as they are used."""
+        self.tables += size
+        finalize(stored, self._release, size)
+
+    def _release(self, size: int) -> None:
+        self.tables -= size
 
 
 @dataclass(frozen=True)
@@ -69,12 +82,12 @@ class Budget:
     spill : Path or None
         Without it, words stay in memory.
     setting : str
-        What names that folder: an option, or a setting of Spark.
+        What names that folder: a variable, or a setting of Spark.
     """
 
     memory: int = 1 << 30
     spill: Path | None = None
-    setting: str = "--spill"
+    setting: str = "TMPDIR"
     ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
 
     def holder(self) -> ScoreWords:
@@ -91,19 +104,28 @@ class Budget:
         """Return whether a table of so many distinct scores may be held as arrays, and count it as one."""
         if size <= FEW:
             return True
-        fits = self.ledger.arrays + size * ARRAYS <= self.memory
-        self.ledger.arrays += size * ARRAYS if fits else 0
+        fits = self.ledger.taken + size * ARRAYS <= self.memory
+        self.ledger.tables += size * ARRAYS if fits else 0
         return fits
 
+    def is_over(self, size: int) -> bool:
+        """Return whether the columns of so many distinct scores are to be kept in the folder."""
+        return self.spill is not None and self.ledger.taken + size * ROW > self.memory
+
+    @property
+    def words(self) -> int:
+        """Bytes that words in memory may take: half, as the table that is made of them takes as much."""
+        return self.memory // 2
+
     def relieve(self) -> None:
-        """Write the words of all holders where they take over half of the memory.
+        """Write the words of all holders where they take more than their part of the memory.
 
         Raises
         ------
         DataError
             The folder is full.
         """
-        if self.spill is not None and self.ledger.held > self.memory // 2:
+        if self.spill is not None and self.ledger.held > self.words:
             for one in [*self.ledger.holders]:
                 one.write()
 
@@ -121,7 +143,7 @@ class Budget:
         return DataError(
             f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
             where=f"{self.setting} {self.spill}",
-            fix="name a folder with more room, or pass more --memory",
+            fix=f"name a folder with more room by {self.setting}, or pass more --memory",
         )
 
 
@@ -356,6 +378,8 @@ def table_of_runs(
         raise budget.no_room(size * ROW) from error
     table = ScoreTable.of_stored(stored)
     if not budget.has_room(size):
+        if not written:
+            budget.ledger.count(stored, size * ROW)
         return table
     return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 

@@ -178,9 +178,7 @@ def find_artifact(store: Store, run: RunInfo, path: str) -> Artifact | None:
 
 
 @contextmanager
-def downloaded(
-    store: Store, run: RunInfo, artifact: Artifact, *, any_size: bool = False, into: Path | None = None
-) -> Iterator[Path]:
+def downloaded(store: Store, run: RunInfo, artifact: Artifact, *, any_size: bool = False) -> Iterator[Path]:
     """Yield a copy of an artifact, in a folder that is removed afterwards.
 
     Parameters
@@ -190,8 +188,6 @@ def downloaded(
     artifact : Artifact
     any_size : bool
         Whether it may be larger than memory holds.
-    into : Path, optional
-        Where the folder is made; among temporary files without it.
 
     Raises
     ------
@@ -208,13 +204,13 @@ def downloaded(
     most = None if any_size else MAX_FILE
     for file in artifact.files:
         _check(file, root, _place(run, file), most)
-    with tempfile.TemporaryDirectory(prefix="evalreport-", dir=into) as folder:
+    with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
         check_room(
             Path(folder),
             artifact.size or 0,
             "the artifact needs",
             where=f"{_place(run, artifact)}, to {Path(folder).parent}",
-            fix="make room, or name another folder with --spill or TMPDIR",
+            fix="make room, or name another folder with TMPDIR",
         )
         copies = [_download(store, run, file, Path(folder), most) for file in artifact.files]
         yield Path(folder) / artifact.path if artifact.parts else copies[0]

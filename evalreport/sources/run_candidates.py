@@ -67,14 +67,10 @@ class RunFileReader:
     ----------
     opened : callable, optional
         From a file or folder to its stream, None where memory is to hold it; without it memory holds all.
-    into : Path, optional
-        Where copies are made; among temporary files without it.
     """
 
-    def __init__(
-        self, opened: Callable[[str], PredictionStream | None] | None = None, into: Path | None = None
-    ) -> None:
-        self.opened, self._into, self._kept = opened, into, ExitStack()
+    def __init__(self, opened: Callable[[str], PredictionStream | None] | None = None) -> None:
+        self.opened, self._kept = opened, ExitStack()
         self._folders: list[Path] = []
 
     @contextmanager
@@ -97,7 +93,7 @@ class RunFileReader:
         """Download an artifact, and read it or open it."""
         with ExitStack() as copies:
             large = self.opened is not None and artifact.is_streamed(request.format)
-            copy = downloaded(store, run, artifact, any_size=large, into=self._into)
+            copy = downloaded(store, run, artifact, any_size=large)
             local = copies.enter_context(copy)
             self._folders.append(local.parents[artifact.path.count("/")])
             with self._as_in_run():

@@ -99,11 +99,9 @@ class Request(PageRequest):
     engine : {"auto", "memory", "stream", "spark"}
         What counts the rows: all of them in memory, batch by batch, or where a Spark table is.
     memory : int
-        Bytes that the scores of a stream may take.
+        Bytes that the scores of a stream may take; beyond them they go to temporary files.
     approximate : bool
         Whether a stream counts scores of two labels in bins.
-    spill : str or None
-        Folder to which scores of a stream go beyond that.
     spark_master : str or None
         Of a session of Spark that is begun; the active one, or Spark's own settings, without it.
     for_facts : bool
@@ -130,7 +128,6 @@ class Request(PageRequest):
     engine: Engine = "memory"
     approximate: bool = False
     memory: int = 1 << 30
-    spill: str | None = None
     spark_master: str | None = None
     for_facts: bool = False
 

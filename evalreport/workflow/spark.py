@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from evalreport import format
 from evalreport.engines.partitions import Buckets
 from evalreport.errors import UsageError
+from evalreport.facts.words import Budget
 from evalreport.labels import Binary, renamed
 from evalreport.predictions import Threshold
 from evalreport.provenance import Provenance
@@ -28,7 +29,6 @@ from evalreport.workflow.request import Request
 from evalreport.workflow.stream import (
     CollectedFacts,
     MadeOfFacts,
-    budget_of,
     cells_of,
     check_bins,
     observed,
@@ -105,7 +105,7 @@ def _counted(
 ) -> MadeOfFacts[T]:
     """Count a table, and have made of it what is wanted: where all scores are."""
     space = renamed(ordered(stream.space, request), dict(request.label_names))
-    buckets = Buckets(binned=request.approximate, budget=budget_of(request))
+    buckets = Buckets(binned=request.approximate, budget=Budget(request.memory))
     parts = count_table(table, stream, space, buckets, point_of(request))
     room = {"memory": request.memory, "cells": cells_of(stream, table.rows)}
     if isinstance(space, Binary):

@@ -14,7 +14,7 @@ from evalreport.evaluation.observed import Observed
 from evalreport.evaluation.streamed import Watch
 from evalreport.facts import ScoreTable
 from evalreport.facts.binned import BinnedTable, ScoreBins
-from evalreport.facts.spill import check_room
+from evalreport.facts.spill import check_room, temporary_folder
 from evalreport.facts.words import Budget
 from evalreport.findings import find
 from evalreport.labels import Binary, Multiclass, Multilabel, renamed
@@ -179,7 +179,7 @@ def collect_run_rows(
         data = streams((path,), request)
         return None if data is None else stream_of(data, request)
 
-    with RunFileReader(opened, None if request.spill is None else Path(request.spill)).keeping() as reader:
+    with RunFileReader(opened).keeping() as reader:
         found = read_run(store, run, asked_of(request), reader)
         if isinstance(found, RunTable):
             if request.engine == "stream":
@@ -218,9 +218,10 @@ def _counted(
     space = renamed(ordered(stream.space, request), dict(request.label_names))
     check_bins(stream, request)
     goals = goals_of_stream(stream, request, sought)
-    if request.spill is not None:
-        _check_folder(Path(request.spill), stream, chosen=bool(goals))
-    holders = ScoreBins(budget_of(request)) if request.approximate else budget_of(request)
+    budget = budget_of(request)
+    if not request.approximate:
+        _check_room(stream, budget, chosen=bool(goals))
+    holders = ScoreBins(budget) if request.approximate else budget
     with Watch(space, holders, answered=stream.pred is not None, at=point_of(request)) as watch:
         _count(stream, watch)
         tuned = passed_again(stream, watch, goals, request)
@@ -249,8 +250,8 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
 
 
 def budget_of(request: Request) -> Budget:
-    """Return what scores may take."""
-    return Budget(request.memory, None if request.spill is None else Path(request.spill))
+    """Return what scores may take, and where they go beyond it."""
+    return Budget(request.memory, temporary_folder())
 
 
 def point_of(request: Request) -> Threshold | None:
@@ -325,15 +326,18 @@ def _check_threshold(stream: PredictionStream, request: Request) -> None:
         raise no_scores_to_decide()
 
 
-def _check_folder(folder: Path, stream: PredictionStream, *, chosen: bool) -> None:
-    """Refuse a folder without room for the scores; thresholds that are chosen deal them into folds, too."""
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}", where="--spill", fix="make it, or name another")
-    data = stream.data
-    rows = data.rows if data.rows is not None else data.size // 4  # a row of text has four bytes or more
+def _check_room(stream: PredictionStream, budget: Budget, *, chosen: bool) -> None:
+    """Refuse a temporary folder without room for scores that memory does not hold.
+
+    Thresholds that are chosen deal the scores into folds, too. Files that do not say how many rows they have
+    are not looked at: what a disk takes is seen when it is full.
+    """
+    rows = stream.data.rows or 0
     wide = 4 if stream.found.scores is not None and stream.found.scores.itemsize == 4 else 8
     again = rows * len(stream.space) if chosen else 0
-    check_room(folder, (cells_of(stream, rows) + again * rounds_of(again)) * wide)
+    need = (cells_of(stream, rows) + again * rounds_of(again)) * wide
+    if budget.spill is not None and need > budget.words:
+        check_room(budget.spill, need)
 
 
 def cells_of(stream: PredictionStream, rows: int) -> int:

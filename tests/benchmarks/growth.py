@@ -25,7 +25,7 @@ SECONDS, MEMORY, DISK, BYTES = (
     "Written to disk, GB",
     "Bytes to the driver of Spark",
 )
-SPARK, OWN, SPILT = "evaluation in Spark", "Spark's count and sum", "the same with --spill"
+SPARK, OWN, SPILT = "evaluation in Spark", "Spark's count and sum", "the same with less memory"
 OURS = [*list(bench_scale.WORKS)[1:6], SPARK]
 
 Grid = dict[str, dict[str, dict[int, float]]]
@@ -71,7 +71,7 @@ def bars(grid: Grid) -> Iterator[Result]:
             yield from bench_spark.bars(rows, *spark)
     *_, (fewer, low), (rows, high) = sorted(grid[MEMORY][SPILT].items())
     if rows > PROMISED:
-        what = f"with --spill, memory of {rows:,} rows over that of {fewer:,}"
+        what = f"with less memory: memory of {rows:,} rows over that of {fewer:,}"
         yield limit(what, high / low, "×", 1.3)
 
 

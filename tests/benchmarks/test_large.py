@@ -66,7 +66,7 @@ def test_bars_are_held_where_they_were_promised() -> None:
     found = {(result.what, result.bar): result for result in growth.bars(grid())}
     whole = "100,000,000 rows: stream, evaluation and page, memory"
     assert found[whole, "≤ 1 GB"].passed
-    assert found["with --spill, memory of 100,000,000 rows over that of 10,000,000", "≤ 1.3 ×"].passed
+    assert found["with less memory: memory of 100,000,000 rows over that of 10,000,000", "≤ 1.3 ×"].passed
     assert not found["100,000,000 rows in Spark: evaluation", "≤ 6 ×"].passed
     assert not any(what.startswith("1,000,000 rows") for what, _ in found)
 

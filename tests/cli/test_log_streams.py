@@ -164,7 +164,7 @@ def test_large_files_stream_by_themselves_and_stand_when_they_are_logged(
     small = make_run(sqlite_store, in_parts(rows.slice(0, 60)), folder=tmp_path).run_id
     monkeypatch.setattr("evalreport.workflow.stream.SMALL", 0)
     monkeypatch.setattr("evalreport.workflow.stream._free", lambda: 900)
-    both = ("--run-id", small, "--jobs", "1", "--spill", str(copies))
+    both = ("--run-id", small, "--jobs", "1")
     first = on(capsys, sqlite_store, "log", large, *both)
     assert first.code == 0, first.err
     assert "stream of 1 file, by itself" in first.err
@@ -254,9 +254,10 @@ def test_a_disk_without_room_is_told_before_and_while_copying(
 ) -> None:
     rows = table(20_000)
     made = make_run(sqlite_store, {"predictions.parquet": content(rows)}, folder=tmp_path).run_id
-    asked = ("--engine", "stream", "--spill", str(small_disk))
+    asked = ("--engine", "stream")
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
     done = on(capsys, sqlite_store, "log", made, *asked)
-    assert "the artifact needs 0.1 MB of disk and" in done.err and "--spill" in done.err
+    assert "the artifact needs 0.1 MB of disk and" in done.err and "TMPDIR" in done.err
     monkeypatch.setattr(artifacts, "check_room", lambda *_, **__: None)  # others took it since
     done = on(capsys, sqlite_store, "log", made, *asked)
     assert done.code != 0 and "disk is full" in done.err

@@ -145,7 +145,7 @@ def test_all_engines_agree(case: str, spark: Any, tmp_path: Path, monkeypatch: p
     found = er.evaluate_spark(frame, **asked, **FEW)
     assert_close(plain(found), expected)
     for memory in (1 << 30, 64 << 10):
-        stream = er.evaluate_files(path, memory=memory, spill=str(tmp_path), **asked, **FEW)
+        stream = er.evaluate_files(path, memory=memory, **asked, **FEW)
         assert_close(plain(stream), expected)
 
 

@@ -120,5 +120,5 @@ def test_a_part_that_vanishes_while_rows_are_counted_is_named(suffix: str, tmp_p
             (many / f"part-3{suffix}").unlink(missing_ok=True)
 
     with listening(vanish), pytest.raises(FileMissingError, match="there is no file") as caught:
-        er.evaluate_files(many, memory=100, spill=str(tmp_path), **FEW)
+        er.evaluate_files(many, memory=100, **FEW)
     assert caught.value.where == str(many / f"part-3{suffix}")

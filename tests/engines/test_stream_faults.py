@@ -33,7 +33,7 @@ from tests.engines.test_stream_classes import scored
 
 KILLED = """
 import os, signal, sys
-from evalreport.cli import main
+from evalreport.cli import inputs, main
 from evalreport.facts.spill import WordRange
 
 written, write = [], WordRange.write
@@ -45,17 +45,19 @@ def killed(self, folder):
         os.kill(os.getpid(), signal.SIGKILL)
 
 WordRange.write = killed
+inputs.PAGE = 0
 main(sys.argv[1:])
 """
 
 
 def test_a_killed_process_leaves_nothing(tmp_path: Path) -> None:
     _, many = parts(scored(), tmp_path, ".parquet")
-    command = ["report", str(many), "-o", str(tmp_path / "page.html"), "--spill", str(tmp_path)]
+    command = ["report", str(many), "-o", str(tmp_path / "page.html")]
     command += ["--memory", "100B", "--scores", "proba_*"]
     done = subprocess.run(
         [sys.executable, "-c", KILLED, *command],
         cwd=Path(__file__).parents[2],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
         capture_output=True,
         timeout=300,
         check=False,
@@ -108,29 +110,33 @@ def test_a_disk_that_is_full_is_told_and_left_empty(
     rows = tmp_path / "rows.parquet"
     rng = np.random.default_rng(0)
     pq.write_table(pa.table({"y_true": rng.integers(0, 2, 20_000), "score": rng.random(20_000)}), rows)
-    asked: dict[str, Any] = {"spill": str(small_disk), "memory": 100, **FEW}
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
+    asked: dict[str, Any] = {"memory": 100, **FEW}
     with pytest.raises(DataError, match=r"need 0\.2 MB of disk and 0\.1 MB are free"):
         er.evaluate_files(rows, **asked)
     monkeypatch.setattr("evalreport.workflow.stream.check_room", lambda *_: None)  # others took it since
     with pytest.raises(DataError, match="the folder took less") as caught:
         er.evaluate_files(rows, **asked)
-    assert "spill=" in caught.value.where
+    assert "TMPDIR" in caught.value.where
     assert not list(small_disk.iterdir())
     free = os.statvfs(small_disk)
     assert free.f_bfree == free.f_blocks  # nameless files, too, were given back
 
 
-def test_thresholds_of_labels_need_room_for_their_folds(small_disk: Path, tmp_path: Path) -> None:
+def test_thresholds_of_labels_need_room_for_their_folds(
+    small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """2,000 rows of three labels are 24 kB, and 72 kB more are dealt into folds, three times over."""
     rng, rows = np.random.default_rng(0), tmp_path / "rows.parquet"
     score = rng.random((3, 2000)).round(1).astype(np.float32)
     columns = {f"true_{k}": (score[k] > rng.random(2000)).astype(int) for k in range(3)}
     pq.write_table(pa.table(columns | {f"proba_{k}": score[k] for k in range(3)}), rows)
-    asked: dict[str, Any] = {"truth": "true_*", "scores": "proba_*", "spill": str(small_disk), "memory": 100}
+    monkeypatch.setattr("tempfile.tempdir", str(small_disk))
+    asked: dict[str, Any] = {"truth": "true_*", "scores": "proba_*", "memory": 100}
     assert er.evaluate_files(rows, **asked, confidence=None).rows == 2000
     with pytest.raises(DataError, match=r"need 0\.1 MB of disk") as caught:
         er.evaluate_files(rows, **asked, threshold="max-f1", confidence=None)
-    assert "spill=" in caught.value.where
+    assert "TMPDIR" in caught.value.where
 
 
 def test_a_full_disk_of_spark_is_told_by_its_own_setting(

@@ -128,7 +128,7 @@ def test_scores_of_each_label(asked: str, tmp_path: Path) -> None:
     whole, many = parts(labelled(), tmp_path, ".parquet")
     known = {**FEW, **SCORED[asked]}
     expected = er.evaluate_file(whole, **known)
-    tight: dict[str, Any] = {"memory": 64 << 10, "spill": str(tmp_path)}
+    tight: dict[str, Any] = {"memory": 64 << 10}
     for budget in ({}, tight):
         agree(er.evaluate_files(many, **known, **budget), expected, digest="id" not in known)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
@@ -152,6 +152,7 @@ SOUGHT: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.usefixtures("temporary")
 @pytest.mark.parametrize("sought", SOUGHT)
 def test_thresholds_of_a_stream_are_those_of_memory(
     sought: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -161,7 +162,7 @@ def test_thresholds_of_a_stream_are_those_of_memory(
     columns = ("--truth", "true_*", "--scores", "proba_*", "--resamples", "100", "--json")
     asked = tuple(part for name in SOUGHT[sought] for part in ("--objective", name))
     expected = run(capsys, "sweep", "thresholds", str(whole), *columns, *asked).json
-    for tight in ((), ("--memory", "64KB", "--spill", str(tmp_path))):
+    for tight in ((), ("--memory", "64KB")):
         found = run(capsys, "sweep", "thresholds", str(many), *columns, *asked, *tight).json
         assert found["sweep"] == expected["sweep"]
         assert found["sweep"]["optima"], found
@@ -179,6 +180,7 @@ def test_thresholds_of_few_rows_and_of_rows_without_scores(
     assert "label sets of rows" in run(capsys, *columns, "--objective", "subset_accuracy").err
 
 
+@pytest.mark.usefixtures("temporary")
 def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -197,7 +199,7 @@ def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
     ):
         pq.write_table(changed, last)
         page = tmp_path / "page.html"
-        tight = ("--spill", str(tmp_path), "--memory", "1KB", "-o", str(page))
+        tight = ("--memory", "1KB", "-o", str(page))
         labels = ("--labels", ",".join(LABELS), "--scores", "proba_*")
         done = run(capsys, "report", str(many), *asked, *labels, *tight)
         assert done.code == 5, done.err
