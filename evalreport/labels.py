@@ -188,7 +188,11 @@ def renamed(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
     """
     for label in names:
         if label not in space.code_of:
-            raise DataError(f"there is no label {label!r} to give a name", fix=nearest(label, space.names))
+            raise DataError(
+                f"there is no label {label!r} to give a name",
+                where=f"--label-names {label}",
+                fix=nearest(label, space.names),
+            )
     labels = [names.get(str(label), label) for label in space.labels]
     match space:
         case Binary():

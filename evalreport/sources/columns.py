@@ -56,6 +56,7 @@ from evalreport.sources.shapes.single import OneScoreError, cannot_rank, find_si
 from evalreport.sources.shapes.subsets import rows_meant, rows_of_truth
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
 from evalreport.sources.tables import RawTable
+from evalreport.sources.unused import refuse_unused
 from evalreport.weights import WeightKind
 
 
@@ -318,6 +319,13 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         found = _found(search(rows, part, named, table.name), rows, named, files)
         if made.whole:
             _refuse_reading(found, rows, made, named)
+        refuse_unused(
+            request,
+            found.space,
+            scores=found.scores is not None,
+            text=found.text is not None,
+            weights=found.weights is not None,
+        )
         chosen = request.score is not None or request.scores is not None  # who names scores means no others
         ranked = found.scores is not None
         spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)

@@ -212,6 +212,13 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
             where="--approximate",
             fix="pass --engine stream with Parquet, Arrow, CSV or JSON lines, or leave --approximate out",
         )
+    if found.text is None and (request.fuzzy or request.parse != "auto"):
+        option = "--fuzzy" if request.fuzzy else "--parse"
+        raise UsageError(
+            f"{option} is about generated answers, and no column is read as text",
+            where=option,
+            fix=f"name their column with --text COLUMN, or leave {option} out",
+        )
     rows, samples = _predictions(found, request), None
     if request.columns.several_answers:
         rows, samples = collapsed(rows)

@@ -148,6 +148,12 @@ class Item:
         sought : sequence of str, optional
             Objectives for which thresholds are sought, empty for those of the task.
         """
+        if self.run is None and request.artifact is not None:
+            raise UsageError(
+                "--artifact names a file inside a run, and this is no run",
+                where=f"{self.shown}, --artifact",
+                fix="name a run with --run-id ID, or leave --artifact out",
+            )
         if are_facts(self.files):
             return MadeOfFacts.of(collect_shards(self.files, request), work)
         source = self._source(request)

@@ -67,7 +67,7 @@ def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
     DataError
         A file that holds no facts, or facts that do not add up; names the file.
     """
-    _refuse(request.columns)
+    _refuse(request)
     digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
     for path in paths:
         with in_file(path):
@@ -97,15 +97,31 @@ def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
     return CollectedFacts(seen, taken, origin, sweep)
 
 
-def _refuse(columns: Columns) -> None:
-    """Refuse what would change the numbers, and cannot any more where rows are counted already."""
-    for option in ("weight", "group", "fold", "where"):
-        if getattr(columns, option):
-            raise UsageError(
-                "facts hold no rows to weigh, group or choose",
-                where=f"--{option}",
-                fix=f"leave --{option} out, or name the files that the facts were made of",
-            )
+COLUMNS = (
+    *("weight", "group", "fold", "where", "truth", "pred", "score", "scores", "text", "id", "slices"),
+    *("example_text", "score_kind", "list_separator", "task", "batch_axis", "no_scores", "missing"),
+)
+"""What is said about columns; of labels, those of the facts can be named."""
+REQUEST = ("truth_file", "tune_on", "artifact", "format", "fuzzy", "ordered", "approximate")
+"""What is said about rows beside their columns."""
+
+
+def _refuse(request: Request) -> None:
+    """Refuse what is about rows: they are counted already, and it would have no effect."""
+    columns = request.columns
+    given = [name for name in COLUMNS if getattr(columns, name)]
+    given += ["weight_kind"] if columns.weight_kind != "sampling" else []
+    given += ["answers"] if columns.several_answers else []
+    given += [name for name in REQUEST if getattr(request, name)]
+    given += ["parse"] if request.parse != "auto" else []
+    given += ["engine"] if request.engine in ("stream", "spark") else []
+    for name in given:
+        option = "--slice" if name == "slices" else f"--{name.replace('_', '-')}"
+        raise UsageError(
+            "facts hold no rows to read, weigh, group or choose",
+            where=option,
+            fix=f"leave {option} out, or name the files that the facts were made of",
+        )
 
 
 def _check_labels(space: LabelSpace, columns: Columns) -> None:
