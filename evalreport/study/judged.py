@@ -15,7 +15,11 @@ from evalreport.study.importance import Importance, importance
 from evalreport.study.luck import MEANS, PROPORTIONS
 from evalreport.values import Undefined
 
+UNNAMED = "value"
+"""What Optuna calls an objective that has no name."""
 NOT_ASKED = Undefined("it was not asked for")
+SHORT = {"acc": "accuracy"}
+"""What training scripts call a metric."""
 _SPLIT = re.compile(r"^(val|valid|validation|dev|test|eval|cv|mean|holdout)[_-]")
 
 
@@ -230,8 +234,11 @@ def metric_of(name: str) -> str:
     --------
     >>> metric_of("val_accuracy"), metric_of("eval/f1_micro"), metric_of("loss"), metric_of("test-loss")
     ('accuracy', 'f1_micro', 'loss', 'test-loss')
+    >>> metric_of("val_acc"), metric_of("Accuracy")
+    ('accuracy', 'accuracy')
     """
-    return next((known for known in bare_name(name) if known in PROPORTIONS | MEANS), name)
+    names = (SHORT.get(known, known) for known in bare_name(name.lower()))
+    return next((known for known in names if known in PROPORTIONS | MEANS), name)
 
 
 def bare_name(name: str) -> tuple[str, str]:

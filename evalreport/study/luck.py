@@ -330,7 +330,7 @@ def _errors(
         return errors
     if metric not in PROPORTIONS | MEANS:
         return Undefined(
-            f"the error of {metric} does not follow from the number of examples alone",
+            f"{metric} is not a proportion of examples, so their number does not give its standard error",
             count,
         )
     if n is None:

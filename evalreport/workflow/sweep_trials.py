@@ -21,7 +21,7 @@ from evalreport.sources.mlflow_client import Store
 from evalreport.sources.runs import RunInfo, find_run
 from evalreport.sources.studies import trials_from_optuna
 from evalreport.study import Direction, StudyObjective, Trial, Trials, error_correlation
-from evalreport.study.judged import NOT_SAID, Judging, Study, bare_name, studied
+from evalreport.study.judged import NOT_SAID, UNNAMED, Judging, Study, bare_name, studied
 from evalreport.thresholds.tuned import units_of
 from evalreport.workflow.collect import collect_run
 from evalreport.workflow.request import PageRequest, Request
@@ -165,10 +165,6 @@ def _metric(name: str, rows: Predictions) -> Metric | None:
     return None
 
 
-UNNAMED = "value"
-"""What Optuna calls an objective that has no name."""
-
-
 @dataclass(frozen=True)
 class StudyRequest(PageRequest):
     """What is said about a sweep, and its page.
@@ -256,6 +252,13 @@ def _studied(trials: Trials, request: StudyRequest, store: Store | None, parent:
             run_name=parent.name,
             experiment=parent.experiment,
             tracking=store.shown,
+        )
+    said = request.judging
+    if len(trials.objectives) == 1 and said.n is not None and said.standard_error is not None:
+        raise UsageError(
+            "the standard error is given, and the number of examples has no effect beside it",
+            where="--examples, --standard-error",
+            fix="leave --examples out; for a proportion such as accuracy leave --standard-error out",
         )
     objective = request.metrics[0] if request.metrics else None
     judging, told = (request.judging, "") if store is None else judging_of(store, trials, request.judging)

@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from evalreport.sources.mlflow_client import Store
@@ -293,3 +294,40 @@ def test_constant_scores_are_told(capsys: Capture) -> None:
     done = run(capsys, "sweep", "thresholds", "constant.csv", "--objective", "f1")
     assert done.code == 0
     assert "All scores are equal" in done.err
+
+
+def lucky(trial: Any) -> float:
+    """The accuracy of one model on 400 examples, drawn again for each trial."""
+    trial.suggest_float("x", 0, 1)
+    return float(np.random.default_rng(trial.number).binomial(400, 0.8)) / 400
+
+
+def test_the_number_of_examples_alone_gives_the_selection_bias_of_a_proportion(capsys: Capture) -> None:
+    optuna_study("sqlite:///lucky.db", "lucky", lucky, 30)
+    command = ("sweep", "optuna", "--study", "sqlite:///lucky.db", "--examples", "400")
+    for name in ("accuracy", "val_accuracy", "val_acc", "recall"):
+        body = run(capsys, *command, "--metric", name, "--json", "-q").json["sweep"]
+        curse, winner = body["winners_curse"], body["winner"]
+        assert curse["reason"] is None and curse["n"] == 400
+        assert curse["standard_error"] == pytest.approx(0.02, abs=0.002)
+        assert 0.02 < curse["optimism"] < 0.06
+        assert winner["low"] < 0.8 < winner["high"] and winner["value"] < body["best"]["values"][name]
+    done = run(capsys, *command, "--metric", "accuracy")
+    assert "Judged on 400 examples, the best of 30 trials may look up to" in done.out
+
+
+@pytest.mark.parametrize(
+    ("named", "needs"),
+    [(("--metric", "f1_macro"), "--standard-error S"), ((), "add --metric accuracy")],
+)
+def test_what_else_the_selection_bias_needs_is_said(
+    named: tuple[str, ...], needs: str, capsys: Capture
+) -> None:
+    optuna_study("sqlite:///lucky.db", "lucky", lucky, 12)
+    command = ("sweep", "optuna", "--study", "sqlite:///lucky.db", *named)
+    done = run(capsys, *command, "--examples", "400")
+    assert done.code == 0 and "is not a proportion of examples" in done.out and needs in done.out
+    more = ("--standard-error", "0.02")
+    assert run(capsys, *command, *more, "--json", "-q").json["sweep"]["winners_curse"]["reason"] is None
+    both = run(capsys, *command, *more, "--examples", "400", "-q")
+    assert both.code == 2 and "no effect beside it" in both.err

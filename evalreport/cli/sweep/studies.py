@@ -31,12 +31,13 @@ _trial_options = opt.together(
     _trials(
         "--examples",
         click.IntRange(min=1),
-        "Examples that judged each trial: tells how lucky the best one is.",
+        "Validation examples of each trial (for recall: positive ones). For a proportion, such as "
+        "accuracy, their number alone gives the selection bias of the best trial.",
     ),
     _trials(
         "--standard-error",
         "S",
-        "Error of one trial's value, where it does not follow from --examples.",
+        "Standard error of one trial's value, for a metric that is not a proportion.",
         type=click.FloatRange(min=0, min_open=True),
     ),
     _trials(

@@ -13,7 +13,7 @@ from evalreport.panels.placing import clearest, labelled
 from evalreport.panels.study.words import about, own
 from evalreport.panels.words import NOTHING, Sentence, joined, paragraph, say
 from evalreport.study import Trial, WinnersCurse
-from evalreport.study.judged import Study, metric_of
+from evalreport.study.judged import UNNAMED, Study, metric_of
 from evalreport.study.luck import MEANS, PROPORTIONS
 from evalreport.study.views.axes import MOST_POINTS, thinned
 from evalreport.values import Undefined
@@ -35,7 +35,7 @@ def panel(study: Study) -> Section | None:
     if isinstance(curse, Undefined):
         empty = Empty(
             say("By how much the best looks better than it is, is not known."),
-            paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), _remedy(study)),
+            paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), remedy(study)),
         )
         return Section.of("luck", "Luck", title, NOTHING, empty)
     summary = say(
@@ -45,12 +45,22 @@ def panel(study: Study) -> Section | None:
     return Section.of("luck", "Luck", title, summary, Beside((Facts(_facts(curse)), _chart(study, curse))))
 
 
-def _remedy(study: Study) -> Sentence:
-    """What makes it known: the examples for a share of them, an error for anything else."""
+def remedy(study: Study) -> Sentence:
+    """Return what makes the selection bias known: the examples for a proportion of them, else an error.
+
+    Parameters
+    ----------
+    study : Study
+    """
     if len(study.trials.contenders) < 2:
         return NOTHING
     if metric_of(study.objective.name) in PROPORTIONS | MEANS:
-        return say("Say how many with `--examples N`.")
+        return say("Give the number of examples of each trial with `--examples N`.")
+    if study.objective.name == UNNAMED:
+        return say(
+            "The study does not name its metric: for a proportion such as accuracy add `--metric accuracy`; "
+            "for any other give the standard error of one value with `--standard-error S`."
+        )
     named = say(" and `--metric {name}`", name=study.objective.name) if study.several else say("")
     return say("Give the standard error of one value with `--standard-error S`{named}.", named=named)
 

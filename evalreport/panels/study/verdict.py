@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from evalreport.format import significant
 from evalreport.panels.curves import spread
 from evalreport.panels.parts import Cell, Column, Folded, Look, PagePart, Row, Section, Table
+from evalreport.panels.study.luck import remedy
 from evalreport.panels.study.words import STATES
 from evalreport.panels.verdict import MOST, WORDS, Warned
 from evalreport.panels.words import NOTHING, Sentence, compared, paragraph, say, with_options
@@ -183,7 +184,8 @@ def summary(study: Study) -> Sentence:
         return paragraph(*map(_best_of, study.each))
     curse = study.curse
     if isinstance(curse, Undefined):
-        return say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
+        unknown = say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
+        return paragraph(unknown, remedy(study))
     judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
     how, words = "looks about", "expect {c.expected:number} on new data, not {observed}."
     if curse.at_most:
