@@ -37,7 +37,10 @@ def _entropy(summary: Summary) -> float:
 
 AUSTIN = "Austin & Steyerberg 2019, Statistics in Medicine 38:4051"
 CORP = "Dimitriadis, Gneiting & Jordan 2021, PNAS 118:e2016191118"
-CURVE = "The curve is a logistic regression on a spline of the logit with 4 knots"
+CURVE = (
+    "The curve is a logistic regression on a restricted cubic spline of the logit, with 4 knots at the 5, "
+    "35, 65 and 95% quantiles of the rows"
+)
 
 
 def _no_fit(t: ScoreTable) -> str:
@@ -161,9 +164,11 @@ PROBABILITY: tuple[Metric, ...] = (
         formula="sum over bins of |sum p - sum y| / n",
         strategy=CalibrationGaps("mass", "mean"),
         function=prob.ece_equal_mass,
-        source="Nixon et al. 2019, CVPR workshops (adaptive calibration error)",
+        source="Nixon et al. 2019, CVPR workshops (adaptive calibration error, there of each class)",
         use="scores crowd together, so that most equal-width bins are empty",
-        trap=BINS + ". Tied scores stay in one bin, that of the middle of their weight",
+        trap="of P(positive) alone, where the source averages over bins of each class. "
+        + BINS
+        + ". Tied scores stay in one bin, that of the middle of their weight",
     ),
     _metric(
         name="mce",

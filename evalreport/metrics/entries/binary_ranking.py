@@ -77,7 +77,8 @@ RANKING: tuple[Metric, ...] = (
         derivative=derivatives.average_precision,
         undefined=because(NO_POSITIVE),
         no_skill=share,
-        source="Davis & Goadrich 2006, ICML; scikit-learn average_precision_score",
+        source="Buckland & Gey 1994, JASIS 45:12; Zhu 2004, University of Waterloo; scikit-learn "
+        "average_precision_score",
         use="positives are rare and the top of the ranking is what counts",
         trap="its no-skill level is the prevalence, so it does not compare across data sets. "
         "The trapezoid area under precision and recall is another, larger number: linear interpolation "
