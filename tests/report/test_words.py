@@ -374,10 +374,24 @@ def silent(rng: np.random.Generator) -> Predictions:
     return predictions(Binary("ok", "fraud"), names, scores=Probabilities(scores), weights=weights)
 
 
+def ordered_and_flawless() -> list[Evaluation]:
+    """Grades of which some are a step off, and two classes without a mistake."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 200)
+    chances = rng.dirichlet(np.ones(4), 200) + np.eye(4)[np.minimum(truth + (rng.random(200) < 0.3), 3)]
+    scores = Probabilities(chances / chances.sum(axis=1, keepdims=True))
+    rows = [
+        predictions(Multiclass([1, 2, 3, 4], ordered=True), (truth + 1).tolist(), scores=scores),
+        predictions(Multiclass("abc"), list("aabbc" * 9), list("aabbc" * 9)),
+        predictions(Binary("ok", "fraud"), ["ok", "fraud", "ok"] * 9, ["ok", "fraud", "ok"] * 9),
+    ]
+    return [evaluate_predictions(p, Sampling(resamples=20)) for p in rows]
+
+
 def test_every_oracle_is_asked() -> None:
     """A number whose oracle no page needs any more would be checked by nobody when it comes back."""
     weighted = evaluate_predictions(silent(np.random.default_rng(0)), Sampling(resamples=20))
-    every = (*map(made, KINDS), weighted)
+    every = (*map(made, KINDS), weighted, *ordered_and_flawless())
     left = set(ORACLES) - {number.name for ev in every for s in of_page(ev) for number in s.numbers}
     for task, seed in chain(product(RANDOM, [0]), RARE, product(RANDOM, range(1, 60))):
         if not left:
