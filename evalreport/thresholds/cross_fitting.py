@@ -7,8 +7,9 @@ on nine folds, decides the tenth, and counts all ten together, several times ove
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,14 +17,24 @@ from evalreport.bounds import CLOSE
 from evalreport.errors import UsageError
 from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.facts.counts import Array, Places
+from evalreport.intervals.quantiles import t_quantile
 from evalreport.intervals.sampling import Sampling
+from evalreport.intervals.scales import transformed
 from evalreport.predictions import Predictions
 from evalreport.scores import NoScores
 from evalreport.thresholds.holding import chance_at, held, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
 from evalreport.thresholds.optimum import Choice, Optimum
 from evalreport.thresholds.records import BoundKept, OutOfSample
-from evalreport.thresholds.resampling import SingleRows, SplitWeights, Units, narrowed, units_of
+from evalreport.thresholds.resampling import (
+    RowGroups,
+    SingleRows,
+    SplitCounts,
+    SplitWeights,
+    Units,
+    narrowed,
+    units_of,
+)
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run, scores_of_rows
 from evalreport.values import Estimate, Result, Undefined
 
@@ -36,6 +47,9 @@ WORK = 100_000
 chosen by hand for speed."""
 CANDIDATES = 2048
 """Thresholds that are chosen among inside folds; a coarser choice than the exact one costs nothing there."""
+AGAIN = 200_000
+"""Counts that one objective looks at for its interval where groups are resampled and folded again: about a
+hundred thresholds."""
 BLOCK = 1 << 15
 """Counts that an objective looks at in one go, so that they stay in cache."""
 RESAMPLES = 200
@@ -149,14 +163,59 @@ def _cross_fitted(
     held = SplitWeights(np.concatenate([s.pos for s in splits]), np.concatenate([s.neg for s in splits]))
     test = held.counts()
     train = SplitWeights(units.pos - held.pos, units.neg - held.neg).counts()
+    again = None if isinstance(units, SingleRows) else _Again.of(fewer, units, sampling)
     found = {}
     for objective in objectives:
         place = chosen_places(objective, train)
         counts = _at(test, place, repeats)
         drawn = _drawn(units, counts, place[-FOLDS:], splits[-1].part_of_row, sampling)
         value = _value(objective, counts, drawn, "cross-fitted", sampling)
+        value = value if again is None else again.spread(objective, value, sampling)
         found[objective.name] = _corrected(objective, value, rechosen)
     return _with_out_of_sample(optima, found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Again:
+    """Resamples of groups in each of which thresholds are chosen, and judged in folds, again.
+
+    A resample is to the sample what the sample is to the population: how far its cross-fitted value is from
+    what its threshold reaches on the sample is how far the value reported is from the truth.
+    """
+
+    sweep: Sweep
+    test: SplitCounts
+    train: SplitCounts
+    whole: SplitCounts
+    freedom: int
+
+    @classmethod
+    def of(cls, sweep: Sweep, units: RowGroups, sampling: Sampling) -> Self:
+        fewer, narrow = narrowed(sweep, units, AGAIN // (RESAMPLES * FOLDS))
+        assert isinstance(narrow, RowGroups)  # noqa: S101  as they were
+        held = narrow.refolded(FOLDS, RESAMPLES, sampling.generator(5))
+        pos, neg = (part.reshape(-1, FOLDS, part.shape[1]).sum(axis=1) for part in (held.pos, held.neg))
+        train = SplitWeights(*(np.repeat(part, FOLDS, axis=0) for part in (pos, neg)))
+        train = SplitWeights(train.pos - held.pos, train.neg - held.neg)
+        freedom = max(units.fewest() - 1, 1)
+        return cls(fewer, held.counts(), train.counts(), SplitWeights(pos, neg).counts(), freedom)
+
+    def spread(self, objective: Objective, value: OutOfSample, sampling: Sampling) -> OutOfSample:
+        """Return an out-of-sample value with the intervals that the resamples give it."""
+        place = chosen_places(objective, self.train)
+        row = np.arange(len(place))
+        cells = (self.test.tp, self.test.fp, self.test.fn, self.test.tn)
+        crossed = BinaryCounts(*(cell[row, place].reshape(-1, FOLDS).sum(axis=1) for cell in cells))
+        truth = self.sweep.counts_at(chosen_places(objective, self.whole))
+
+        def known(name: str, result: Result, of: Callable[[BinaryCounts], Any]) -> Result:
+            return spread_estimate(name, result, of(crossed) - of(truth), self.freedom, sampling)
+
+        found = replace(value, value=known(objective.metric, value.value, objective.value))
+        if objective.constraint is None or value.kept is None:
+            return found
+        metric = METRICS[objective.constraint.metric]
+        return replace(found, kept=known(metric.name, value.kept, metric.function))
 
 
 def _drawn(
@@ -372,3 +431,34 @@ def estimated(name: str, value: float, drawn: Array, n: float, sampling: Samplin
     low, high = np.quantile(known, [cut, 1 - cut])
     spread = float(known.std())
     return Estimate(float(value), n, float(min(low, value)), float(max(high, value)), "drawn counts", spread)
+
+
+def spread_estimate(name: str, result: Result, errors: Array, freedom: int, sampling: Sampling) -> Result:
+    """Return a result with Student's interval of the spread of errors in resamples of groups.
+
+    Parameters
+    ----------
+    name : str
+        Of the metric: its range is kept.
+    errors : float64 array
+        How far off the value was in each resample.
+    freedom : int
+        Groups less one.
+
+    Examples
+    --------
+    >>> known = Estimate(0.5, 10.0, 0.45, 0.55)
+    >>> found = spread_estimate("f1", known, np.array([-0.1, 0.0, np.nan, 0.1]), 9, Sampling())
+    >>> round(found.low, 2), round(found.high, 2), found.method
+    (0.32, 0.68, 'resampled groups')
+    """
+    known = errors[np.isfinite(errors)]
+    if not isinstance(result, Estimate) or result.low is None or not known.size:
+        return result
+    value, error = result.value, float(known.std())
+    quantile = t_quantile(sampling.upper, freedom)
+    low, high = value - quantile * error, value + quantile * error
+    if name in METRICS:
+        low, high = transformed(METRICS[name], value, error, quantile, freedom + 1)
+    ends = min(low, value), max(high, value)
+    return Estimate(value, result.n, *ends, "resampled groups", error)

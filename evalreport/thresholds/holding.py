@@ -26,7 +26,7 @@ from evalreport.metrics.strategies import Proportion
 from evalreport.thresholds.objectives import METRICS, Constraint, Objective
 from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.records import Hold, HoldCosts, HoldMethod
-from evalreport.thresholds.resampling import Units
+from evalreport.thresholds.resampling import RowGroups, Units
 from evalreport.thresholds.sweep import Sweep
 
 STEPS = 40
@@ -154,6 +154,8 @@ def _set_by_ties(sweep: Sweep, place: int, rows: float, noise: float) -> float:
 
 
 def _effective(units: Units, sought: _OneClass) -> float:
+    if isinstance(units, RowGroups):
+        return units.independent(sought.allowed, positive=sought.positive)
     return units.effective()[0 if sought.positive else 1]
 
 

@@ -27,7 +27,7 @@ EXACT = 50_000
 """Rows up to which folds are exactly stratified; above it each count is split at random, which moves
 a fold by about one per cent of its rows (1 / sqrt(5000))."""
 MANY = 250_000
-"""Grouped rows above which half as many resamples are made."""
+"""Grouped rows above which fewer resamples are made."""
 DRAWS = 10_000_000
 """Numbers that are drawn for one interval: 80 MB."""
 
@@ -252,8 +252,8 @@ class RowGroups:
     def effective(self, start: int = 0, stop: int | None = None) -> tuple[float, float, float]:
         """Return how many positives, negatives and rows some of the thresholds are worth.
 
-        A group counts as one row however many it holds, as if all of them were alike: what is promised of
-        rows that belong together is then true whatever their correlation is.
+        A group counts as one row however many it holds, as if all of them were alike, which is right whatever
+        their correlation is; `independent` knows it of one class.
         """
         m = len(self.pos)
         place, positive = self.cell % m, self.cell < m
@@ -262,16 +262,40 @@ class RowGroups:
         pos, neg, every = (kish(float(part.sum()), float((part**2).sum())) for part in sides)
         return pos, neg, every
 
+    def independent(self, share: float, *, positive: bool) -> float:
+        """Return how many independent rows of one class those that are wrong at most by a share are worth.
+
+        Rows of a group are as much alike as their scores are, in their ranks and in whether they are among
+        the share that scores worst: the greater of both, each by its upper 95% limit. With fewer groups of
+        several rows this is nearer to one row a group (design effect: Kish 1965).
+        """
+        m = len(self.pos)
+        own = (self.cell < m) == positive
+        unit, weights, place = self.unit[own], self.weights[own], self.cell[own] % m
+        if not len(unit):
+            return 0.0
+        ranks = _ranks(place if positive else -place)
+        worst = np.asarray(ranks <= share, dtype=np.float64)
+        alike = max(upper_correlation(ranks, unit), upper_correlation(worst, unit))
+        groups, rows = (float((part**2).sum()) for part in (np.bincount(unit, weights), weights))
+        return kish(float(weights.sum()), alike * groups + (1 - alike) * rows)
+
     def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
-        """Deal groups out, those with the most positives first, so that folds hold about as many."""
-        positives = np.bincount(self.unit, self.weights * (self.cell < len(self.pos)))
+        """Return a random split of whole groups."""
+        part, cells = self._dealt(folds, rng)[self.unit], 2 * len(self.pos)
+        found = sums(part * cells + self.cell, self.weights, folds * cells).reshape(folds, 2, -1)
+        return SplitWeights(found[:, 0], found[:, 1], part)
+
+    def _dealt(self, folds: int, rng: np.random.Generator, times: Array | None = None) -> Places:
+        """The fold of each group; those with the most positives first, so that folds hold about as many."""
+        positives = np.asarray(np.bincount(self.unit, self.weights * (self.cell < len(self.pos))), np.float64)
+        if times is not None:
+            positives = positives * times
         order = rng.permutation(len(positives))
         order = order[np.argsort(-positives[order], kind="stable")]
         fold = np.empty(len(order), dtype=np.intp)
         fold[order] = (np.arange(len(order)) + rng.integers(folds)) % folds
-        part, cells = fold[self.unit], 2 * len(self.pos)
-        found = sums(part * cells + self.cell, self.weights, folds * cells).reshape(folds, 2, -1)
-        return SplitWeights(found[:, 0], found[:, 1], part)
+        return fold
 
     def resamples(self, size: int, rng: np.random.Generator) -> SplitWeights:
         """Return Poisson resamples of the groups; of over 250,000 rows half as many."""
@@ -282,6 +306,21 @@ class RowGroups:
             (times,) = poisson_counts(np.ones(groups), 1, rng)
             row[self.cell[starts]] = np.add.reduceat(self.weights * times[self.unit], starts)
         return SplitWeights(*found.reshape(size, 2, -1).transpose(1, 0, 2))
+
+    def refolded(self, folds: int, size: int, rng: np.random.Generator) -> SplitWeights:
+        """Return Poisson resamples of the groups, each dealt into folds: one row per resample and fold.
+
+        Of over 250,000 rows there are a quarter as many.
+        """
+        size = size if len(self.cell) <= MANY else size // 4
+        cells, groups = 2 * len(self.pos), int(self.unit.max()) + 1
+        found = np.zeros((size, folds, cells))
+        for resample in found:
+            (times,) = poisson_counts(np.ones(groups), 1, rng)
+            at = self._dealt(folds, rng, times)[self.unit] * cells + self.cell
+            resample[:] = sums(at, self.weights * times[self.unit], folds * cells).reshape(folds, cells)
+        pos, neg = found.reshape(size * folds, 2, -1).transpose(1, 0, 2)
+        return SplitWeights(pos, neg)
 
     def drawn(self, at: Places, sampling: Sampling) -> BinaryCounts:
         """Return draws of the counts with each row decided at a place, one for all or one per row.
@@ -297,6 +336,60 @@ class RowGroups:
         drawn = poisson_counts(times, draws, sampling.generator(5)) @ patterns.T
         tp, fn, fp, tn = drawn.T
         return BinaryCounts(tp, fp, fn, tn)
+
+
+def _ranks(values: Places) -> Array:
+    """Shares of the values at or below each, ties in their middle."""
+    _, place, times = np.unique(values, return_inverse=True, return_counts=True)
+    middles = np.asarray((np.cumsum(times) - (times - 1) / 2) / len(values))
+    found: Array = middles[place]
+    return found
+
+
+def upper_correlation(values: Array, unit: Places) -> float:
+    """Return the upper 95% limit of how much alike values of one group are: the intraclass correlation.
+
+    Parameters
+    ----------
+    values : float64 array of shape (rows,)
+    unit : int array of shape (rows,)
+        Group of each.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where groups of one row, or a single group, leave it unknown; 0 where no value differs.
+
+    References
+    ----------
+    Donner 1986, International Statistical Review 54:67; Searle 1971 for the limit.
+
+    Examples
+    --------
+    >>> unit = np.repeat(np.arange(30), 4)
+    >>> rng = np.random.default_rng(0)
+    >>> alike = rng.normal(size=30)[unit]
+    >>> [round(upper_correlation(x, unit), 1) for x in (alike, alike + rng.normal(size=120))]
+    [1.0, 0.5]
+    """
+    from scipy.special import fdtri
+
+    sizes = np.bincount(unit)
+    sizes = sizes[sizes > 0]
+    rows, groups = len(values), len(sizes)
+    if groups < 2 or rows == groups:
+        return 1.0
+    if values.min() == values.max():
+        return 0.0
+    unit = np.unique(unit, return_inverse=True)[1]
+    means = np.bincount(unit, values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum()) / (groups - 1)
+    within = float(((values - means[unit]) ** 2).sum()) / (rows - groups)
+    if within <= 0:
+        return 1.0
+    size, ratio = (rows - float((sizes**2).sum()) / rows) / (groups - 1), between / within
+    ratio /= float(fdtri(groups - 1, rows - groups, 0.05))
+    return float(np.clip((ratio - 1) / (ratio + size - 1), 0, 1))
 
 
 Units: TypeAlias = SingleRows | RowGroups

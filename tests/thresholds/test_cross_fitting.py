@@ -12,13 +12,13 @@ from sklearn.metrics import f1_score
 
 from evalreport.codec import decode, encode
 from evalreport.errors import UsageError
-from evalreport.facts import ScoreTable
+from evalreport.facts import BinaryCounts, ScoreTable
 from evalreport.intervals.sampling import Sampling
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions, predictions
 from evalreport.scores import Decisions, Probabilities
 from evalreport.thresholds.cross_fitting import chosen_places, judged
-from evalreport.thresholds.objectives import STANDARD, Objective
+from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
 from evalreport.thresholds.optimum import Optimum, Unreachable
 from evalreport.thresholds.records import OutOfSample
 from evalreport.thresholds.resampling import RowGroups, SingleRows, Units, narrowed
@@ -160,6 +160,40 @@ def test_groups_are_not_split() -> None:
     assert cross_fitted(leaking).value > apart.value and leaking.apparent > apart.value
     assert apart.width is not None and cross_fitted(leaking).width is not None
     assert apart.width > 1.7 * (cross_fitted(leaking).width or 1)  # 6 copies are not 6 rows
+
+
+def test_intervals_of_groups_hold_what_the_threshold_reaches_on_other_rows() -> None:
+    """By draws of one split they held it in 85 to 91% of 150 samples, by new choices in 97 to 99%."""
+    rng, held, cluster = np.random.default_rng(0), 0, np.repeat(np.arange(60), 5)
+    for _ in range(40):
+        y = (0.55 * rng.normal(size=60)[cluster] + 0.84 * rng.normal(size=300)) < norm.ppf(0.2)
+        s = 1.5 * y + 0.7 * (rng.normal(size=60)[cluster] + rng.normal(size=300))
+        best = judged(ScoreTable.of(s, y), decided(y, s, cluster), objectives=[Objective("mcc")]).best("mcc")
+        value, at = cross_fitted(best), optimum(best).threshold
+        tp, fp = 0.2 * norm.sf(at - 1.5), 0.8 * norm.sf(at)
+        true = float(METRICS["mcc"].function(BinaryCounts(tp, fp, 0.2 - tp, 0.8 - fp)))
+        assert value.low is not None and value.high is not None and value.method == "resampled groups"
+        held += value.low <= true <= value.high
+    assert held >= 37
+
+
+def decided(y: Any, s: Any, groups: Any) -> Predictions:
+    return predictions(Binary(0, 1), y.astype(int), scores=Decisions(s), groups=groups)
+
+
+def test_resamples_of_groups_are_dealt_whole() -> None:
+    y, s = drawn(300, 8)
+    cluster = np.arange(300) // 5
+    sweep = Sweep.of(ScoreTable.of(s, y))
+    units = RowGroups.of(sweep, decided(y, s, cluster))
+    found = units.refolded(10, 50, np.random.default_rng(0))
+    assert found.pos.shape == (500, len(sweep))
+    times = (found.pos + found.neg)[:, :300].reshape(50, 10, 300)  # the last threshold flags none
+    assert ((times > 0).sum(axis=1) <= 1).all(), "a row is in one fold"
+    fold = np.where(times.any(axis=1), times.argmax(axis=1), -1)[:, np.argsort(np.argsort(s))]
+    for one in fold.reshape(50, 60, 5):
+        assert (one == one[:, :1]).all(), "a group is in one fold"
+    assert times.sum() / 50 == pytest.approx(300, rel=0.05)
 
 
 def split(units: Units) -> Any:

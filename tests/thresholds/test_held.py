@@ -35,7 +35,7 @@ def test_stated_chances_came_true_in_the_simulation(bound: str) -> None:
 
 
 def test_chances_of_bounds_on_one_class_are_within_five_points_of_what_came_true() -> None:
-    """Tied scores among them. Of groups they are not: a group counts as one row, whatever its rows share."""
+    """Tied scores among them. Of groups they are not: their chance is that of one row a group."""
     off = [
         abs(s["stated"][bound] - s["came_true"][bound])
         for s in RUN["settings"]

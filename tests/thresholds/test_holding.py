@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from evalreport.thresholds.holding import chance_of, fewest
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.optimum import Optimum, choice_from_wire
 from evalreport.thresholds.records import ChoiceRecord, Hold
+from evalreport.thresholds.resampling import units_of
 from evalreport.thresholds.sweep import Sweep
 
 
@@ -43,9 +45,9 @@ def found(rows: Predictions, text: str, hold: float | None = 0.95) -> Optimum:
 
 
 def hold_of(rows: Predictions, text: str) -> Hold:
-    held = found(rows, text).hold
-    assert held is not None
-    return held
+    hold = found(rows, text).hold
+    assert hold is not None
+    return hold
 
 
 @pytest.mark.parametrize(("n", "wrong", "allowed"), [(59, 0, 0.05), (200, 7, 0.05), (30, 3, 0.2)])
@@ -87,14 +89,43 @@ def test_too_few_positives_hold_nothing() -> None:
     assert hold_of(sample(400, 59), "recall>=0.95").threshold is not None
 
 
-def test_groups_promise_less_than_rows() -> None:
-    """Fifty groups count as fifty, however many rows they hold."""
-    assert hold_of(sample(1000, 500), "recall>=0.95").threshold is not None
-    held = hold_of(sample(1000, 500, groups=50), "recall>=0.95")
-    assert (
-        held.threshold is None
-        and held.reason == "cannot be held with 95% confidence: 50 positives are too few, it needs 59"
+def test_groups_promise_as_much_as_their_rows_are_independent() -> None:
+    """Fifty groups of equal rows count as fifty; of rows that are not alike as nearly all."""
+    free = sample(1000, 500, groups=50)
+    assert isinstance(free.scores, Decisions)
+    assert hold_of(free, "recall>=0.95").threshold is not None
+    alike = sample(50, 25)
+    assert isinstance(alike.scores, Decisions)
+    rows = np.repeat(np.arange(50), 20)
+    equal = predictions(
+        Binary(0, 1), alike.y_true[rows], scores=Decisions(alike.scores.values[rows]), groups=rows
     )
+    held = hold_of(equal, "recall>=0.95")
+    assert held.threshold is None
+    assert held.reason == "cannot be held with 95% confidence: 25 positives are too few, it needs 59"
+
+
+@pytest.mark.parametrize(("shared", "bad"), [(0.3, 0.0), (0.7, 0.0), (0.3, 0.05)])
+def test_a_bound_on_sixty_clusters_is_given_and_kept(shared: float, bad: float) -> None:
+    """Whole clusters are positive, or not, and some of them score low throughout: it was never given."""
+    rng, normal, kept, given = np.random.default_rng(0), NormalDist(), 0, 0
+    cluster, recall = np.repeat(np.arange(60), 10), Objective.parse("recall>=0.8")
+    for _ in range(60):
+        truth = (rng.random(60) < 0.4)[cluster]
+        low = (rng.random(60) < bad)[cluster] & truth
+        noise = rng.normal(size=60)[cluster] * shared**0.5 + rng.normal(size=600) * (1 - shared) ** 0.5
+        scores = Decisions(noise + 2 * truth - 3 * low)
+        rows = predictions(Binary(0, 1), truth.astype(int), scores=scores, groups=cluster)
+        sweep = Sweep.of(ScoreTable.of(scores.values, truth))
+        (best,) = sweep.choose([recall])
+        assert isinstance(best, Optimum)
+        found = holding.held(sweep, units_of(sweep, rows, None), recall, best, Sampling(hold=0.95))
+        assert found is not None
+        given += found.threshold is not None
+        at = -np.inf if found.threshold is None else found.threshold
+        kept += (1 - bad) * normal.cdf(2 - at) + bad * normal.cdf(-1 - at) >= 0.8
+    assert given >= 50
+    assert kept >= 60 * 0.95 - 3 * (60 * 0.95 * 0.05) ** 0.5
 
 
 @pytest.mark.parametrize("text", ["precision>=0.6", "npv>=0.95", "accuracy>=0.8", "f1>=0.5"])
