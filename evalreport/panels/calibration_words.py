@@ -47,10 +47,7 @@ def _slope(ev: Evaluation, slope: Estimate) -> Sentence:
     least, most = clipped_slopes(ev) or (slope.value, slope.value)
     if most - least < MOVED:
         return told
-    words = (
-        "It depends on where probabilities of exactly 0 and 1 are clipped ({least:number} to {most:number})."
-    )
-    return told + say(words, least=least, most=most)
+    return told + say("It depends on where probabilities of exactly zero and one are clipped.")
 
 
 def _spread(slope: Estimate) -> Sentence:
