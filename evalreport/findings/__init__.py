@@ -103,7 +103,7 @@ SAID: Mapping[str, tuple[str, ...]] = {
     "label_load": ("empty_predictions",),
     "top_confusions": ("no_skill",),
     "families": ("no_skill",),
-    "certain_scores": ("own_scores", "constant_scores", "hard_scores"),
+    "certain_scores": ("one_class", "own_scores", "constant_scores", "hard_scores"),
     "slice_calibration": ("own_scores", "inverted", "constant_scores", "hard_scores"),
     "miscalibrated": ("own_scores", "inverted", "constant_scores", "hard_scores"),
     "never_predicted": ("threshold_not_chosen",),

@@ -120,7 +120,7 @@ def clip_note(ev: Evaluation, name: str) -> str:
 
 @rule(
     section="calibration",
-    action="Compare by the Brier score, which needs no clip, or log probabilities that are never exactly 0 or 1.",
+    action="Compare by the Brier score, which needs no clip, or log probabilities that are never exactly zero or one.",
 )
 def certain_scores(ev: Evaluation) -> Told | None:
     """Probabilities of exactly 0 and 1, so that log loss and calibration slope depend on where they are clipped."""
