@@ -75,7 +75,7 @@ WORDS = {
     "half_width": "an interval of ± {wanted} takes {needed} (these {rows} give ± {reached})",
     "fixed": "a difference of {wanted} from a fixed value is demonstrated with 80% probability by "
     "{needed} (these {rows}: {reached})",
-    "other_rows": "from another model on other rows, by {needed} of each",
+    "other_rows": "from another model on other rows, with each model on {needed}",
     "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} is demonstrated with 80% "
     "probability by {needed} (these {rows}: {reached})",
 }
@@ -96,12 +96,16 @@ def _words(one: RowsNeeded) -> str:
     template = WORDS[one.question]
     if one.question == "other_rows" and one.run:
         template = WORDS["same_rows"].replace("(these", "of each (these")
+    needed = "no number of rows" if one.needed is None else f"about {about_rows(one.needed)}"
+    if one.needed_most is not None and one.needed_most != one.needed:
+        most = about_rows(one.needed_most).removesuffix(" rows")
+        needed += f", {most} at the unfavourable end of the pilot's interval"
     return template.format(
         metric=one.metric,
         run=one.run,
         baseline=one.baseline,
         wanted=_as_typed(one.wanted, style),
-        needed="no number of rows" if one.needed is None else f"about {about_rows(one.needed)}",
+        needed=needed,
         rows=f"{one.rows:,}",
         reached="no possible difference" if one.reached is None else reach(one.reached, style),
     )

@@ -14,7 +14,9 @@ from evalreport.evaluation.model import Evaluation
 from evalreport.format import DIGITS
 from evalreport.intervals.inversion import POWER
 from evalreport.intervals.quantiles import normal_quantile
-from evalreport.values import Undefined
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
+from evalreport.values import Estimate, Undefined
 
 Question: TypeAlias = Literal["half_width", "fixed", "other_rows", "same_rows"]
 
@@ -81,6 +83,9 @@ class RowsNeeded:
         Rows that the question needs; None where no number will do: the metric cannot differ by so much.
     run, baseline : str
         Of a comparison: the two that differ.
+    needed_most : int or None
+        Rows that the question needs where the metric is at the unfavourable end of the pilot's interval,
+        where it varies most. None of a comparison, and where no number will do.
     """
 
     metric: str
@@ -91,6 +96,7 @@ class RowsNeeded:
     needed: Whole | None
     run: str = ""
     baseline: str = ""
+    needed_most: Whole | None = None
 
 
 def planned(
@@ -117,8 +123,8 @@ def planned(
     >>> from evalreport.labels import Binary
     >>> from evalreport.predictions import predictions
     >>> pilot = evaluate_predictions(predictions(Binary(0, 1), [0, 1] * 50, [0, 1] * 40 + [1, 0] * 10))
-    >>> [one.needed for one in planned(pilot, "accuracy", half_width=0.02)]
-    [1511]
+    >>> [(one.needed, one.needed_most) for one in planned(pilot, "accuracy", half_width=0.02)]
+    [(1511, 1940)]
     """
     result = ev[metric]
     if isinstance(result, Undefined) or result.low is None or result.high is None:
@@ -127,20 +133,52 @@ def planned(
             where="--metric",
             fix="bring more rows, or ask for another metric",
         )
-    half = (result.high - result.low) / 2
-    name, rows = metric, ev.rows
-    found = []
+    half, value, rows = (result.high - result.low) / 2, result.value, ev.rows
+    more, found = _times_wider(find(metric), result), []
     if half_width is not None:
+        needed = [rows_needed(rows, half * times, half_width) for times in (1.0, more)]
         found.append(
-            RowsNeeded(name, "half_width", half_width, rows, half, rows_needed(rows, half, half_width))
+            RowsNeeded(metric, "half_width", half_width, rows, half, needed[0], needed_most=needed[1])
         )
     if detect is not None:
         alone = half * (1 + normal_quantile(POWER) / normal_quantile((1 + ev.sampling.level) / 2))
-        for question, reach in (("fixed", alone), ("other_rows", alone * math.sqrt(2))):
-            needed = rows_needed(rows, reach, possible(name, result.value, detect) or 0.0)
-            reached = possible(name, result.value, reach)
-            found.append(RowsNeeded(name, question, detect, rows, reached, needed))  # type: ignore[arg-type]
+        questions: tuple[tuple[Question, float], ...] = (
+            ("fixed", alone),
+            ("other_rows", alone * math.sqrt(2)),
+        )
+        for question, reach in questions:
+            wanted = possible(metric, value, detect) or 0.0
+            needed = [rows_needed(rows, reach * times, wanted) for times in (1.0, more)]
+            reached = possible(metric, value, reach)
+            found.append(
+                RowsNeeded(metric, question, detect, rows, reached, needed[0], needed_most=needed[1])
+            )
     return tuple(found)
+
+
+def _times_wider(metric: Metric, pilot: Estimate) -> float:
+    """How many times as wide an interval is at the end of the pilot's interval where the metric varies most.
+
+    Within a range of two ends as a proportion does, most in the middle; above one end in proportion to it.
+    """
+    if pilot.low is None or pilot.high is None:
+        return 1.0
+
+    def spread(value: float) -> float:
+        above = math.inf if math.isinf(metric.low) else value - metric.low
+        below = math.inf if math.isinf(metric.high) else metric.high - value
+        return math.sqrt(above * below) if math.isfinite(above * below) else min(above, below)
+
+    middle = (metric.low + metric.high) / 2
+    ends = [pilot.low, pilot.high]
+    if pilot.low < middle < pilot.high:
+        ends.append(middle)
+    here, most = spread(pilot.value), max(map(spread, ends))
+    if here > 0:
+        return max(1.0, most / here) if math.isfinite(most) else 1.0
+    # without a mistake the interval is that of hardly any variance; its end has some
+    half = (pilot.high - pilot.low) / 2
+    return max(1.0, normal_quantile(0.975) * most / math.sqrt(pilot.n) / half) if math.isfinite(most) else 1.0
 
 
 def _reach(d: Difference) -> float:

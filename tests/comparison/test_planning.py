@@ -78,9 +78,9 @@ def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None
     files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
     done = run(capsys, "plan", files[0], "--metric", "accuracy", "--half-width", "1%", "--detect", "0.02")
     assert done.code == 0
-    assert [word in done.out for word in ("± 1 point takes about", "from a fixed value", "rows of each")] == [
-        True
-    ] * 3
+    assert [
+        word in done.out for word in ("± 1 point takes about", "from a fixed value", "each model on")
+    ] == [True] * 3
     assert run(capsys, "plan", files[0], "--metric", "accuracy").code == 2
     assert run(capsys, "plan", files[0], "--metric", "accuracy", "--detect", "0").code == 2
     body = run(capsys, "compare", *files, "--metrics", "accuracy", "--detect", "0.01", "--json").json
@@ -95,6 +95,27 @@ def test_plans_follow_the_number_rule() -> None:
     """Rates in points, two digits of what the pilot reaches, rows that a pilot can know."""
     half, fixed, _ = needed_lines(planned(PILOT, "accuracy", half_width=0.01, detect=0.02))
     assert re.fullmatch(
-        r"  an interval of ± 1 point takes about \d,\d00 rows \(these 300 give ± \d\.\d points\)", half
+        r"  an interval of ± 1 point takes about \d,\d00 rows, \d,\d00 at the unfavourable end of the "
+        r"pilot's interval \(these 300 give ± \d\.\d points\)",
+        half,
     )
-    assert re.search(r"of 2 points .* about \d,\d00 rows \(these 300: \d\.\d points\)$", fixed)
+    assert re.search(r"of 2 points .* about \d,\d00 rows, .* \(these 300: \d\.\d points\)$", fixed)
+
+
+def test_the_unfavourable_end_needs_as_many_rows_as_a_truth_there_does() -> None:
+    """A pilot of 100 with an accuracy of 0.95: at 0.888, its lower end, a rate varies twice as much."""
+    truth = np.arange(100) % 2
+    answers = np.where(np.arange(100) < 5, 1 - truth, truth)
+    ev = evaluate_predictions(predictions(Binary(0, 1), truth, answers), only=("accuracy",))
+    (plan,) = planned(ev, "accuracy", half_width=0.01)
+    found = ev["accuracy"]
+    assert isinstance(found, Estimate) and found.low is not None
+    assert plan.needed is not None and plan.needed_most is not None
+    ratio = found.low * (1 - found.low) / (0.95 * 0.05)
+    assert plan.needed_most == pytest.approx(plan.needed * ratio, rel=0.01) and ratio > 2
+    perfect = evaluate_predictions(predictions(Binary(0, 1), truth, truth), only=("accuracy",))
+    (plan,) = planned(perfect, "accuracy", half_width=0.01)
+    assert plan.needed is not None and plan.needed_most is not None
+    assert plan.needed_most > plan.needed
+    low = wilson(100, 100)[0]
+    assert plan.needed_most == pytest.approx(1.96**2 * low * (1 - low) / 0.01**2, rel=0.02)
