@@ -178,3 +178,14 @@ def some_of(names: Sequence[str], most: int = 5) -> str:
     """
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """Return a text as an error quotes it: a name or value of thousands of characters keeps both its ends.
+
+    Examples
+    --------
+    >>> shortened("9" * 5000, 10)
+    '99999…99999'
+    """
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most // 2) :]}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Literal, TypeAlias
 
 Style: TypeAlias = Literal["percent", "ratio", "number"]
@@ -22,6 +22,21 @@ MOST = 4
 """Decimals that a ratio shows at most."""
 
 
+_OWN = Context(prec=800, rounding=ROUND_HALF_UP, traps=[])
+"""Of our rounding: the caller's context may have three digits and raise on anything, and stays as it is."""
+
+
+def rounded_half_up(value: float, digits: int) -> Decimal:
+    """Return a number with a count of decimals, half away from zero, whatever the caller's `decimal` context.
+
+    Examples
+    --------
+    >>> rounded_half_up(0.125, 2), rounded_half_up(-2.5, 0)
+    (Decimal('0.13'), Decimal('-3'))
+    """
+    return Decimal.from_float(float(value)).quantize(Decimal((0, (1,), -digits)), context=_OWN)
+
+
 def fixed(value: float, digits: int) -> str:
     """Return a number with a fixed count of decimals: half away from zero, comma, real minus, no "−0".
 
@@ -34,8 +49,8 @@ def fixed(value: float, digits: int) -> str:
     """
     if abs(value) >= EXACT:
         return f"{value:.1e}".replace("-", MINUS)
-    rounded = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    text = f"{abs(rounded):,.{digits}f}"
+    rounded = rounded_half_up(value, digits)
+    text = f"{rounded.copy_abs():,f}"
     return MINUS + text if rounded < 0 else text
 
 
@@ -173,7 +188,7 @@ def _between(value: float, end: float, digits: int, most: int) -> str:
         return fixed(value, digits)
     ends = (0.0, end, -end)
     for places in range(digits, most + 1):
-        if float(Decimal(value).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) not in ends:
+        if float(rounded_half_up(value, places)) not in ends:
             return fixed(value, places)
     step = 10.0**-most
     if abs(value) < end / 2:
@@ -229,7 +244,7 @@ def of_how_many(share: float) -> tuple[int, int] | None:
     ((7, 10), (85, 100), (97, 100), None)
     """
     for size in (10, 100, 1000):
-        k = int(Decimal(share * size).quantize(Decimal(1), ROUND_HALF_UP))
+        k = int(rounded_half_up(share * size, 0))
         if 0 < k < size and abs(k / size - share) <= min(0.025, share / 4, (1 - share) / 4):
             return k, size
     return None
@@ -290,7 +305,7 @@ def gap_decimals(low: float, high: float, style: Style, *beside: float) -> int |
 
 def _looks_exact(scaled: float, style: Style) -> bool:
     """Whether a whole number would show an end that the value is not."""
-    whole = float(Decimal(scaled).quantize(Decimal(1), ROUND_HALF_UP)) if abs(scaled) < 1e15 else scaled
+    whole = float(rounded_half_up(scaled, 0)) if abs(scaled) < 1e15 else scaled
     return whole != scaled and whole in _ends(style)
 
 

@@ -28,6 +28,7 @@ _KEPT: set[str] = set()
 """Secrets that are not in the environment: of an address, of MLflow's file of credentials, of ``.netrc``."""
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
+_LINKED = re.compile(r"(?<=@)(?=\S)|(?<=:)(?=//)|(?<=www)(?=\.)|(?<=#)(?=\d)|(?<=\bGH-)(?=\d)", re.IGNORECASE)
 _LONGEST_SLUG = 80
 """Characters of a file name that is made of a run's: endings and a number are added to it, of 255 in all."""
 LONGEST_NAME = 100
@@ -146,6 +147,20 @@ def _disturbs(char: str) -> bool:
 
 def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
+
+
+def unlinked(text: str) -> str:
+    r"""Return text of which Markdown on a web host makes no link and no mention without a mark.
+
+    Addresses (``http://``, ``www.``, e-mail), names after ``@`` and numbers of issues are broken by a space
+    of no width: a host finds them in what it shows, so that escapes of characters do not prevent it.
+
+    Examples
+    --------
+    >>> unlinked("www.x.org ada@x.org http://x #12 GH-7").replace("\u200b", "|")
+    'www|.x.org ada@|x.org http:|//x #|12 GH-|7'
+    """
+    return _LINKED.sub("\u200b", text)
 
 
 def marked(name: str) -> str:

@@ -7,7 +7,7 @@ index in another order, or a threshold that nobody asked to be chosen, is refuse
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from numbers import Real
 from pathlib import Path
@@ -230,6 +230,13 @@ def by_name(slices: Any) -> dict[str, Any] | None:
             where="slices",
             fix='name each column, as in slices={"site": sites}',
         )
+    for name, values in slices.items():
+        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+            raise UsageError(
+                f"slice {name!r} is {type(values).__name__}, not one value per row",
+                where="slices",
+                fix=f"pass a column of values, as in slices={{{name!r}: sites}}",
+            )
     return {str(name): as_array(values) for name, values in slices.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -10,14 +11,15 @@ import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalreport.cli.columns import fitted
-from evalreport.cli.streams import StdoutError, forget, put, put_document, width_of
-from evalreport.errors import EvalreportError
+from evalreport.cli.streams import TO_FILE, StdoutError, forget, put, put_document, width_of
+from evalreport.errors import EvalreportError, UsageError, shortened
 from evalreport.text import printable, redact
 
 if TYPE_CHECKING:
@@ -212,7 +214,9 @@ class _LogLines(logging.Handler):
 
 def _variable(name: str) -> int:
     value = os.environ.get(f"EVALREPORT_{name}", "").lower()
-    return int(value) if value.isdecimal() else int(value in ("true", "yes", "on", "t", "y"))
+    if value.isdecimal():
+        return int(value) if len(value) < 10 else 0  # the option itself refuses such a number
+    return int(value in ("true", "yes", "on", "t", "y"))
 
 
 def _color(flags: Sequence[str]) -> str:
@@ -235,7 +239,11 @@ def fail(console: Console, error: EvalreportError) -> int:
     """Print an error, as three lines or as JSON, and return its exit code."""
     parts = error_as_json(console, error)
     if console.json and not isinstance(error, StdoutError):
-        console.line({"schema": SCHEMA, "ok": False, "command": console.command, "error": parts})
+        try:
+            console.line({"schema": SCHEMA, "ok": False, "command": console.command, "error": parts})
+        except StdoutError as lost:
+            show_error(console, error)
+            show_error(console, lost)
     else:
         show_error(console, error)
     return error.exit_code
@@ -255,11 +263,40 @@ def show_error(console: Console, error: EvalreportError) -> None:
 
 
 def internal(error: Exception) -> EvalreportError:
-    """Return the error for what should not have happened; the cause stays with it for -vv."""
+    """Return the error for what should not have happened; the cause stays with it for -vv.
+
+    What the system refuses is no defect: a name too long, a loop of links, a full disk.
+
+    Examples
+    --------
+    >>> internal(OSError(36, "File name too long", "xx")).as_lines().splitlines()[0]
+    'error: xx cannot be used: file name too long'
+    """
+    if isinstance(error, OSError) and error.errno is not None:
+        return _refused_by_system(error)
     found = EvalreportError(
         f"internal error: {type(error).__name__}: {error}",
         where="this is a defect of evalreport, not of your data",
         fix="run again with -vv for the traceback and report it with the command",
     )
+    found.__cause__ = error
+    return found
+
+
+def _refused_by_system(error: OSError) -> EvalreportError:
+    reason = os.strerror(error.errno or errno.EIO).lower()
+    if error.filename is not None:
+        name = error.filename if isinstance(error.filename, (str, bytes)) else str(error.filename)
+        name = os.fsdecode(name)
+        found: EvalreportError = UsageError(
+            f"{shortened(Path(name).name)} cannot be used: {reason}",
+            where=shortened(name),
+            fix="check the path, its links and its permissions",
+        )
+    elif error.errno == errno.ENOENT:
+        found = UsageError("the working directory was deleted", where="here", fix="change to one that exists")
+    else:
+        found = StdoutError(f"the result cannot be written: {reason}", where="stdout", fix=TO_FILE)
+        forget(1)
     found.__cause__ = error
     return found

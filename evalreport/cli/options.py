@@ -15,6 +15,7 @@ from evalreport.errors import UsageError
 F = TypeVar("F", bound=Callable[..., Any])
 FILE, FOLDER = click.Path(), click.Path(file_okay=False)
 """Types whose values the shell completes."""
+MOST_RESAMPLES = 1_000_000
 FLAG = ""
 """In place of a value, where there is none."""
 
@@ -252,7 +253,9 @@ confidence_or_none = evaluate(
     type=Confidence(),
     default=0.95,
 )
-resamples = evaluate("--resamples", click.IntRange(min=100), "Draws of a resampled interval.", default=2000)
+resamples = evaluate(
+    "--resamples", click.IntRange(100, MOST_RESAMPLES), "Draws of a resampled interval.", default=2000
+)
 seed = evaluate("--seed", "N", "Seed of the draws.", type=int, default=0)
 metrics = evaluate(
     "--metrics", "LIST", "Only these, comma separated; see `evalreport metrics`.", type=Words()

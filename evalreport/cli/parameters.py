@@ -71,7 +71,8 @@ class Bytes(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number of bytes."""
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?b?)", str(value).strip(), flags=re.IGNORECASE)
-        size = 0 if found is None else int(float(found[1]) * self.UNITS.get(found[2].upper(), 0))
+        wide = 0 if found is None else float(found[1]) * self.UNITS.get(found[2].upper(), 0)
+        size = int(wide) if math.isfinite(wide) else 0
         if size <= 0:
             self.fail(f"{value!r} is no size, such as 500MB or 2GB.", param, ctx)
         return size

@@ -40,9 +40,9 @@ class Settings:
 
     def defaults(self, command: str) -> dict[str, Any]:
         """Return the default values of a command's parameters."""
-        found = {RENAMED.get(key, key): _several(key, value) for key, value in self.values.items()}
+        found = {RENAMED.get(key, key): _as_option(key, value) for key, value in self.values.items()}
         if command == "check":
-            found.update({key: _several(key, value) for key, value in self.check.items()})
+            found.update({key: _as_option(key, value) for key, value in self.check.items()})
         if command == "sweep":
             return dict.fromkeys(SWEEPS, found)
         return found
@@ -128,7 +128,10 @@ def _shown(path: Path) -> str:
     return os.path.relpath(path)
 
 
-def _several(key: str, value: Any) -> Any:
+def _as_option(key: str, value: Any) -> Any:
+    """Return a value as an option takes it: numbers are read from text, whatever their size."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return str(value)
     return [value] if key in SEVERAL and isinstance(value, str) else value
 
 
@@ -166,14 +169,25 @@ def _known(data: Mapping[str, Any], known: tuple[str, ...], path: Path) -> dict[
     return found
 
 
+def _kind_of(value: Any) -> str:
+    return "text with a NUL character" if isinstance(value, str) else f"a {type(value).__name__}"
+
+
 def _check_kind(name: str, value: Any, path: Path) -> None:
     """Refuse values that no option takes, and secrets."""
+    reach = {**SETTINGS, **OF_CHECK}[name]
     if isinstance(value, dict):
         raise UsageError(
             f"the setting {name} is a table", where=_shown(path), fix="write one value, or a list"
         )
     if isinstance(value, list) and name not in LISTS:
         raise UsageError(f"the setting {name} is a list", where=_shown(path), fix="write one value")
+    kinds = (str,) if reach == "path" else (str, bool, int, float)
+    for one in value if isinstance(value, list) else [value]:
+        if not isinstance(one, kinds) or "\0" in str(one):
+            raise UsageError(
+                f"the setting {name} is {_kind_of(one)}", where=_shown(path), fix="write text in quotes"
+            )
     parts = urlsplit(str(value)) if name == "tracking_uri" else None
     if parts is not None and (parts.username or parts.password or parts.query):
         raise UsageError(

@@ -22,6 +22,9 @@ NARROWEST = 40
 """Columns for which lines are still broken; a narrower terminal breaks them itself."""
 
 
+TO_FILE = "name a file with -o, or make room"
+
+
 class StdoutError(UsageError):
     """stdout takes no more: the disk that it leads to is full, or gone."""
 
@@ -104,9 +107,7 @@ def _write(what: str | bytes, *, nl: bool) -> None:
     except OSError as error:
         forget(1)
         reason = (error.strerror or "input/output error").lower()
-        raise StdoutError(
-            f"the result cannot be written: {reason}", where="stdout", fix="name a file with -o, or make room"
-        ) from error
+        raise StdoutError(f"the result cannot be written: {reason}", where="stdout", fix=TO_FILE) from error
 
 
 def forget(descriptor: int) -> None:

@@ -137,4 +137,4 @@ def _places_read(value: str) -> Iterator[Path]:
     for path in found:
         yield Path(path)
         for folder, folders, files in os.walk(path):
-            yield from (one for name in (*folders, *files) if (one := Path(folder, name)).is_symlink())
+            yield from (one for name in (*folders, *files) if os.path.islink(one := Path(folder, name)))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from evalreport.errors import UsageError, nearest
+from evalreport.errors import UsageError, nearest, shortened
 
 _NUMBERS = {"a valid float range": "a number", "a valid integer range": "a whole number"}
 """Words of click that name its types, and what they mean."""
@@ -37,6 +37,7 @@ def usage(error: click.ClickException, command: str) -> UsageError:
         case click.BadParameter(param=click.Option() as param) if ctx is not None and param.name:
             fix = f"{' '.join(filter(None, (param.opts[0], param.metavar)))}: {param.help or ''}".rstrip(".")
             path = _origin(ctx, param) or path
+    message = shortened(message, 400)
     return UsageError(message[:1].lower() + message[1:], where=path, fix=fix)
 
 

@@ -162,6 +162,7 @@ def style() -> Iterator[None]:
         try:
             with warnings.catch_warnings(), mpl.rc_context():
                 warnings.filterwarnings("ignore", message="Glyph .* missing from")  # `printed` tells of them
+                warnings.simplefilter("ignore", BytesWarning)  # of fontTools, an error under `python -bb`
                 mpl.rcdefaults()
                 mpl.rcParams.update(STYLE | {"font.family": families()})
                 yield

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 from evalreport.codec import encode
 from evalreport.errors import EvalreportError
 from evalreport.gate.results import CheckResult, tally
-from evalreport.text import printable
+from evalreport.text import printable, unlinked
 
 MARK = {"passed": "✓", "failed": "✗", "inconclusive": "?"}
 _NOT_XML = re.compile("[\ufffe\uffff]")
@@ -158,8 +158,7 @@ def _row(result: CheckResult) -> str:
 
 def _cell(text: str) -> str:
     """Return text that stays one cell and names nobody: no markup, no mention, no link."""
-    plain = _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", printable(text))
-    return plain.replace("://", "&#58;//")
+    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", unlinked(printable(text)))
 
 
 def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:

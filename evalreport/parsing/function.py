@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -128,7 +129,7 @@ def call(function: Callable[[str], Any], text: str, codes: Mapping[str, int]) ->
 def _module_source(inner: Any) -> str:
     module = sys.modules.get(getattr(inner, "__module__", None) or "")
     path = Path(getattr(module, "__file__", None) or "")
-    return path.read_text(encoding="utf-8") if path.suffix == ".py" and path.is_file() else ""
+    return path.read_text(encoding="utf-8") if path.suffix == ".py" and os.path.isfile(path) else ""
 
 
 @contextmanager

@@ -230,7 +230,7 @@ def templates_of(package: Path) -> Path:
     '/nowhere/templates'
     """
     inside = package / "templates"
-    return inside if inside.is_dir() else package.parent / "templates"
+    return inside if os.path.isdir(inside) else package.parent / "templates"
 
 
 @lru_cache

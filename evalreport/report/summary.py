@@ -20,11 +20,9 @@ from evalreport.panels.about import objective_style, objective_title
 from evalreport.panels.verdict.headline import headline
 from evalreport.report.brief import title
 from evalreport.study.judged import Study
-from evalreport.text import printable, slug
+from evalreport.text import printable, slug, unlinked
 from evalreport.values import Estimate, Result
 
-_LINKED = re.compile(r"(?<=@)(?=\S)|(?<=:)(?=//)|(?<=www)(?=\.)", re.IGNORECASE)
-"""Places in what Markdown makes a mention or a link of without a mark: ``@name``, ``http://``, ``www.``."""
 _MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")
 
 
@@ -41,7 +39,7 @@ def as_text(text: str) -> str:
     '@|ada http:|//x.org'
     """
     plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKDOWN.sub(r"\\\1", _LINKED.sub("\u200b", plain))
+    return _MARKDOWN.sub(r"\\\1", unlinked(plain))
 
 
 MOST_FINDINGS = 3

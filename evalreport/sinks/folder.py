@@ -72,7 +72,7 @@ class FolderSink:
         for path in (*files, record):
             refuse_link(self.folder / path, self.folder)
         earlier = {path.stem: _read(path) for path in (self.folder / MANIFESTS).glob("*.json")}
-        there = [path for path in files if (self.folder / path).exists()]
+        there = [path for path in files if os.path.exists(self.folder / path)]
         ours = {path: data for path in there if (data := self._ours(path, earlier.values())) is not None}
         if len(ours) < len(there) and not self.force:
             raise _not_ours([path for path in there if path not in ours], self.folder)
@@ -81,14 +81,14 @@ class FolderSink:
             # The manifest comes first: whatever stands there after a cut is then known to be ours.
             manifest = Manifest.of(files, [], before, ours).as_bytes()
             write_files({self.folder / path: data for path, data in {record: manifest, **files}.items()})
-        left = [path for path in before.files if path not in files and (self.folder / path).is_file()]
+        left = [path for path in before.files if path not in files and os.path.isfile(self.folder / path)]
         return Logged("dry run" if dry_run else "written", (), tuple(files), tuple(there), tuple(left))
 
     def _ours(self, path: str, manifests: Iterable[Manifest]) -> bytes | None:
         """Return the content of a file that we wrote; any part may say so, as parts share names."""
         place = self.folder / path
         known = [manifest for manifest in manifests if path in manifest.files]
-        if not place.is_file() or not (known or is_page(place)):
+        if not os.path.isfile(place) or not (known or is_page(place)):
             return None
         data = place.read_bytes()
         return data if MARK in data[:HEAD] or any(one.wrote(path, data) for one in known) else None
@@ -169,7 +169,7 @@ def check_page(place: Path, *, force: bool = False) -> None:
     UsageError
     """
     refuse_link(place, place.parent)
-    if not force and place.is_file() and place.stat().st_size and not is_page(place):
+    if not force and os.path.isfile(place) and place.stat().st_size and not is_page(place):
         raise _not_ours([place.name], place)
 
 
@@ -184,7 +184,7 @@ def write_file(place: Path, data: bytes) -> Path:
         It is a link or a folder, or cannot be written.
     """
     refuse_link(place, place.parent)
-    if not place.exists() or place.is_file() or place.is_dir():
+    if not os.path.exists(place) or os.path.isfile(place) or os.path.isdir(place):
         write_files({place: data})
         return place
     try:
@@ -237,9 +237,9 @@ def remove_file(place: Path) -> None:
 
 def _make_folder(place: Path, made: list[Path]) -> None:
     """Make the folder of a file, and note the folders that this takes."""
-    if place.is_dir():  # else a rename would find it out, when others have been renamed
+    if os.path.isdir(place):  # else a rename would find it out, when others have been renamed
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    made += (parent for parent in place.parents if not parent.exists())
+    made += (parent for parent in place.parents if not os.path.exists(parent))
     place.parent.mkdir(parents=True, exist_ok=True)
 
 

@@ -7,6 +7,7 @@ of a site's files, and is no link and behind none.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -105,7 +106,7 @@ class SiteFolder:
 
     def _ours(self, path: str) -> bool:
         place = self.folder / path
-        if not place.exists():
+        if not os.path.exists(place):
             return True
         return is_page(place) or self.manifest.wrote(path, self.read(path) or b"")
 

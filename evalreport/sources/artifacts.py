@@ -7,6 +7,7 @@ it is used.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import stat
 import tempfile
@@ -250,7 +251,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most
             f"there is no artifact {printable(path)}", where=run.shown, fix="look at the run's artifacts"
         ) from error
     status = place.lstat()
-    inside = place.resolve().is_relative_to(folder.resolve())
+    inside = Path(os.path.realpath(place)).is_relative_to(Path(os.path.realpath(folder)))
     if not inside or not stat.S_ISREG(status.st_mode):
         raise UnsafeFileError(
             "the artifact is not a plain file of the run", where=where, fix="log the file itself"

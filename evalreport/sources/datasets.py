@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -221,18 +222,20 @@ def is_several(path: str) -> bool:
     >>> is_several("folder/*.parquet"), is_several("predictions.csv")
     (True, False)
     """
-    return Path(path).is_dir() or (has_magic(path) and not Path(path).exists())
+    return os.path.isdir(path) or (has_magic(path) and not os.path.exists(path))
 
 
 def _files(path: str) -> list[Path]:
     if not is_several(path):
-        if not Path(path).exists():
+        if not os.path.exists(path):
             raise FileMissingError(f"there is no file {Path(path).name}", where=path, fix="check the path")
         return [Path(path)]
     pattern = glob(path, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
-    inside = sorted(Path(path).rglob("*") if Path(path).is_dir() else map(Path, pattern))
+    inside = sorted(Path(path).rglob("*") if os.path.isdir(path) else map(Path, pattern))
     # a link to a file that was not fetched is one that is missing, not one fewer
-    known = [one for one in inside if one.is_file() or (one.is_symlink() and not one.exists())]
+    known = [
+        one for one in inside if os.path.isfile(one) or (os.path.islink(one) and not os.path.exists(one))
+    ]
     found = [one for one in known if not _is_marker(one, Path(path))]
     found = [one for one in found if Path(unpacked_name(one.name)).suffix in ACCEPTED]
     if not found:
@@ -256,7 +259,7 @@ def _next(batches: Iterator[Batch], path: Path) -> Batch | None:
 
 def _is_marker(file: Path, folder: Path) -> bool:
     """Whether Spark or Delta wrote it for themselves."""
-    parts = file.relative_to(folder).parts if folder.is_dir() else (file.name,)
+    parts = file.relative_to(folder).parts if os.path.isdir(folder) else (file.name,)
     return any(part.startswith((".", "_")) for part in parts)
 
 

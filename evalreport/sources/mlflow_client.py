@@ -226,7 +226,7 @@ def _check_sqlite(path: str, default: bool) -> None:
     if not path or path == ":memory:":
         raise UsageError("a database in memory holds no runs", where="tracking URI", fix=_NAME_A_STORE)
     file = Path(path)
-    if not file.is_file():
+    if not os.path.isfile(file):
         name = f"{file.name} in this folder" if default else str(file)
         raise FileMissingError(
             f"there is no MLflow database {name}",

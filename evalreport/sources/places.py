@@ -93,7 +93,7 @@ def _local_root(uri: str, tracking: str, where: str) -> Path:
 def _is_configured(folder: Path) -> bool:
     """Tell whether a folder lies in the one that the user, not the server, has named for artifacts."""
     root = os.environ.get(ROOT_SETTING, "")
-    inside = bool(root) and folder.resolve().is_relative_to(local_path(root).resolve())
+    inside = bool(root) and Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(local_path(root)))
     return inside and ".." not in folder.parts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -153,7 +154,7 @@ def read_costs(path: Path, labels: Sequence[str]) -> CostMatrix:
     ...     read_costs(file, ["a", "b"]).array.tolist()
     [[0.0, 5.0], [1.0, 0.0]]
     """
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileMissingError(f"no such file: {path}", where="--costs", fix="check the path")
     if path.stat().st_size > MOST:
         raise DataError(f"{path.name} is too large for costs", where="--costs", fix=_FORM)

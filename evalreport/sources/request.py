@@ -98,6 +98,10 @@ class Columns:
     label_names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
+        if self.list_separator == "":
+            raise UsageError(
+                "an empty text separates nothing", where="--list-separator", fix="write --list-separator '|'"
+            )
         for clause in self.where:
             if not split_clause(clause)[0] or "=" not in clause:
                 raise UsageError(

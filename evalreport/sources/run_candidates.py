@@ -104,7 +104,7 @@ class RunFileReader:
 
     def read_copy(self, path: Path, request: RunRequest, name: str | None = None) -> Rows:
         """Read a file of this machine, or open it."""
-        is_streamed = path.is_dir() or Artifact(path.name).is_streamed(request.format)
+        is_streamed = os.path.isdir(path) or Artifact(path.name).is_streamed(request.format)
         stream = self.opened(str(path)) if self.opened is not None and is_streamed else None
         return stream or read_for(path, request.columns, format=request.format, name=name)
 

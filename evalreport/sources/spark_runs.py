@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from evalreport.report.names import TABLE_TAG
@@ -35,7 +35,7 @@ class SparkSource:
     @property
     def is_path(self) -> bool:
         """Whether it is a path, not a table of the catalog."""
-        there = self.path != "" and Path(self.path).exists()
+        there = self.path != "" and os.path.exists(self.path)
         return there or "/" in self.path or self.path.endswith(".parquet")
 
     @property

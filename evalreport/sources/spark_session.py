@@ -221,7 +221,9 @@ def read_table(spark: Any, source: SparkSource) -> Any:
         if not source.is_path:
             return reader.table(source.name)
         here = Path(source.path)
-        place = str(here.resolve()) if here.exists() else source.path  # Java may have begun in another folder
+        place = (
+            str(Path(os.path.realpath(here))) if os.path.exists(here) else source.path
+        )  # Java may have begun in another folder
         delta = source.version is not None or _is_delta(spark, place)
         return reader.format("delta" if delta else "parquet").load(place)
 

@@ -80,4 +80,4 @@ def work_in_task(
 def _own_folder() -> Path:
     """Where Spark keeps what a task does not hold in memory."""
     folder = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-    return Path(folder if Path(folder).is_dir() and folder else tempfile.gettempdir())
+    return Path(folder if os.path.isdir(folder) and folder else tempfile.gettempdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ def _file(storage: str) -> Path:
             fix="name an SQLite database (sqlite:///study.db) or a journal file",
         )
     path = Path(matched["path"] if matched else storage)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise FileMissingError(
             f"no Optuna storage at {path}", fix="give the path of an existing SQLite or journal file"
         )

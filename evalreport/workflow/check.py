@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,7 @@ def baseline_of(
 
 
 def _item(name: str, tracking_uri: str | None) -> Item:
-    if Path(name).exists():
+    if os.path.exists(name):
         return Item(path=name)
     is_model = name.startswith(MODELS)
     if not is_model and RUN_ID.fullmatch(name) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -273,8 +274,9 @@ def with_baseline(items: Sequence[Item], baseline: str | None) -> tuple[tuple[It
     for place, item in enumerate(every):
         if is_item(item, baseline):
             return every, place
-    if baseline.isdigit() and 1 <= int(baseline) <= len(every):
-        return every, int(baseline) - 1
+    numbered = {str(place + 1): place for place in range(len(every))}
+    if baseline in numbered:
+        return every, numbered[baseline]
     extra = _other(every, baseline)
     if extra is None:
         raise NotFoundError(
@@ -304,7 +306,7 @@ def _same_file(path: str | None, word: str) -> bool:
 def _other(items: Sequence[Item], word: str) -> Item | None:
     """A file, or a run of the store that the others are from."""
     with suppress(OSError, ValueError):
-        if Path(word).is_file():
+        if os.path.isfile(word):
             return Item(path=word)
     other = next((item for item in items if item.store is not None), None)
     if other is None or not RUN_ID.fullmatch(word):

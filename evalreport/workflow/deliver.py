@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -247,9 +248,9 @@ def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
     Traceback (most recent call last):
     evalreport.errors.UsageError: rows.csv is read, and would be written over
     """
-    inputs = {Path(path).resolve() for path in read if path is not None and path != STDOUT}
+    inputs = {Path(os.path.realpath(path)) for path in read if path is not None and path != STDOUT}
     for place in places:
-        if place.resolve() in inputs:
+        if Path(os.path.realpath(place)) in inputs:
             raise UsageError(
                 f"{place.name} is read, and would be written over",
                 where=str(place),

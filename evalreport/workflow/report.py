@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -48,7 +49,7 @@ def code_digest(package: Path) -> str:
     for folder in (package, templates_of(package)):
         # what Python caches comes and goes, under passing names while it is written
         for path in sorted(one for one in folder.rglob("*") if "__pycache__" not in one.parts):
-            if not path.is_file():
+            if not os.path.isfile(path):
                 continue
             digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
             digest.update(path.read_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -118,7 +119,7 @@ class Item:
         if request.tune_on is None:
             return None
         plain = replace(request, artifact=None, truth_file=None, format=None)
-        if Path(request.tune_on).exists() or self.run is None:
+        if os.path.exists(request.tune_on) or self.run is None:
             return collect_file(Path(request.tune_on), plain).predictions
         (other,) = select_runs(self.opened, Selection(run_ids=(request.tune_on,)))
         return collect_run(self.opened, other, plain).predictions
@@ -260,7 +261,7 @@ def items_of(
         Nothing is named, or facts beside files of rows.
     """
     files = [one for path in files for one in facts_like(path)]
-    once = {STDIN if path == STDIN else str(Path(path).resolve()): path for path in reversed(files)}
+    once = {STDIN if path == STDIN else str(Path(os.path.realpath(path))): path for path in reversed(files)}
     paths = tuple(reversed(once.values()))
     items = [Item(path=paths[0], files=paths)] if are_facts(paths) else [Item(path=path) for path in paths]
     facts = tuple(path for path in paths if are_facts([path]))

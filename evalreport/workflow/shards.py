@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from glob import glob
@@ -182,7 +183,7 @@ def check_place(path: str, *, force: bool) -> None:
     place = Path(path)
     if not path.endswith(ENDING):
         raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
-    if not force and place.is_file() and KEY not in place.read_bytes():
+    if not force and os.path.isfile(place) and KEY not in place.read_bytes():
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from evalreport.comparison.compare import distinct
 from evalreport.comparison.system_values import SystemsComparison
@@ -157,7 +157,7 @@ def named_systems(words: Sequence[str], tracking_uri: str | None, *, children: b
             )
         items = []
         for member in members:
-            if Path(member).is_file():
+            if os.path.isfile(member):
                 items.append(Item(path=member))
                 continue
             store = store or connect(tracking_uri)

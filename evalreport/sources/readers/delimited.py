@@ -96,6 +96,12 @@ def text_head(data: bytes) -> TextHead:
     declared = DECLARED.match(head)
     head = head[declared.end() :] if declared else head
     separator = declared[1] if declared else _separator(head)
+    if not separator.isascii() or separator in '"\0':
+        raise DataError(
+            f"the first line declares the separator {separator!r}, which is not supported",
+            where="row 0",
+            fix="separate columns by a comma, semicolon, tab or |, and remove the first line",
+        )
     names, *rows = _cells(head, separator, _BELOW + 1)
     if any(UNREADABLE in name for name in names):
         decode(data)

@@ -134,10 +134,10 @@ def _too_large() -> DataError:
 
 def _siblings(path: Path) -> str:
     folder = path.parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         return f"the folder {folder.name} does not exist either"
     names = sorted(
-        entry.name for entry in folder.iterdir() if entry.suffix == path.suffix and entry.exists()
+        entry.name for entry in folder.iterdir() if entry.suffix == path.suffix and os.path.exists(entry)
     )[:8]
     return f"files there are: {', '.join(names)}" if names else "check the path"
 
