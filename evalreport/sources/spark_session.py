@@ -222,7 +222,7 @@ def read_table(spark: Any, source: SparkSource) -> Any:
             return reader.table(source.name)
         here = Path(source.path)
         place = (
-            str(Path(os.path.realpath(here))) if os.path.exists(here) else source.path
+            os.path.realpath(here) if os.path.exists(here) else source.path
         )  # Java may have begun in another folder
         delta = source.version is not None or _is_delta(spark, place)
         return reader.format("delta" if delta else "parquet").load(place)

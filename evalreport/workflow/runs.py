@@ -101,7 +101,7 @@ class Item:
         if self.run is not None:
             return self.run.run_id
         paths = self.folds or self.files or (self.path,)
-        known = [str(Path(path).resolve()) for path in paths if path not in (None, STDIN)]
+        known = [os.path.realpath(path) for path in paths if path not in (None, STDIN)]
         return "\n".join([*known, *([self.table] if self.table else [])])
 
     def collect(self, request: Request) -> Collected:
@@ -261,7 +261,7 @@ def items_of(
         Nothing is named, or facts beside files of rows.
     """
     files = [one for path in files for one in facts_like(path)]
-    once = {STDIN if path == STDIN else str(Path(os.path.realpath(path))): path for path in reversed(files)}
+    once = {STDIN if path == STDIN else os.path.realpath(path): path for path in reversed(files)}
     paths = tuple(reversed(once.values()))
     items = [Item(path=paths[0], files=paths)] if are_facts(paths) else [Item(path=path) for path in paths]
     facts = tuple(path for path in paths if are_facts([path]))
