@@ -44,7 +44,6 @@ READING = (
     ("report", "rows.csv", "--threshold", "max-f1", "--tune-on", "PATH"),
     ("report", "rows.csv", "--labels", "@PATH"),
     ("report", "rows.csv", "--notes", "PATH"),
-    ("report", "rows.csv", "--engine", "stream", "--spill", "PATH"),
     ("compare", "PATH", "rows.csv"),
     ("compare", "rows.csv", "--baseline", "PATH"),
     ("compare", "--system", "a=PATH", "--system", "b=rows.csv"),
