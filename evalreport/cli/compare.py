@@ -34,6 +34,7 @@ _compare = opt.HelpSection("Compare")
 @opt.compared
 @opt.prevalence
 @opt.detect
+@opt.equivalent
 @_compare(
     "--baseline",
     "NAME|ID|FILE|N",
@@ -76,9 +77,10 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     the baseline is held against the rules of --require, as `check` holds it alone; exit 1 unless all pass.
     With --by or --system each side is several runs: intervals cover new rows and new seeds.
     """
-    from evalreport.cli.plan import needed_lines
+    from evalreport.cli.plan import equal_lines, needed_lines
     from evalreport.cli.show_comparison import print_comparison
     from evalreport.cli.systems import show_systems
+    from evalreport.comparison.planning import equivalences
     from evalreport.workflow.compare import compared
     from evalreport.workflow.compare_deliver import as_record, deliver_comparison
     from evalreport.workflow.request import STDOUT
@@ -100,13 +102,17 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
     finally:
         print_comparison(console, done, console.say if to_stdout else console.out)
-        (console.say if to_stdout else console.out)(*needed_lines(done.needed))
+        more = (*needed_lines(done.needed), *equal_lines(done.comparison, options["equivalent"]))
+        (console.say if to_stdout else console.out)(*more)
     print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.comparison.evaluations],
         ok=done.open,
         comparison=as_record(done),
         **({"rows_needed": done.needed} if options["detect"] else {}),
+        **(
+            {"equivalent": equivalences(done.comparison, within)} if (within := options["equivalent"]) else {}
+        ),
         files=made.files,
         logged=made.logged_json,
     )

@@ -239,6 +239,9 @@ hold = evaluate("--hold", "P", "Confidence that bounds hold.", type=Level())
 detect = evaluate(
     "--detect", "X", "Tell how many rows demonstrate a difference of X with 80% probability.", type=Amount()
 )
+equivalent = evaluate(
+    "--equivalent", "X", "Tell which metrics are equal within X, by two one-sided tests.", type=Amount()
+)
 prevalence = evaluate(
     "--prevalence",
     "P",

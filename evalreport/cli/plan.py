@@ -19,6 +19,7 @@ from evalreport.errors import UsageError
 
 if TYPE_CHECKING:
     from evalreport.comparison.planning import RowsNeeded
+    from evalreport.comparison.values import Comparison
     from evalreport.evaluation.model import Evaluation
     from evalreport.format import Style
     from evalreport.workflow.runs import Item
@@ -85,6 +86,21 @@ WORDS = {
 def needed_lines(found: Sequence[RowsNeeded]) -> list[str]:
     """Return the answers, one a line."""
     return ["  " + _words(one) for one in found]
+
+
+def equal_lines(found: Comparison, within: float | None) -> list[str]:
+    """Return for which metrics two runs are equal within a margin, one a line; none without a margin."""
+    from evalreport.comparison.planning import equivalences
+    from evalreport.metrics.catalogue import find
+
+    if within is None:
+        return []
+    lines = []
+    for one in equivalences(found, within):
+        margin = _as_typed(within, find(one.metric).style)
+        what = "equal" if one.equal else "not shown to be equal"
+        lines.append(f"  {one.metric}: {one.run} and {one.baseline} are {what} within {margin}")
+    return lines
 
 
 def _words(one: RowsNeeded) -> str:

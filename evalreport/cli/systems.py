@@ -65,7 +65,7 @@ def _indented(rows: list[list[str]]) -> list[str]:
     return indented(aligned(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0}))
 
 
-OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "detect", "require", "over_time")
+OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "detect", "equivalent", "require", "over_time")
 """Options that are of single runs against each other."""
 
 

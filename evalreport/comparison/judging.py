@@ -71,6 +71,7 @@ def _judged(
         entry,
         p_adjusted=p_adjusted,
         adjusted=AdjustedInterval(low, high, level),
+        equal_within=max(map(abs, curve.limits(2 * level - 1))) if level > 0.5 else None,
         detectable=Detectable(POWER, possible(entry.metric, entry.values[1], reach)) if reach > 0 else None,
     )
     if better not in ("higher", "lower"):

@@ -213,3 +213,34 @@ def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
         reached = d.detectable.difference
         told.append(RowsNeeded(d.metric, question, wanted, n, reached, needed, d.run, d.baseline))
     return tuple(told)
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Whether two one-sided tests say that a metric of two runs differs by less than `within`."""
+
+    metric: str
+    run: str
+    baseline: str
+    within: float
+    equal: bool
+
+
+def equivalences(found: Comparison, within: float) -> tuple[Equivalence, ...]:
+    """Return of each difference that has an interval whether the two runs are equal within so much.
+
+    Parameters
+    ----------
+    found : Comparison
+    within : float
+        The margin, > 0, on the scale of each metric.
+
+    References
+    ----------
+    Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15:657.
+    """
+    return tuple(
+        Equivalence(d.metric, d.run, d.baseline, within, d.equal_within < within)
+        for d in found.differences
+        if d.equal_within is not None
+    )

@@ -68,6 +68,9 @@ class Difference:
         Empty for all rows, else the class or the slice.
     reason : str
         Why something is missing.
+    equal_within : float or None
+        The least X for which two one-sided tests, at the level of `adjusted`, say that the runs differ by
+        less than X (Schuirmann 1987).
     """
 
     metric: str
@@ -85,6 +88,7 @@ class Difference:
     detectable: Detectable | None = None
     scope: str = ""
     reason: str = ""
+    equal_within: float | None = None
 
     @property
     def demonstrated(self) -> bool:

@@ -88,7 +88,7 @@ def test_lists_reach_the_options_that_take_several(capsys: Capture) -> None:
     assert one["slices"]
 
 
-OF_ONE_CALL = {"table", "children", "latest", "folds", "detect"}
+OF_ONE_CALL = {"table", "children", "latest", "folds", "detect", "equivalent"}
 """What names the data or the question of one call: as a setting it would answer what nobody asked."""
 
 

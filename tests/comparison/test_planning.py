@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.cli.plan import needed_lines
-from evalreport.comparison.planning import planned
+from evalreport.cli.plan import equal_lines, needed_lines
+from evalreport.comparison.compare import compare
+from evalreport.comparison.planning import equivalences, planned
 from evalreport.errors import DataError
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals import Sampling
+from evalreport.intervals.inversion import ScoreCurve
 from evalreport.intervals.proportions import newcombe, wilson
 from evalreport.labels import Binary
 from evalreport.predictions import Predictions, predictions
@@ -119,3 +121,23 @@ def test_the_unfavourable_end_needs_as_many_rows_as_a_truth_there_does() -> None
     assert plan.needed_most > plan.needed
     low = wilson(100, 100)[0]
     assert plan.needed_most == pytest.approx(1.96**2 * low * (1 - low) / 0.01**2, rel=0.02)
+
+
+def test_runs_are_equal_within_what_two_one_sided_tests_rule_out() -> None:
+    """At most one in twenty is called equal that differs by just the margin; equal runs are."""
+    rng, called, truth = np.random.default_rng(0), 0, np.arange(400) % 2
+    for _ in range(200):
+        only = rng.multinomial(400, (0.10, 0.05, 0.85))  # a true difference of 0.05
+        curve = ScoreCurve(int(only[0]), int(only[1]), 400)
+        called += max(map(abs, curve.limits(0.9))) < 0.05
+    assert called <= 200 * 0.05 + 3 * (200 * 0.05 * 0.95) ** 0.5
+    pair = [
+        evaluate_predictions(predictions(Binary(0, 1), truth, truth), only=("accuracy",)) for _ in range(2)
+    ]
+    found = compare(pair, metrics=["accuracy"])
+    (d,) = found.of("accuracy")
+    assert d.equal_within == pytest.approx(max(map(abs, ScoreCurve(0, 0, 400).limits(0.9))))
+    assert [one.equal for within in (0.001, 0.05) for one in equivalences(found, within)] == [False, True]
+    assert (
+        equal_lines(found, 0.05)[0].endswith("are equal within 5 points") and equal_lines(found, None) == []
+    )

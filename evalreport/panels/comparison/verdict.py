@@ -145,7 +145,8 @@ def _tallied(found: Sequence[Difference], run: str) -> Sentence:
     words = (
         "Right of zero {run:short} is better, left of it worse: by {better:count} of {metrics:count} metrics "
         "it is demonstrated *better*, by {worse:count} _worse_. Hollow: no difference is demonstrated. "
-        "Whiskers: the interval of the paired difference."
+        "Whiskers: the interval of the paired difference. The verdict is corrected for all metrics that it "
+        "uses; single rows beyond it are exploratory."
     )
     return say(words, run=run, better=better, worse=worse, metrics=len(found))
 
