@@ -29,6 +29,7 @@ from evalreport.scores import Decisions, Logits, NoScores, Probabilities, ScoreK
 from evalreport.sources.graded import refuse_grade, refuse_misread_grade
 from evalreport.sources.plausible import (
     MOST_COMPARED,
+    MOST_ROWS,
     LabelColumns,
     SeveralEvaluationsError,
     label_like,
@@ -45,6 +46,7 @@ from evalreport.sources.reading import read_for, read_truth
 from evalreport.sources.request import Columns, listed
 from evalreport.sources.shapes.arrays import as_columns
 from evalreport.sources.shapes.extras import extras, texts_of
+from evalreport.sources.shapes.families import class_columns
 from evalreport.sources.shapes.folds import FOLD, joined, one_answer_a_row
 from evalreport.sources.shapes.join import Array, Rows, key_of, rows_of
 from evalreport.sources.shapes.layout import Parts
@@ -53,6 +55,7 @@ from evalreport.sources.shapes.multilabel import find_multilabel, is_multilabel
 from evalreport.sources.shapes.naming import is_like_score, named_as, role
 from evalreport.sources.shapes.roles import PRED, SINGLE, TRUTH, Part
 from evalreport.sources.shapes.single import OneScoreError, cannot_rank, find_single
+from evalreport.sources.shapes.spaces import UnnamedScoresError
 from evalreport.sources.shapes.subsets import rows_meant, rows_of_truth
 from evalreport.sources.shapes.unfold import completed, left_alone, truth_of, unfolded
 from evalreport.sources.tables import RawTable
@@ -184,7 +187,7 @@ def find(
             raise
         if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
             refuse_grade(table, request)
-        if isinstance(error, (ColumnNotFoundError, OneScoreError)):
+        if isinstance(error, (ColumnNotFoundError, UnnamedScoresError)):
             raise _with_way_out(error, table, request, truth) from error
         raise
     is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
@@ -203,31 +206,39 @@ def _with_way_out(
     """
     before, use, _ = error.fix.partition(" Use ")
     scored = request.pred or request.score or request.scores
-    if truth is not None or (request.truth and scored) or not (use or isinstance(error, OneScoreError)):
+    if truth is not None or (request.truth and scored):
         return error
-    columns, later = {**table.columns, **table.others}, None
+    columns = {**table.columns, **table.others}
     rows = max((len(values) for values in columns.values()), default=0)
-    for tried in _ways(columns, request):
+    later = None
+    for tried in (*_pairs(columns, request), None, *_alone(columns, request)):
+        if tried is None:
+            if later is not None:
+                break
+            continue
         named = {name: columns[name] for name in tried.given if name in columns}
         try:
-            whole = replace(table, columns={**table.columns, **named}, n=rows)
-            _find(_prepared(whole, tried), tried, None)
+            made = _prepared(replace(table, columns={**table.columns, **named}, n=rows), tried)
+            _find(replace(made, trial=True), tried, None)
         except (NotFoundError, UsageError):
             continue
         except EvalreportError:
             later = later or tried
             continue
-        return _proposed(error, before, request, tried)
-    return error if later is None else _proposed(error, before, request, later)
+        return _proposed(error, before if use else "", request, tried)
+    if later is None or not (use or isinstance(error, OneScoreError)):
+        return error
+    return _proposed(error, before if use else "", request, later)
 
 
 def _proposed(error: EvalreportError, before: str, request: Columns, tried: Columns) -> EvalreportError:
     options = [("--truth", request.truth, tried.truth), ("--pred", request.pred, tried.pred)]
     asked = " ".join(f"{option} {shlex.quote(now)}" for option, was, now in options if now and now != was)
-    return type(error)(error.message, where=error.where, fix=f"{before.rstrip('.')}. Use {asked}")
+    fix = f"{before.rstrip('.')}. Use {asked}" if before else f"name the columns, as in {asked}"
+    return type(error)(error.message, where=error.where, fix=fix)
 
 
-def _ways(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
+def _pairs(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
     """Yield requests that name truth and prediction by what is in the columns, the likeliest first."""
     usual = named_as("truth", list(columns), TRUTH)
     for pair in likely_labels(columns):
@@ -235,8 +246,14 @@ def _ways(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
         for truth, pred in ((first, second), (second, first)):
             if request.truth in (None, truth) and request.pred in (None, pred):
                 yield replace(request, truth=truth, pred=pred)
-    if request.truth is None:
-        yield from (replace(request, truth=name) for name in label_like(columns) if name not in request.given)
+
+
+def _alone(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
+    """Yield requests that name the truth alone, those first after whose labels columns are named."""
+    coded = {} if request.truth else label_like(columns)
+    names = [name for name in coded if name not in request.given]
+    scored = {name: bool(class_columns(list(columns), set(map(str, coded[name].values)))) for name in names}
+    yield from (replace(request, truth=name) for name in sorted(names, key=lambda name: not scored[name]))
 
 
 def find_folds(
@@ -289,6 +306,8 @@ class _Prepared:
     """Whether some rows of the file are left out."""
     whole: bool = True
     """Whether all rows are here, not only the first of a stream."""
+    trial: bool = False
+    """Whether the columns were named to see what they can be, by nobody who knows."""
 
 
 def _prepared(table: RawTable, request: Columns) -> _Prepared:
@@ -317,8 +336,7 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         search = find_multilabel if is_multilabel(rows.truth, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
         found = _found(search(rows, part, named, table.name), rows, named, files)
-        if made.whole:
-            _refuse_reading(found, rows, made, named)
+        _refuse_reading(found, rows, made, named)
         refuse_unused(
             request,
             found.space,
@@ -339,18 +357,23 @@ def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns)
     spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices}
     free = {name: rows.columns[name] for name in rows.columns if name in spare}
     free |= {name: values for name, values in table.others.items() if len(values) == rows.n}
-    if not request.several_answers and request.fold is None:
+    alone = not request.several_answers and request.fold is None
+    if made.whole and alone and free and rows.n <= MOST_ROWS:
         for labels in (found.y_true, found.y_pred):
             if labels is not None:
                 refuse_several(free, rows_as_codes(np.asarray(labels)), table.name, request.groups)
     if not isinstance(found.space, Multilabel):
-        _refuse_labels(found, free, request)
+        _refuse_labels(
+            found, free, request, named=request.truth is not None and not made.trial, whole=made.whole
+        )
 
 
-def _refuse_labels(found: Found, free: Mapping[str, Array], request: Columns) -> None:
+def _refuse_labels(
+    found: Found, free: Mapping[str, Array], request: Columns, *, named: bool, whole: bool
+) -> None:
     """Refuse a truth that is another column, and scores that are of other labels."""
     some = slice(None, None, max(1, len(found.y_true) // MOST_COMPARED))
-    parts, named = dict(found.taken), request.truth is not None
+    parts = dict(found.taken)
     y_pred = None if found.y_pred is None else found.y_pred[some].astype(str)
     scores = None if found.scores is None else found.scores[some]
     decided, texts = None, found.space.texts
@@ -372,9 +395,10 @@ def _refuse_labels(found: Found, free: Mapping[str, Array], request: Columns) ->
     )
     others = {name: values[some] for name, values in free.items() if not is_like_score(name)}
     refuse_rivals(others, reading, named=named)
-    refuse_constant(reading, named=named or request.labels is not None)
+    if whole:
+        refuse_constant(reading, named=named or request.labels is not None)
     refuse_order(reading, texts, places=str(score).partition(" ")[0].endswith("[*]"))
-    if scores is not None and isinstance(found.space, Binary) and request.positive is None:
+    if whole and scores is not None and isinstance(found.space, Binary) and request.positive is None:
         refuse_reversed(reading, scores, texts, plain=plain)
 
 

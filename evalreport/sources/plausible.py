@@ -18,6 +18,7 @@ import numpy.typing as npt
 from evalreport.cells import reads_as_number
 from evalreport.errors import DataError, some_of
 from evalreport.format import counted
+from evalreport.labels import CLOSE
 
 Array = npt.NDArray[Any]
 _SHOWN = 5
@@ -43,24 +44,62 @@ def refuse_labels(y_true: Array, y_pred: Array | None, truth: str, scores: Seque
     DataError
         An ignore index among the true labels; truth and predictions without a label in common.
     """
-    right, counts = np.unique(y_true, return_counts=True)
-    told = None if y_pred is None else np.unique(y_pred)
+    right, told = distinct(y_true), None if y_pred is None else distinct(y_pred)
     ignored = ignored_label(right, told, len(scores))
     if ignored is not None:
-        count = int(counts[right == ignored][0])
-        raise DataError(
-            f"{truth} is {ignored} in {counted(count, 'row')}, and no prediction is: an ignore index",
-            where=f"column {truth!r}, first: row {np.flatnonzero(y_true == ignored)[0]}",
-            fix=f'leave those rows out: --where "{truth}!={ignored}"',
-        )
-    if y_pred is not None and told is not None and disjoint(right, told):
-        raise DataError(
-            "truth and predictions have no label in common",
-            where=f"{truth}: {_some(right)}; predictions: {_some(told)}",
-            fix=_other_names(y_true, y_pred),
-        )
-    if y_pred is not None and told is not None:
-        _refuse_permuted(y_true, y_pred, truth)
+        rows = np.flatnonzero(y_true == ignored)
+        raise _ignored(ignored, truth, f"column {truth!r}, {counted(rows.size, 'row')}, first: row {rows[0]}")
+    if told is None or y_pred is None:
+        return
+    if disjoint(right, told):
+        raise _disjoint(right, told, truth, _other_names(y_true, y_pred))
+    some = slice(None, None, max(1, len(y_true) // MOST_COMPARED))
+    _refuse_permuted(y_true[some], y_pred[some], truth)
+
+
+def refuse_label_sets(right: Array, told: Array | None, truth: str, columns: int) -> None:
+    """Refuse distinct labels of truth and predictions that cannot be of one problem, as `refuse_labels`.
+
+    Raises
+    ------
+    DataError
+    """
+    ignored = ignored_label(right, told, columns)
+    if ignored is not None:
+        raise _ignored(ignored, truth, f"column {truth!r}")
+    if told is not None and disjoint(right, told):
+        raise _disjoint(right, told, truth, "name other columns with --truth and --pred")
+
+
+def distinct(values: Array) -> Array:
+    """Return the distinct labels in order; whole numbers close together are counted, and text is not sorted.
+
+    Examples
+    --------
+    >>> distinct(np.array([3, 1, 3]))
+    array([1, 3])
+    """
+    if values.dtype.kind in "bi" and values.size:
+        least, most = int(values.min()), int(values.max())
+        if most - least < CLOSE:
+            return (np.flatnonzero(np.bincount(values.astype(np.intp) - least)) + least).astype(values.dtype)
+    return np.array(sorted(set(values.tolist()))) if values.dtype.kind == "U" else np.unique(values)
+
+
+def _ignored(code: int, truth: str, where: str) -> DataError:
+    return DataError(
+        f"{truth} is {code} in some rows, and no prediction is: an ignore index",
+        where=where,
+        fix=f'leave those rows out: --where "{truth}!={code}"',
+    )
+
+
+def _disjoint(right: Array, told: Array, truth: str, fix: str) -> DataError:
+    return DataError(
+        "truth and predictions have no label in common",
+        where=f"{truth}: {_some(right)}; predictions: {_some(told)}",
+        fix=fix,
+    )
 
 
 def _refuse_permuted(y_true: Array, y_pred: Array, truth: str) -> None:
@@ -139,7 +178,7 @@ def _other_names(y_true: Array, y_pred: Array) -> str:
 
 
 def best_pairs(y_true: Array, y_pred: Array) -> dict[Any, Any] | None:
-    """Return the true label in most rows of each predicted label, where these are as many and distinct.
+    """Return one true label for each predicted one, pairs of most rows first; None unless as many of both.
 
     Examples
     --------
@@ -150,10 +189,16 @@ def best_pairs(y_true: Array, y_pred: Array) -> dict[Any, Any] | None:
     if right.size != told.size or right.size > MOST_CLASSES:
         return None
     table = np.bincount(others * right.size + codes, minlength=right.size**2).reshape(told.size, right.size)
-    best = table.argmax(axis=1)
-    if len(set(best.tolist())) < right.size:
-        best = np.arange(right.size)
-    return dict(zip(told.tolist(), right[best].tolist(), strict=True))
+    best: dict[int, int] = {}
+    left = dict.fromkeys(range(right.size))
+    cells = np.flatnonzero(table)
+    for cell in cells[np.argsort(-table.ravel()[cells], kind="stable")].tolist():
+        row, column = divmod(cell, right.size)
+        if row not in best and column in left:
+            best[row] = column
+            del left[column]
+    best |= dict(zip([row for row in range(told.size) if row not in best], left, strict=True))
+    return {told[row].item(): right[best[row]].item() for row in range(told.size)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +249,8 @@ def rows_as_codes(truth: Array) -> npt.NDArray[np.intp]:
     return np.unique(truth, return_inverse=True)[1].reshape(-1)
 
 
+MOST_ROWS = 1_000_000
+"""Rows up to which all columns are compared to see whether there are several evaluations."""
 MOST_EVALUATIONS = 100
 _FEWEST = 10
 """Repeated rows from which chance does not explain that each value has every example once."""
@@ -531,7 +578,7 @@ def refuse_reversed(reading: LabelColumns, scores: Array, labels: Sequence[str],
     of = "predicted" if reading.y_pred is not None else "true"
     other = f"--positive {_quoted(labels[0])}" if plain else "--no-scores"
     raise DataError(
-        f"the scores {reading.score} rank {of} {labels[1]} last (area under ROC {area:.2f}): not its scores",
+        f"the scores {reading.score} rank {of} {labels[1]} last (area under ROC {area:.2f}): pass {other}",
         where=f"{reading.score}, labels {labels[0]} and {labels[1]}",
         fix=f"if they are of {labels[0]} pass {other}; if they are right, --positive {_quoted(labels[1])}",
     )

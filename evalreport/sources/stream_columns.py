@@ -16,6 +16,7 @@ from evalreport.labels import Label, distinct_labels
 from evalreport.sources.columns import Found, find
 from evalreport.sources.datasets import DataSet
 from evalreport.sources.graded import refuse_grade
+from evalreport.sources.plausible import refuse_label_sets
 from evalreport.sources.readers.content import Content, in_file
 from evalreport.sources.reading import named_after_labels
 from evalreport.sources.request import Columns
@@ -257,10 +258,13 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
                     given = given[:0] if whole else given[~np.isin(given, list(known))]
                 known.update(distinct_labels(given))
                 check_count(known)
-    if len(found) > 1:
-        right, told = (np.array(sorted(found[name])) for name in names)
-        if one_spelling(right, told)[1]:
-            raise refused(f"{truth} and {pred} spell their labels in two ways", "")
+    right = np.array(sorted(found.get(truth, ())))
+    told = np.array(sorted(found[pred])) if pred in found else None
+    if told is not None and one_spelling(right, told)[1]:
+        raise refused(f"{truth} and {pred} spell their labels in two ways", "")
+    if told is not None and right.size:
+        with in_file(str(data.files[0])):
+            refuse_label_sets(right, told, truth, 0)
     return tuple(sorted(set().union(*found.values())))
 
 

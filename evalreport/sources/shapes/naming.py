@@ -243,8 +243,12 @@ def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
         matched = _matched(right, told, key)
         if matched is not None:
             return _rewritten(y_true, y_pred, told, matched)
-    matched = _without_affix(right, told) if same and isinstance(right[0], str) else None
-    return (y_pred, "") if matched is None else _rewritten(y_true, y_pred, told, matched)
+    bare = _without_affix(list(map(str, right)), list(map(str, told)))
+    if bare is None or (not same and not set(bare.values()) <= set(map(str, right))):
+        return y_pred, ""
+    written = {str(label): label for label in right}
+    matched = {label: written.get(bare[str(label)], bare[str(label)]) for label in told}
+    return _rewritten(y_true, y_pred, told, matched)
 
 
 _SIGNS = {(-1, 1), (0, 1)}

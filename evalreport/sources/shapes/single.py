@@ -35,6 +35,7 @@ from evalreport.sources.shapes.roles import Part, pred_part
 from evalreport.sources.shapes.scoring import score_part
 from evalreport.sources.shapes.spaces import (
     Labelled,
+    UnnamedScoresError,
     as_text,
     check_names,
     coded,
@@ -64,9 +65,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     y_true, y_pred = as_text(y_true, y_pred)
     known = {str(label) for label in request.labels or distinct_labels(y_true)}
     known |= set() if y_pred is None else {str(label) for label in distinct_labels(y_pred)}
-    known |= {name for _, name in request.label_names}
-    part = as_score or score_part(rows.columns, rows.names, request, known, file, taken=used(truth, pred))
-    part = part if part is None else _as_labels(part, request)
+    part = as_score or _score_part(rows, request, known, file, used(truth, pred))
     text = text_column(rows, request, pred is not None or part is not None, file)
     if request.labels is None and text is None:
         refuse_labels(y_true, y_pred, truth.columns[0], () if part is None else part.columns)
@@ -89,10 +88,15 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     )
 
 
-def _as_labels(part: Part, request: Columns) -> Part:
-    """Return score columns under the labels whose names they have."""
+def _score_part(
+    rows: Rows, request: Columns, known: set[str], file: str, taken: tuple[str, ...]
+) -> Part | None:
+    """Return the scores; columns with the names of ``--label-names`` are those of the labels."""
     label_of = {name: label for label, name in request.label_names}
-    if not part.labels or not set(part.labels) <= label_of.keys():
+    part = score_part(rows.columns, rows.names, request, known, file, taken=taken)
+    if part is None and label_of:
+        part = score_part(rows.columns, rows.names, request, {*label_of}, file, taken=taken)
+    if part is None or not part.labels or not set(part.labels) <= label_of.keys():
         return part
     return replace(part, labels=tuple(label_of[name] for name in part.labels))
 
@@ -202,7 +206,7 @@ def usable(part: Part | None, space: LabelSpace, *, needed: bool) -> tuple[Part 
     return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
 
 
-class OneScoreError(DataError):
+class OneScoreError(UnnamedScoresError):
     """One column of scores, and three labels or more."""
 
 
@@ -281,7 +285,7 @@ def in_label_order(
         return replace(part, labels=tuple(names)), shown
     if not lists or not set(names) & set(places):
         return part, ""  # names of columns are taken at their word
-    raise DataError(
+    raise UnnamedScoresError(
         f"{part.shown} are numbered from 0 and the labels are {listed(names)}",
         where=part.shown,
         fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(names))}; "

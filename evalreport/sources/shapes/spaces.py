@@ -104,6 +104,10 @@ def check_count(labels: Collection[Label]) -> None:
         )
 
 
+class UnnamedScoresError(DataError):
+    """Score columns of which nothing says which label each is of."""
+
+
 def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
     """Refuse score columns of which none is for a label that occurs: they are named otherwise.
 
@@ -114,9 +118,10 @@ def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
     try:
         names = [like(label, occurring, "score column for label") for label in scored]
     except DataError as error:
-        raise DataError(error.message, where=error.where, fix=_names_of(scored, occurring)) from None
+        fix = _names_of(scored, occurring)
+        raise UnnamedScoresError(error.message, where=error.where, fix=fix) from None
     if len(names) > 1 and not set(names) & set(occurring):
-        raise DataError(
+        raise UnnamedScoresError(
             "no score column is for a label that occurs",
             where=f"scores of {listed(map(str, scored))}; labels {listed(map(str, occurring))}",
             fix=_names_of(scored, occurring),
