@@ -222,6 +222,7 @@ HARD = (
     Setting("multiclass", "rare", 500, 0.01, 3),
     Setting("multiclass", "rare", 2000, 0.01, 3),
     Setting("multiclass", "rare", 500, 0.03, 10),
+    Setting("binary", "equal", 5000, 0.002),
 )
 """Where intervals are known to have it hard."""
 TEXT = (
