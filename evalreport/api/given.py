@@ -25,7 +25,9 @@ from evalreport.labels import Binary, Label, LabelSpace, Multiclass, Multilabel,
 from evalreport.parsing import Parsed
 from evalreport.predictions import Predictions
 from evalreport.scores import Decisions, Logits, NoScores, Probabilities, Scores, index_of
+from evalreport.sources.plausible import disjoint, distinct
 from evalreport.sources.request import Columns
+from evalreport.sources.shapes.lists import indicators_of
 from evalreport.sources.shapes.spaces import single_label
 from evalreport.workflow.request import Request
 
@@ -67,7 +69,7 @@ def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing:
     if y_true is None:
         raise _not_rows(y_true, "y_true")
     names = _names_of_frame(y_true)
-    truth, answers = rows_of(y_true, "y_true"), rows_of(y_pred, "y_pred")
+    truth, answers = (_flags(rows_of(rows, name)) for rows, name in ((y_true, "y_true"), (y_pred, "y_pred")))
     declared = labels if isinstance(labels, (Binary, Multiclass, Multilabel)) else None
     if declared is None and labels is not None:
         labels = tuple(as_array(rows_of(labels, "labels")).tolist())
@@ -106,6 +108,12 @@ def rows_of(values: Any, name: str) -> Any:
     if isinstance(array, np.ndarray) and array.ndim == 0:
         raise _not_rows(values, name)
     return array
+
+
+def _flags(rows: Any) -> Any:
+    """Lists of 0 and 1 of one length have one indicator for each label: they are a matrix."""
+    flags = indicators_of(rows) if isinstance(rows, list) and rows else None
+    return rows if flags is None else flags
 
 
 def _not_rows(values: Any, name: str, reason: str = "") -> UsageError:
@@ -200,7 +208,14 @@ def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missin
     is_text = isinstance(answers, Parsed)
     told, lost = (None, None) if answers is None or is_text else answers_of(answers, "y_pred", missing)
     told = None if told is None else to_labels(told, "y_pred")
-    found = single_label(to_labels(truth, "y_true"), told, (), Columns(labels=labels or None), is_text)
+    right = to_labels(truth, "y_true")
+    if labels is None and told is not None and disjoint(distinct(right), distinct(told)):
+        raise DataError(
+            "truth and predictions have no label in common",
+            where=f"y_true: {right[0]}, …; y_pred: {told[0]}, …",
+            fix="write the predictions with the labels of the truth, or declare all: labels=[…]",
+        )
+    found = single_label(right, told, (), Columns(labels=labels or None), is_text)
     if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
         _check_width(found.space, scores.values)
     return Given(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))
