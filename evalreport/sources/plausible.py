@@ -537,23 +537,29 @@ def refuse_order(reading: LabelColumns, labels: Sequence[str], *, places: bool) 
     ------
     DataError
     """
-    if reading.decided is None or reading.y_pred is None or len(reading.y_pred) < _SOME:
+    if reading.decided is None or len(reading.decided) < _SOME or len(labels) > MOST_CLASSES:
         return
-    agreement = _agree(reading.decided, reading.y_pred)
-    if agreement >= 0.5:
-        return
-    pairs = best_pairs(reading.y_pred, reading.decided)
-    if pairs is None:
-        return
-    moved = np.array([pairs[label] for label in reading.decided.tolist()])
-    if _agree(moved, reading.y_pred) < PROVEN:
+    given = reading.y_pred is not None
+    known = reading.y_true if reading.y_pred is None else reading.y_pred
+    agreement = _agree(reading.decided, known)
+    if agreement >= 0.5 or (not given and len(labels) < 3):
+        return  # a model of two labels may be worse than chance
+    as_text = dict(zip(labels, sorted(labels), strict=True))
+    for pairs in (as_text, best_pairs(known, reading.decided)):
+        moved = [] if pairs is None else [pairs[label] for label in reading.decided.tolist()]
+        best = _agree(np.array(moved), known) if moved else 0.0
+        if pairs is not None and (best >= PROVEN if given else best > max(_ALIKE, 3 * agreement)):
+            break
+    else:
         return
     order = ",".join(str(pairs.get(label, label)) for label in labels)
-    fix = f"pass the order of the scores, --labels {_quoted(order)}; or leave the scores out: --no-scores"
+    of = "predicted" if given else "true"
+    ways = [f"pass the order of the scores, --labels {_quoted(order)}"] if places else []
+    ways += ["leave the scores out: --no-scores"] if given else []
     raise DataError(
-        f"the greatest score of {reading.score} is of the predicted label in {agreement:.0%} of the rows",
-        where=f"{reading.score}, labels {', '.join(labels)}; the predictions fit the order {order}",
-        fix=fix if places else "leave the scores out: --no-scores",
+        f"the greatest score of {reading.score} is of the {of} label in {agreement:.0%} of the rows",
+        where=f"{reading.score}, labels {', '.join(labels)}; the {of} labels fit the order {order}",
+        fix="; or ".join(ways) or "name the score columns after the labels that they are of",
     )
 
 

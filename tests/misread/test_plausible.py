@@ -1,0 +1,68 @@
+"""What contradicts a reading, column by column."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evalreport.errors import DataError
+from evalreport.sources.plausible import (
+    LabelColumns,
+    best_pairs,
+    refuse_constant,
+    refuse_labels,
+    refuse_order,
+    refuse_reversed,
+    several_evaluations,
+)
+
+LABELS = [str(label) for label in range(12)]
+TRUTH = np.array(LABELS * 6)
+
+
+def test_scores_in_text_order_are_refused_by_the_truth_alone() -> None:
+    place = {label: position for position, label in enumerate(sorted(LABELS))}
+    decided = np.array([LABELS[place[label]] for label in TRUTH])
+    with pytest.raises(DataError, match="of the true label in") as caught:
+        refuse_order(LabelColumns("y", None, "p[*]", TRUTH, None, decided), LABELS, places=True)
+    assert caught.value.fix == f"pass the order of the scores, --labels {','.join(sorted(LABELS))}"
+    refuse_order(LabelColumns("y", None, "p[*]", TRUTH, None, TRUTH), LABELS, places=True)
+
+
+def test_codes_from_0_beside_codes_from_1_are_refused() -> None:
+    truth = np.arange(60) % 5
+    with pytest.raises(DataError, match="by other labels") as caught:
+        refuse_labels(truth + 1, truth, "y")
+    assert "--label-names 1=0,2=1,3=2,4=3,5=4" in caught.value.fix
+    refuse_labels(truth, (truth + 1) % 5 * (truth > 1) + truth * (truth <= 1), "y")
+
+
+def test_a_constant_truth_is_refused_unless_it_was_named() -> None:
+    columns = LabelColumns("y", "p", None, np.array(["a"] * 12), np.array(["a", "b"] * 6), None)
+    with pytest.raises(DataError, match="is a in every row"):
+        refuse_constant(columns, named=False)
+    refuse_constant(columns, named=True)
+
+
+def test_reversed_scores_are_refused() -> None:
+    truth = np.array(["a", "b"] * 40)
+    scores = np.where(truth == "a", 0.8, 0.2)
+    with pytest.raises(DataError, match="--positive a"):
+        refuse_reversed(LabelColumns("y", None, "s", truth, None, None), scores, ("a", "b"), plain=True)
+    refuse_reversed(LabelColumns("y", None, "s", truth, None, None), 1 - scores, ("a", "b"), plain=True)
+
+
+def test_annotators_and_folds_are_not_several_evaluations() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=60)
+    assert several_evaluations({"fold": np.arange(60) % 5, "id": np.arange(60)}, truth) is None
+    twice = np.r_[truth, truth]
+    columns = {"annotator": np.repeat(["x", "y"], 60), "id": np.tile(np.arange(60), 2)}
+    assert several_evaluations(columns, np.r_[truth, rng.integers(2, size=60)]) is None
+    found = several_evaluations(columns, twice)
+    assert found is not None
+    assert (found.column, found.key) == ("annotator", "id")
+
+
+def test_pairs_of_labels_are_one_to_one() -> None:
+    assert best_pairs(np.array([0, 0, 0, 1]), np.array(["x", "x", "y", "x"])) == {"x": 0, "y": 1}
