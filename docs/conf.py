@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import evalreport
+
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))  # the code of this checkout, and `docs.made`
 
-import evalreport  # noqa: E402
 
 project = "evalreport"
 author = "The evalreport authors"

@@ -7,7 +7,7 @@ from runpy import run_path
 from typing import Any
 
 import evalreport as er
-from evalreport.metrics.named_sets import HEADLINE
+from evalreport.metrics.catalogue import HEADLINE
 
 EXAMPLES = run_path(str(Path(__file__).parents[1] / "examples" / "gallery.py"))
 GALLERY = EXAMPLES["PAGES"]

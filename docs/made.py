@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.data.labels import Binary, Multiclass, Multilabel
 
 TASKS = {
     "binary": ("Two classes", Binary),
@@ -92,8 +92,7 @@ def metric_page(task: str) -> str:
 
 
 def _metric(metric: Any, task: str) -> str:
-    from evalreport.intervals.measured import measured_methods
-    from evalreport.intervals.methods import METHODS
+    from evalreport.intervals.measured_coverage import METHODS, measured_methods
 
     better = {"one": "nearer to 1", "zero": "nearer to 0", "neither": "neither way"}.get(
         metric.better, metric.better
@@ -115,8 +114,8 @@ def _metric(metric: Any, task: str) -> str:
 
 def _coverage(task: str, name: str) -> str:
     """What was measured of a metric's 95% interval, in a sentence."""
-    from evalreport.format import percent
-    from evalreport.intervals.measured import measured_coverage, off_coverage
+    from evalreport.core.format import percent
+    from evalreport.intervals.measured_coverage import measured_coverage, off_coverage
 
     rows = measured_coverage(task, name)
     if not rows:
@@ -132,7 +131,7 @@ def _coverage(task: str, name: str) -> str:
 
 def finding_page() -> str:
     """Every finding, with what makes it appear and what silences it."""
-    from evalreport.findings import RULES, SAID
+    from evalreport.findings.catalogue import RULES, SAID
 
     rows = [
         (
@@ -154,7 +153,7 @@ def finding_page() -> str:
 
 def schema_page() -> str:
     """Every object of `evaluation.json` with its keys and types, from the hints that read and write it."""
-    from evalreport.evaluation.document import EvaluationRecord
+    from evalreport.evaluation.evaluation import EvaluationRecord
 
     queue: list[type] = [EvaluationRecord]
     parts = [
@@ -209,7 +208,7 @@ def _typed(hint: Any) -> str:
 
 def error_page() -> str:
     """Every kind of error with its code and the command's exit code."""
-    from evalreport.errors import EvalreportError
+    from evalreport.core.errors import EvalreportError
 
     def below(kind: type[EvalreportError]) -> Iterator[type[EvalreportError]]:
         yield kind

@@ -10,43 +10,30 @@ Names are imported when they are used: `import evalreport` alone costs nothing.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
-    from evalreport.api import (
-        Binary,
-        Comparison,
-        Decisions,
-        Estimate,
-        EvalreportError,
+    from evalreport.api import log, parse, report, to_html
+    from evalreport.api.compare import Comparison, compare, sweep
+    from evalreport.api.estimators import cross_evaluate, evaluate_estimator
+    from evalreport.api.evaluate import (
         Evaluation,
-        Finding,
-        Judging,
-        Logits,
-        Multiclass,
-        Multilabel,
-        Probabilities,
-        Trials,
-        Undefined,
-        compare,
-        cross_evaluate,
         evaluate,
-        evaluate_estimator,
         evaluate_file,
         evaluate_files,
         evaluate_run,
         evaluate_spark,
-        log,
-        parse,
-        report,
-        sweep,
-        to_html,
     )
+    from evalreport.core.errors import EvalreportError
+    from evalreport.core.result import Estimate, Finding, Undefined
+    from evalreport.data.labels import Binary, Multiclass, Multilabel
+    from evalreport.data.scores import Decisions, Logits, Probabilities
+    from evalreport.features.studies.study import Judging
+    from evalreport.features.studies.trials import Trials
+
+__version__ = "0.1.0"
+
 
 __all__ = [
     "Binary",
@@ -88,14 +75,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-class _Face(ModuleType):
-    """Importing `evalreport.report` or `evalreport.sweep` does not hide the functions of these names."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (isinstance(value, ModuleType) and name in __all__):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Face

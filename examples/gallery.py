@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 
 import evalreport as er
-from evalreport.comparison.board import Board, BoardRun, FoundInRun, RunFacts
-from evalreport.comparison.field import contributions_of_run, run_field
-from evalreport.findings import find
+from evalreport.comparison.all_pairs import contributions_of_run, run_field
+from evalreport.features.site.leaderboard import Board, BoardRun, FoundInRun, RunFacts
+from evalreport.features.site.payload import render_board
+from evalreport.findings.catalogue import find
 from evalreport.metrics.catalogue import find as find_metric
-from evalreport.report.site import render_board
 
 DATA = Path(__file__).parent / "data"
 MESSAGES = ("message", "messages")

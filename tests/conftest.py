@@ -20,9 +20,8 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from evalreport.sources.mlflow_client import Store, connect
-from evalreport.sources.quiet import quiet
-from evalreport.sources.spark_session import spark_session
+from evalreport.features.spark.session import spark_session
+from evalreport.tracking.client import Store, connect, quiet
 from tests.drawing import drawn_once
 from tests.tracking import MlflowServer, compiled_once, empty_store, new_database
 

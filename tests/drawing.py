@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evalreport.codec import dumps
-from evalreport.evaluation.model import Evaluation
+from evalreport.core.json_codec import dumps
+from evalreport.core.result import Provenance
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.provenance import Provenance
-from evalreport.study.judged import Study
+from evalreport.features.studies.study import Study
 
 COARSE = 60
 """Dots per inch of what a command logs in a test, not 110: a third of drawing is dots. With 30 MLflow shows
@@ -26,7 +26,7 @@ Drawn = TypeVar("Drawn", Evaluation, Study, ThresholdSelection)
 def drawn_once() -> Iterator[None]:
     """Have what is logged again not drawn again: drawing took a fifth of the time of all tests."""
     from evalreport import figures
-    from evalreport.workflow import documents
+    from evalreport.workflow import deliver as documents
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(documents, "evaluation_figures", _remembered(documents.evaluation_figures))
@@ -35,7 +35,7 @@ def drawn_once() -> Iterator[None]:
 
 
 def _remembered(draw: Callable[[Any], dict[str, bytes]]) -> Callable[[Any], dict[str, bytes]]:
-    from evalreport.figures import canvas
+    from evalreport.figures import style as canvas
 
     held: dict[str, dict[str, bytes]] = {}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, NoScores, Probabilities
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, NoScores, Probabilities
 
 
 def binary(n: int = 300, prevalence: float = 0.4, skill: float = 2.0, seed: int = 0) -> Predictions:

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import pytest
 
-from evalreport.comparison.values import Comparison
-from evalreport.evaluation.model import Evaluation
+from evalreport.comparison.comparison import Comparison
+from evalreport.evaluation.evaluation import Evaluation
 
 KEPT = 64
 """Results; of some thousand rows each."""
@@ -33,8 +33,8 @@ def computed_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("evalreport.workflow.evaluate.evaluate_predictions", _remembered(evaluate_predictions))
-        for module in ("check", "compare"):
-            patch.setattr(f"evalreport.workflow.{module}.compare", _of_the_same_rows(compare))
+        for module in ("features.gate.check", "workflow.compare"):
+            patch.setattr(f"evalreport.{module}.compare", _of_the_same_rows(compare))
         yield
 
 

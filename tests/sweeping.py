@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.quiet import quiet
-from evalreport.study.optuna_library import quiet_optuna
+from evalreport.features.studies.importance import quiet_optuna
+from evalreport.tracking.client import Store, quiet
 from tests.tracking import MadeRun, make_run
 
 DATA = Path(__file__).parents[1] / "examples" / "data"

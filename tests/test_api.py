@@ -16,8 +16,8 @@ import pytest
 from scipy.sparse import coo_array, csr_matrix
 
 import evalreport as er
-from evalreport.errors import DataError, UsageError
-from evalreport.thresholds.optimum import Optimum
+from evalreport.core.errors import DataError, UsageError
+from evalreport.thresholds.best_threshold import Optimum
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 60)

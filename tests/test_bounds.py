@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from evalreport.bounds import Bound, is_bound, number
-from evalreport.errors import UsageError
+from evalreport.core.bounds import Bound, is_bound, number
+from evalreport.core.errors import UsageError
 
 
 @pytest.mark.parametrize("operator", [">=", "<=", ">", "<", "≥", "≤"])

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import evalreport as er
-from evalreport.cells import (
+from evalreport.core.errors import DataError
+from evalreport.data.arrays import (
     as_array,
     checked_weights,
     gaps_of,
@@ -20,8 +21,7 @@ from evalreport.cells import (
     repeated_ids,
     to_labels,
 )
-from evalreport.errors import DataError
-from evalreport.predictions import Categorical
+from evalreport.data.predictions import Categorical
 
 
 @pytest.mark.parametrize("gap", [None, math.nan, np.nan, pd.NA, pd.NaT])

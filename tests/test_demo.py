@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.tracking.client import Store, connect
 from tests.cli.test_log import paths
 
 ROOT = Path(__file__).parents[1]

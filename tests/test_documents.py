@@ -142,9 +142,9 @@ def test_every_target_of_make_has_its_program() -> None:
         assert (ROOT / script).exists()
 
 
-def test_the_floors_of_contributing_exist() -> None:
+def test_the_layers_of_contributing_exist() -> None:
     table = CONTRIBUTING[
-        CONTRIBUTING.index("| floor |") : CONTRIBUTING.index("`templates/` at the top level")
+        CONTRIBUTING.index("| layer |") : CONTRIBUTING.index("`templates/` at the top level")
     ]
     for row in table.splitlines()[2:]:
         cells = row.split("|")

@@ -10,20 +10,20 @@ import pytest
 from sklearn import metrics as skm
 
 import evalreport as er
-from evalreport.errors import DataError, UsageError
+from evalreport.columns.find import find_in_files, to_predictions
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.rows import one_label, worst_mistakes
-from evalreport.facts.passes import RankingSums
-from evalreport.findings import find
-from evalreport.intervals import Sampling
-from evalreport.labels import Multiclass
-from evalreport.predictions import Predictions, predictions
-from evalreport.report.contents import metrics
-from evalreport.scores import NoScores
-from evalreport.sources.columns import find_in_files, to_predictions
-from evalreport.sources.request import Columns
-from evalreport.values import Undefined
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.examples import one_label, worst_mistakes
+from evalreport.findings.catalogue import find
+from evalreport.intervals.settings import Sampling
+from evalreport.page.contents import metrics
+from evalreport.statistics.score_table import RankingSums
 from tests import factories
 
 DATA = Path(__file__).parents[1] / "examples" / "data"

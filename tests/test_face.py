@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,16 +10,7 @@ import pandas as pd
 import pytest
 
 import evalreport as er
-from evalreport.errors import EvalreportError
-
-
-@pytest.mark.parametrize("name", ["report"])
-def test_a_subpackage_of_the_same_name_does_not_hide_a_function(name: str) -> None:
-    part = importlib.import_module(f"evalreport.{name}")
-    assert isinstance(part, ModuleType)
-    assert callable(getattr(er, name))
-    assert importlib.reload(part) is part
-    assert callable(getattr(er, name))
+from evalreport.core.errors import EvalreportError
 
 
 def test_every_name_is_there() -> None:

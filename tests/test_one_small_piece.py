@@ -26,7 +26,7 @@ COUNT_RECORD = """
         meaning="share of negative predictions that are wrong",
         formula="FN / (TN + FN)",
         better="lower",
-        function=count.false_omission_rate,
+        function=false_omission_rate,
         undefined=because(NONE_CLEARED),
         over="cleared",
         source="1 - npv",
@@ -48,7 +48,7 @@ RANKING_RECORD = """
         better="lower",
         strategy=Smooth("ranking", merged=True),
         function=rank.ranks_lost,
-        derivative=lambda t: tuple(-part for part in derivatives.roc_auc(t)),
+        derivative=lambda t: tuple(-part for part in influence.roc_auc(t)),
         no_skill=always(0.5),
         source="Bamber 1975",
         use="what is lost is easier to grasp than what is won",
@@ -56,8 +56,8 @@ RANKING_RECORD = """
     ),"""
 FINDING = '''"""A finding of its own."""
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings.words import Told, rule
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.rule import Told, rule
 
 
 @rule("note", section="metrics")
@@ -67,9 +67,9 @@ def even_rows(ev: Evaluation) -> Told | None:
 '''
 PANEL = '''"""A panel of its own."""
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.panels.parts import Section
-from evalreport.panels.words import say
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.elements import Section
+from evalreport.page.sentences import say
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -79,8 +79,8 @@ def panel(ev: Evaluation) -> Section | None:
 TEMPLATE = '{% from "macros/text.html.j2" import open %}\n{{ open(section) }}\n</section>\n'
 SINK = '''"""A sink of its own: it remembers."""
 
-from evalreport.report.payload import Payload
-from evalreport.sinks.sink import Logged
+from evalreport.page.payload import Payload
+from evalreport.tracking.interface import Logged
 
 
 class MemorySink:
@@ -97,10 +97,10 @@ class MemorySink:
 ASKED = """
 import json
 import evalreport as er
-from evalreport.findings import find
-from evalreport.report.contents import payload
-from evalreport.report.render import render
-from evalreport.sinks import SINKS
+from evalreport.findings.catalogue import find
+from evalreport.page.contents import payload
+from evalreport.page.render import render
+from evalreport.tracking.outputs import SINKS
 
 truth = [0, 1] * 20
 ev = er.evaluate(truth, scores=er.Probabilities([(7 * k % 40) / 40 for k in range(40)]), resamples=50)
@@ -126,42 +126,50 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = copied(tmp_path_factory.mktemp("house"))
     package = copy / "evalreport"
     touched = {
-        "count metric": _metric(package, "counts", "COUNTS", COUNT, COUNT_RECORD),
-        "ranking metric": _metric(package, "ranking", "RANKING", RANKING, RANKING_RECORD),
+        "count metric": _metric(
+            package, "binary_decisions.py", "binary_decisions.py", "COUNTS", COUNT, COUNT_RECORD
+        ),
+        "ranking metric": _metric(
+            package, "ranking_functions.py", "binary_ranking.py", "RANKING", RANKING, RANKING_RECORD
+        ),
     }
     (package / "findings" / "even.py").write_text(FINDING)
-    insert(package / "findings" / "__init__.py", "RULES: tuple[Rule, ...] = (\n", "    even_rows,\n")
+    insert(package / "findings" / "catalogue.py", "RULES: tuple[Rule, ...] = (\n", "    even_rows,\n")
     insert(
-        package / "findings" / "__init__.py",
-        "from evalreport.evaluation.model import Evaluation\n",
+        package / "findings" / "catalogue.py",
+        "from evalreport.evaluation.evaluation import Evaluation\n",
         "from evalreport.findings.even import even_rows\n",
     )
-    (package / "panels" / "rows.py").write_text(PANEL)
+    (package / "page" / "sections" / "rows.py").write_text(PANEL)
     (copy / "templates" / "panels" / "rows.html.j2").write_text(TEMPLATE)
-    page = package / "report" / "page.py"
-    insert(page, "    repeated,\n    threshold,\n", "    rows,\n")
-    insert(page, '    "binary": (\n        verdict.panel,\n', "        rows.panel,\n")
-    (package / "sinks" / "memory.py").write_text(SINK)
-    sinks = package / "sinks" / "__init__.py"
+    page = package / "page" / "sections" / "order.py"
+    insert(page, "    multilabel,\n    threshold,\n", "    rows,\n")
+    insert(page, '    "binary": (\n        verdict.verdict_section,\n', "        rows.panel,\n")
+    (package / "tracking" / "memory.py").write_text(SINK)
+    sinks = package / "tracking" / "outputs.py"
     insert(
         sinks,
-        "from evalreport.sinks.folder import FolderSink\n",
-        "from evalreport.sinks.memory import MemorySink\n",
+        "from evalreport.tracking.folder import FolderSink\n",
+        "from evalreport.tracking.memory import MemorySink\n",
     )
     sinks.write_text(
         sinks.read_text().replace("(FolderSink, MlflowSink)", "(FolderSink, MlflowSink, MemorySink)")
     )
-    assert {name: len(files) for name, files in touched.items()} == {"count metric": 2, "ranking metric": 2}
+    assert {name: len(files) for name, files in touched.items()} == {"count metric": 1, "ranking metric": 2}
     return copy
 
 
-def _metric(package: Path, kind: str, catalogue: str, function: str, record: str) -> tuple[Path, Path]:
-    """Append a function and put its record into the catalogue: the two files that are touched."""
-    functions = package / "metrics" / f"binary_{kind}.py"
-    functions.write_text(functions.read_text() + function)
-    records = package / "metrics" / "entries" / f"binary_{kind}.py"
+def _metric(
+    package: Path, functions_of: str, records_of: str, catalogue: str, function: str, record: str
+) -> set[Path]:
+    """Append a function and put its record into the catalogue: the files that are touched."""
+    functions = package / "metrics" / functions_of
+    records = package / "metrics" / records_of
     insert(records, f"{catalogue}: tuple[Metric, ...] = (", record)
-    return functions, records
+    text = functions.read_text()
+    start = text.index(f"{catalogue}: tuple[") if functions == records else len(text)
+    functions.write_text(text[:start].rstrip() + "\n\n" + function + "\n\n" + text[start:])
+    return {functions, records}
 
 
 @pytest.fixture(scope="module")

@@ -7,20 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evalreport.codec import decode, encode
-from evalreport.engines.memory import summarise
-from evalreport.evaluation.disparities import disparities, gap_between
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Categorical, Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.parts import Disparity, Slice
-from evalreport.evaluation.slices import judged_slices, slice_facts
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.independent import independent_difference
+from evalreport.evaluation.slices import disparities, gap_between, judged_slices, slice_facts
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.paired import independent_difference
 from evalreport.intervals.proportions import wilson
-from evalreport.labels import Binary
-from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import HEADLINE, OF_CALIBRATION
-from evalreport.predictions import Categorical, Predictions, predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate, Undefined
+from evalreport.intervals.settings import Sampling
+from evalreport.metrics.catalogue import HEADLINE, OF_CALIBRATION, find
+from evalreport.statistics.summary import summarise
 from tests import factories
 
 SAMPLING = Sampling(resamples=500)

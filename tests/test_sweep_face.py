@@ -9,9 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import evalreport as er
-from evalreport.sources.mlflow_client import Store
-from evalreport.thresholds.optimum import Optimum
-from evalreport.thresholds.records import Tuned
+from evalreport.thresholds.best_threshold import Optimum, Tuned
+from evalreport.tracking.client import Store
 from tests.sinks.test_mlflow import snapshot
 from tests.tracking import fluent, make_run
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.text import HIDDEN, printable, redact, shown, slug
+from evalreport.core.text import HIDDEN, printable, redact, shown, slug
 
 CANARY = "c4n4ry-v4lue"
 

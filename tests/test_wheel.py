@@ -86,5 +86,5 @@ print(found.value, find_spec(found.module).origin)
 def test_mlflow_finds_the_evaluator_of_the_wheel(python: Path, tmp_path: Path) -> None:
     """By the entry point that the tests of the evaluator have MLflow load."""
     value, module = clean(python, tmp_path, "-c", ENTRY_POINT).split()
-    assert value == "evalreport.adapters.mlflow:EvalreportEvaluator"
+    assert value == "evalreport.adapters.mlflow_evaluator:EvalreportEvaluator"
     assert module.startswith(str(python.parents[1]))

@@ -13,19 +13,19 @@ import pandas as pd
 import pytest
 
 import evalreport as er
-from evalreport.engines import memory
-from evalreport.errors import UsageError
+from evalreport.core.errors import UsageError
+from evalreport.core.result import Estimate
+from evalreport.data.predictions import Predictions
 from evalreport.evaluation import evaluate
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings import find
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.sampling import NOT_ASKED
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.catalogue import find
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.settings import NOT_ASKED, Sampling
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, one_label
-from evalreport.predictions import Predictions
-from evalreport.report.render import render
-from evalreport.thresholds.optimum import Optimum
-from evalreport.values import Estimate
+from evalreport.page.render import render
+from evalreport.statistics import summary as memory
+from evalreport.thresholds.best_threshold import Optimum
 from tests import factories
 from tests.cli.running import run
 
@@ -120,8 +120,8 @@ def test_weights_and_groups_are_not_resampled(monkeypatch: pytest.MonkeyPatch) -
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("resampled, though no interval was asked for")
 
-    monkeypatch.setattr("evalreport.intervals.single.resampled_limits", never)
-    monkeypatch.setattr("evalreport.intervals.labels.Replicates", never)
+    monkeypatch.setattr("evalreport.intervals.estimates.resampled_limits", never)
+    monkeypatch.setattr("evalreport.intervals.multiclass.Replicates", never)
     groups = [place // 4 for place in range(120)]
     bare = er.evaluate(["a", "b", "c"] * 40, ["a", "b", "b"] * 40, groups=groups, confidence=None)
     assert bare["accuracy"].value == pytest.approx(2 / 3)

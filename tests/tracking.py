@@ -23,8 +23,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.sources.mlflow_client import Store, connect
-from evalreport.sources.quiet import quiet
+from evalreport.tracking.client import Store, connect, quiet
 
 LISTENING = re.compile(r"(?:running on|Listening at:) http://127\.0\.0\.1:(\d+)")
 """What uvicorn says, and gunicorn in MLflow 2."""

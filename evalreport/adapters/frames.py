@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.cells import gaps_of
-from evalreport.errors import DataError, EvalreportError, UsageError
-from evalreport.sources.readers.arrow import Array, check_schema, to_array, whole_numbers
-from evalreport.sources.readers.content import Content
-from evalreport.sources.readers.limits import choose
-from evalreport.sources.reading import named_after_labels
-from evalreport.sources.request import Columns
-from evalreport.sources.shapes.roles import wanted
-from evalreport.sources.tables import COMPARED_COLUMNS, RawTable
+from evalreport.columns.names import wanted
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.data.arrays import gaps_of
+from evalreport.readers.arrow_types import Array, check_schema, to_array, whole_numbers
+from evalreport.readers.content import Content
+from evalreport.readers.formats import COMPARED_COLUMNS, RawTable
+from evalreport.readers.limits import choose
+from evalreport.readers.read import named_after_labels
 
 NAME = "the frame"
 COMPARED_ROWS = 200_000

@@ -6,29 +6,35 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from evalreport.api.compare import Comparison, compare, sweep
 from evalreport.api.estimators import cross_evaluate, evaluate_estimator
-from evalreport.api.evaluating import evaluate, evaluate_file, evaluate_files, evaluate_run, evaluate_spark
-from evalreport.api.face import face
-from evalreport.api.results import Comparison, compare, sweep
-from evalreport.api.views import Evaluation
-from evalreport.comparison import system_values as seeded
-from evalreport.comparison import values as compared
-from evalreport.errors import EvalreportError
-from evalreport.evaluation import model
+from evalreport.api.evaluate import (
+    Evaluation,
+    evaluate,
+    evaluate_file,
+    evaluate_files,
+    evaluate_run,
+    evaluate_spark,
+)
+from evalreport.api.validation import face
+from evalreport.comparison import comparison as compared
+from evalreport.core.errors import EvalreportError
+from evalreport.core.result import Estimate, Finding, Undefined
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.scores import Decisions, Logits, Probabilities
+from evalreport.evaluation import evaluation
 from evalreport.evaluation import threshold_selection as selections
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing import Parsed
-from evalreport.report.render import render, render_paper
-from evalreport.scores import Decisions, Logits, Probabilities
-from evalreport.sinks.folder import write_page
-from evalreport.sinks.mlflow import MlflowSink
-from evalreport.sources.mlflow_client import connect
-from evalreport.sources.runs import active_run_id, find_run
-from evalreport.study import Trials
-from evalreport.study import judged as studies
-from evalreport.study.judged import Judging
-from evalreport.values import Estimate, Finding, Undefined
-from evalreport.workflow.documents import document_in_run
+from evalreport.features.studies import study as studies
+from evalreport.features.studies.study import Judging
+from evalreport.features.studies.trials import Trials
+from evalreport.features.systems import result as seeded
+from evalreport.features.text_labels.outcomes import Parsed
+from evalreport.page.render import render, render_paper
+from evalreport.tracking.client import connect
+from evalreport.tracking.folder import write_page
+from evalreport.tracking.log import MlflowSink
+from evalreport.tracking.runs import active_run_id, find_run
+from evalreport.workflow.deliver import document_in_run
 
 __all__ = [
     "Binary",
@@ -84,8 +90,8 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     >>> parse(["Answer: b.", "no idea"], ["a", "b"]).codes
     array([ 1, -1], dtype=int32)
     """
-    from evalreport.parsing.parser import make_parser, parse_all
-    from evalreport.scores import keep_index
+    from evalreport.data.scores import keep_index
+    from evalreport.features.text_labels.parser import make_parser, parse_all
 
     parsed = parse_all(texts, make_parser(how, labels, fuzzy=fuzzy))
     keep_index(parsed, texts)
@@ -93,7 +99,7 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
 
 
 Made: TypeAlias = (
-    model.Evaluation
+    evaluation.Evaluation
     | compared.Comparison
     | seeded.SystemsComparison
     | studies.Study
@@ -158,7 +164,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
 
 @face
 def log(
-    ev: model.Evaluation | studies.Study | selections.ThresholdSelection,
+    ev: evaluation.Evaluation | studies.Study | selections.ThresholdSelection,
     run_id: str | None = None,
     *,
     tracking_uri: str | None = None,
@@ -199,7 +205,7 @@ def log(
     --------
     >>> log(evaluate([0, 1], [0, 1]), "3f9c1e0a7b", tracking_uri="sqlite:///no-such-store.db")
     Traceback (most recent call last):
-    evalreport.errors.FileMissingError: there is no MLflow database no-such-store.db
+    evalreport.core.errors.FileMissingError: there is no MLflow database no-such-store.db
     """
     store = connect(tracking_uri)
     run = find_run(store, run_id or active_run_id())

@@ -16,28 +16,38 @@ from importlib import import_module
 import click
 
 from evalreport import __version__
-from evalreport.cli.console import Console, fail, internal
-from evalreport.cli.options import global_options
-from evalreport.cli.progress import Pulse
-from evalreport.cli.sections import write_examples
-from evalreport.cli.streams import forget, ready, stopped_as_interrupted
-from evalreport.cli.usage import usage
-from evalreport.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
-from evalreport.stages import listening
+from evalreport.cli.console import Console, fail, internal, usage
+from evalreport.cli.options import global_options, write_examples
+from evalreport.cli.stdio import forget, ready, stopped_as_interrupted
+from evalreport.cli.streams import Pulse
+from evalreport.core.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
+from evalreport.core.progress import listening
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "log": ("log", "Compute metrics for finished runs and log them, with an HTML report, to MLflow."),
-    "report": ("report", "Write the HTML report of a run or a file; a file touches no server."),
-    "compare": ("compare", "Two or more runs or files side by side, with paired intervals."),
-    "site": ("site", "An experiment as a static site: leaderboard, reports, comparisons."),
-    "sweep": ("sweep", "Thresholds, an Optuna study, or the child runs of a sweep."),
-    "check": ("check", "Data and results against rules; for CI."),
-    "plan": ("plan", "How many rows give an interval of a width, or demonstrate a difference."),
-    "metrics": ("metrics", "List the metrics of a task, or explain one."),
-    "config": ("show_config", "Show the settings in effect and where each comes from."),
-    "completion": ("completion", "Print a shell completion script."),
+    "log": (
+        "evalreport.cli.log",
+        "Compute metrics for finished runs and log them, with an HTML report, to MLflow.",
+    ),
+    "report": (
+        "evalreport.cli.report",
+        "Write the HTML report of a run or a file; a file touches no server.",
+    ),
+    "compare": ("evalreport.cli.compare", "Two or more runs or files side by side, with paired intervals."),
+    "site": (
+        "evalreport.features.site.cli",
+        "An experiment as a static site: leaderboard, reports, comparisons.",
+    ),
+    "sweep": ("evalreport.cli.sweep", "Thresholds, an Optuna study, or the child runs of a sweep."),
+    "check": ("evalreport.features.gate.cli", "Data and results against rules; for CI."),
+    "plan": (
+        "evalreport.cli.plan",
+        "How many rows give an interval of a width, or demonstrate a difference.",
+    ),
+    "metrics": ("evalreport.cli.metrics", "List the metrics of a task, or explain one."),
+    "config": ("evalreport.cli.config", "Show the settings in effect and where each comes from."),
+    "completion": ("evalreport.cli.completion", "Print a shell completion script."),
 }
-"""Command to its module in this package (with an attribute `command`) and its line in the help."""
+"""Command to its module (with an attribute `command`) and its line in the help."""
 
 
 class LazyGroup(click.Group):
@@ -51,7 +61,7 @@ class LazyGroup(click.Group):
         """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"evalreport.cli.{COMMANDS[cmd_name][0]}").command
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
         return command
 
     def resolve_command(

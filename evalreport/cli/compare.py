@@ -1,27 +1,48 @@
-"""`evalreport compare`: two or more runs or files side by side, with paired intervals."""
+"""`evalreport compare`: two or more runs or files side by side, with paired intervals.
+
+How a comparison is printed in a terminal: figures in columns, then the verdicts in words.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalreport.cli import gate
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console
-from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
-from evalreport.cli.sections import SectionCommand
-from evalreport.cli.show import as_run, print_delivered
-from evalreport.errors import UsageError
+from evalreport.cli.console import Console, aligned, indented
+from evalreport.cli.options import SectionCommand
+from evalreport.cli.print_evaluation import as_run, print_delivered
+from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
+from evalreport.comparison.compare import MOST_RUNS
+from evalreport.core.errors import UsageError
+from evalreport.core.estimate_format import interval, shown_value, valued
+from evalreport.core.format import percent, plural
+from evalreport.features.gate import cli
+from evalreport.features.gate.cli import result_lines
+from evalreport.features.gate.rules import tally
+from evalreport.metrics.catalogue import find
+from evalreport.page.comparison.difference_text import stated
+from evalreport.page.comparison.sentences import (
+    against,
+    headline,
+    matching,
+    mistakes,
+    positive_label,
+    same_matching,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalreport.comparison.over_time import OverTime
-    from evalreport.workflow.compare import CompareRequest
+    from evalreport.comparison.comparison import Comparison, Difference
+    from evalreport.features.site.leaderboard import OverTime
+    from evalreport.workflow.compare import Compared, CompareRequest
+    from evalreport.workflow.items import Item
     from evalreport.workflow.request import Request
-    from evalreport.workflow.runs import Item
 
 _compare = opt.HelpSection("Compare")
 
@@ -56,7 +77,7 @@ _compare = opt.HelpSection("Compare")
 )
 @_compare("--over-time", opt.FLAG, "One metric of the runs by the time of their start.")
 @_compare("--metric", "METRIC", "The metric of --over-time; the first headline one.")
-@gate.rules
+@cli.rules
 @opt.report("--title", "TEXT", "Title of the page.")
 @opt.said
 @opt.no_examples
@@ -78,13 +99,11 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     With --by or --system each side is several runs: intervals cover new rows and new seeds.
     """
     from evalreport.cli.plan import equal_lines, needed_lines
-    from evalreport.cli.show_comparison import print_comparison
-    from evalreport.cli.systems import show_systems
-    from evalreport.comparison.planning import equivalences
-    from evalreport.workflow.compare import compared
-    from evalreport.workflow.compare_deliver import as_record, deliver_comparison
+    from evalreport.comparison.sample_size import equivalences
+    from evalreport.features.systems.cli import show_systems
+    from evalreport.workflow.compare import as_record, compared, deliver_comparison
+    from evalreport.workflow.items import folds_of, items_of
     from evalreport.workflow.request import STDOUT
-    from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     where = destination_of(options, log=bool(options["log"] or options["log_to"]))
@@ -125,7 +144,7 @@ def _how(options: dict[str, Any]) -> CompareRequest:
     from evalreport.workflow.compare import CompareRequest
 
     return CompareRequest(
-        **vars(gate.rules_of(options)),
+        **vars(cli.rules_of(options)),
         **{name: options[name] for name in ("baseline", "all_pairs", "sort_by", "unpaired", "detect")},
         costs=None if options["cost"] is None else stated_costs(options["cost"]),
         skip=not options["run_ids"],
@@ -143,11 +162,10 @@ def compared_over_time(
     console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]
 ) -> int:
     """Print, and where asked write, the metric over time."""
-    from evalreport.format import counted
-    from evalreport.panels.history import day
-    from evalreport.panels.over_time import notes_of, over_time_headline, run_in_words
-    from evalreport.report.site import render_over_time
-    from evalreport.sinks.folder import write_page
+    from evalreport.core.format import counted
+    from evalreport.features.site.page import day, notes_of, over_time_headline, run_in_words
+    from evalreport.features.site.payload import render_over_time
+    from evalreport.tracking.folder import write_page
     from evalreport.workflow.compare import over_time
 
     given = [name for name in ALONE if options[name]]
@@ -177,7 +195,7 @@ def compared_over_time(
 
 
 def _emit(console: Console, found: OverTime, files: list[str]) -> None:
-    from evalreport.codec import encode
+    from evalreport.core.json_codec import encode
 
     body = {
         "metric": found.metric.name,
@@ -188,3 +206,145 @@ def _emit(console: Console, found: OverTime, files: list[str]) -> None:
     }
     named = [{"run_id": run.run_id, "run_name": run.run, "source": run.run, "ok": True} for run in found.runs]
     console.emit(runs=named, over_time=body, files=files)
+
+
+WIDE = 5
+"""Runs that stand side by side in one table."""
+NAME = 18
+"""Letters of a run's name above its column."""
+MOST_PARTS = 5
+"""Classes and slices that are printed of each pair."""
+
+
+def print_comparison(console: Console, done: Compared, line: Callable[[str], None]) -> None:
+    """Print a comparison: warnings and the pairing on stderr, figures and verdicts by `line`."""
+    found = done.comparison
+    for note in found.notes:
+        console.warn(note)
+    for sentence in _unpaired(found):
+        console.warn(sentence)
+    line(headline(found).text)
+    if len(found.names) > 2:
+        _print(line, ["", *_ranking(found)])
+    if len(found.names) > MOST_RUNS:
+        line(same_matching(found).text)
+        return
+    if len(found.names) > 2:
+        _print(line, ["", *_values(found)])
+    blocks = _primary_only(found) if found.baseline is None and len(found.names) > 3 else _pairs(found)
+    for block in blocks:
+        _print(line, ["", *block])
+    _print(line, _crossings(found))
+    matched = same_matching(found)
+    told = [matched] if matched else [matching(*how, found.unit) for how in found.pairings]
+    label = positive_label(found)
+    positive = [f"{label[0].upper()}{label[1:]}."] if label else []
+    _print(line, ["", *(sentence.text for sentence in told), *positive, *_rules(done)])
+
+
+def _crossings(found: Comparison) -> list[str]:
+    """Where the better of two runs changes with how many alarms are allowed."""
+    return [
+        f"ROC curves of {one.run} and {one.baseline} cross at a false-alarm rate of {percent(one.fpr)}: "
+        f"below it {one.ahead_below} finds more on these {found.unit[1]}, above it {one.ahead_above}"
+        for one in found.crossings
+    ]
+
+
+def _print(out: Callable[[str], None], lines: Iterable[str]) -> None:
+    for line in lines:
+        out(line)
+
+
+def _unpaired(found: Comparison) -> list[str]:
+    return [matching(*entry, found.unit).text for entry in found.pairings if entry[2].kind == "unpaired"]
+
+
+def _values(found: Comparison) -> Iterator[str]:
+    """A column per run; over five runs, five at a time."""
+    metrics = list(dict.fromkeys(d.metric for d in found.differences))
+    for start in range(0, len(found.names), WIDE):
+        part = range(start, min(start + WIDE, len(found.names)))
+        head = ["", *(_cut(found.names[place]) for place in part)]
+        rows = [[name, *(_value(found, place, name) for place in part)] for name in metrics]
+        yield from indented(aligned([head, *rows]))
+
+
+def _value(found: Comparison, place: int, metric: str) -> str:
+    result = found.evaluations[place].metrics.get(metric)
+    return shown_value(result, find(metric).style)
+
+
+def _pairs(found: Comparison) -> Iterator[list[str]]:
+    tests = {(test.run, test.baseline): test for test in found.mcnemar}
+    moves = {(moved.run, moved.baseline): moved for moved in found.movement}
+    for run, base, how in found.pairings:
+        mine = [d for d in found.differences if (d.run, d.baseline) == (run, base)]
+        basis = (
+            f"paired, {how.n_shared:,} shared {plural(how.n_shared, found.unit)}"
+            if how.kind == "paired"
+            else "unpaired"
+        )
+        level = f"{found.evaluations[0].sampling.level * 100:.10g}%"
+        head = ["", _cut(base), _cut(run), "difference", f"{level} ({basis})", ""]
+        lines = _aligned([head, *map(_row, mine)])
+        if (run, base) in moves:
+            lines.append("  " + mistakes(moves[run, base], tests.get((run, base))).text)
+        yield [*lines, *_parts(found, run, base)]
+
+
+def _row(d: Difference) -> list[str]:
+    shown = stated(d)
+    limits = "" if d.limits is None else shown.limits
+    return [d.metric, shown.before, shown.after, shown.gap, limits, verdict(d).text]
+
+
+def _parts(found: Comparison, run: str, base: str) -> list[str]:
+    """Classes and slices of which a difference is demonstrated, the largest first."""
+    mine = [d for d in found.parts if (d.run, d.baseline) == (run, base) and d.demonstrated]
+    if not mine:
+        return []
+    more = f"; {len(mine) - MOST_PARTS} more in the page and the JSON" if len(mine) > MOST_PARTS else ""
+    rows = [[f"{d.scope}, {d.metric}", *_row(d)[1:]] for d in mine[:MOST_PARTS]]
+    return [f"  demonstrated by class or slice (Holm){more}", *_aligned(rows)]
+
+
+def _primary_only(found: Comparison) -> Iterator[list[str]]:
+    rows = [[f"{d.run} against {d.baseline}", *_row(d)[3:]] for d in found.of(found.primary)]
+    yield _aligned([[f"{found.primary}, all pairs", "difference", "", ""], *rows])
+
+
+def _ranking(found: Comparison) -> Iterator[str]:
+    """The runs by the primary metric, with the ranks that are left to each, and which are the best."""
+    rows = [["", found.primary, "", "ranks", ""]]
+    style = find(found.primary).style
+    for entry in found.ranking:
+        value, limits = "–", ""
+        if entry.value is not None:
+            value = valued(entry.result, style)
+            limits = "" if entry.low is None else interval(entry.result, style)
+        group = "best group" if entry.best_group else ""
+        rows.append([entry.run, value, limits, entry.shown_ranks, group])
+    yield from _aligned(rows)
+    if found.baseline is not None:
+        yield against(found).text
+
+
+def _rules(done: Compared) -> Iterator[str]:
+    """The rules run by run, as `check` prints them."""
+    results = tuple(result for run in done.checked for result in run.results)
+    for run in done.checked:
+        yield from [run.name] if len(done.checked) > 1 else []
+        yield from result_lines(run.results)
+    if results:
+        yield tally(results)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= NAME else name[: NAME - 1] + "…"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows in columns: the first to the left, figures to the right, the last as it is."""
+    last = len(rows[0]) - 1
+    return indented(aligned(rows, {0, last} if last > 2 else {0}))

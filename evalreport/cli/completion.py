@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from evalreport.cli.options import global_options
-from evalreport.cli.sections import SectionCommand
-from evalreport.cli.streams import put
+from evalreport.cli.options import SectionCommand, global_options
+from evalreport.cli.stdio import put
 
 
 @click.command("completion", cls=SectionCommand)

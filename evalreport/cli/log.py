@@ -9,23 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.columns import aligned
-from evalreport.cli.console import Console
-from evalreport.cli.engines import engine
-from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
-from evalreport.cli.sections import SectionCommand
-from evalreport.cli.several import each_run
-from evalreport.cli.show import as_run, metric_line, print_evaluation
-from evalreport.errors import EvalreportError, UsageError
+from evalreport.cli.console import Console, aligned
+from evalreport.cli.options import SectionCommand, engine
+from evalreport.cli.parallel import each_run
+from evalreport.cli.print_evaluation import as_run, metric_line, print_evaluation
+from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
+from evalreport.core.errors import EvalreportError, UsageError
 
 if TYPE_CHECKING:
-    from evalreport.evaluation.model import Evaluation
-    from evalreport.workflow.deliver import Delivered
-    from evalreport.workflow.report import StandingRun
+    from evalreport.evaluation.evaluation import Evaluation
+    from evalreport.workflow.deliver import Delivered, StandingRun
+    from evalreport.workflow.items import Item
     from evalreport.workflow.request import Destination, Request
-    from evalreport.workflow.runs import Item
     from evalreport.workflow.verify import Verified
-
 
 _check = opt.HelpSection("Check")
 
@@ -54,8 +50,8 @@ _check = opt.HelpSection("Check")
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
     """Compute metrics for finished runs and log them, with an HTML report, to MLflow."""
-    from evalreport.workflow.report import StandingRun, log_item, report_item
-    from evalreport.workflow.runs import folds_of, items_of
+    from evalreport.workflow.deliver import StandingRun, log_item, report_item
+    from evalreport.workflow.items import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options)
@@ -97,8 +93,8 @@ def _failed(item: Item, error: EvalreportError) -> tuple[str, str, str]:
 
 def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
     """Return the line of a run in the table that closes the logging of several."""
-    from evalreport.report.brief import headline_names
-    from evalreport.workflow.report import StandingRun
+    from evalreport.page.summary import headline_names
+    from evalreport.workflow.deliver import StandingRun
 
     if isinstance(done, StandingRun):
         return done.item.name, "unchanged", done.verdict

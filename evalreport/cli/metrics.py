@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.options import global_options
-from evalreport.cli.sections import SectionCommand
+from evalreport.cli.options import SectionCommand, global_options
 
 if TYPE_CHECKING:
     from evalreport.metrics.record import Metric
@@ -50,7 +49,7 @@ def command(console: Console, name: str | None, task: str | None, coverage: bool
 
 
 def _as_json(metric: Metric) -> dict[str, Any]:
-    from evalreport.intervals.measured import measured_coverage
+    from evalreport.intervals.measured_coverage import measured_coverage
 
     return {
         **{name: getattr(metric, name) for name in JSON_FIELDS},
@@ -77,16 +76,15 @@ def _explained(metric: Metric, *, coverage: bool) -> list[str]:
 
 
 def _methods(metric: Metric) -> list[tuple[str, str]]:
-    from evalreport.intervals.measured import measured_methods
-    from evalreport.intervals.methods import METHODS
+    from evalreport.intervals.measured_coverage import METHODS, measured_methods
 
     return [("", f"{name}: {METHODS[name]}") for name in measured_methods(metric.task, metric.name)]
 
 
 def _measured(metric: Metric) -> list[str]:
     """The worst and the best measured coverage, in one line."""
-    from evalreport.format import percent
-    from evalreport.intervals.measured import measured_coverage
+    from evalreport.core.format import percent
+    from evalreport.intervals.measured_coverage import measured_coverage
 
     found = [row.coverage for row in measured_coverage(metric.task, metric.name)]
     if not found:
@@ -97,8 +95,8 @@ def _measured(metric: Metric) -> list[str]:
 
 def _covered(metric: Metric) -> list[str]:
     """The measured coverage of the interval, setting by setting."""
-    from evalreport.format import percent
-    from evalreport.intervals.measured import measured_coverage
+    from evalreport.core.format import percent
+    from evalreport.intervals.measured_coverage import measured_coverage
 
     rows = measured_coverage(metric.task, metric.name)
     return [

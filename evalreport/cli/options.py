@@ -1,16 +1,187 @@
-"""The options that commands share, in the groups of their help."""
+"""Types of options: what a value may be, and how the shell completes it.
+
+Options under headings, and commands whose help lists them so, with examples at its end.
+
+The options that commands share, in the groups of their help.
+
+The options of what counts the rows: an engine, what it may take, and where a table of Spark is.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from evalreport.cli.console import Console
-from evalreport.cli.parameters import Amount, Confidence, Format, Level, Words
-from evalreport.cli.sections import EVERYWHERE, GlobalOption, SectionOption
-from evalreport.errors import UsageError
+from evalreport.cli.help_examples import EXAMPLES
+from evalreport.core.bounds import number
+from evalreport.core.errors import UsageError
+
+LEVEL = click.FloatRange(0.5, 0.999)
+
+
+class Level(click.ParamType):  # type: ignore[type-arg]
+    """A level, also written in per cent."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the level as a share."""
+        share = number(str(value))
+        return LEVEL.convert(value if share is None else share, param, ctx)
+
+
+class Words(click.ParamType):  # type: ignore[type-arg]
+    """Text, or the list that a settings file may hold in its place."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return lists as they are, all else as text."""
+        return value if isinstance(value, list) else str(value)
+
+
+class Confidence(click.ParamType):  # type: ignore[type-arg]
+    """A level, or ``none`` for values without intervals."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | None:
+        """Return the level; None for ``none``."""
+        return None if value == "none" else Level().convert(value, param, ctx)
+
+
+class Amount(click.ParamType):  # type: ignore[type-arg]
+    """A number above 0 and, of a share, below 1; also written in per cent."""
+
+    name = "number"
+
+    def __init__(self, below: float = math.inf) -> None:
+        self.below = below
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        wanted = number(str(value))
+        if wanted is None or not 0 < wanted < self.below:
+            kind = "share between 0 and 1" if self.below == 1 else "number above 0"
+            self.fail(f"{value!r} is no {kind}, such as 0.02 or 2%.", param, ctx)
+        return wanted
+
+
+class Bytes(click.ParamType):  # type: ignore[type-arg]
+    """A size: ``500MB``, ``2GB``, or a number of bytes."""
+
+    name = "size"
+    UNITS: ClassVar = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of bytes."""
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?b?)", str(value).strip(), flags=re.IGNORECASE)
+        wide = 0 if found is None else float(found[1]) * self.UNITS.get(found[2].upper(), 0)
+        size = int(wide) if math.isfinite(wide) else 0
+        if size <= 0:
+            self.fail(f"{value!r} is no size, such as 500MB or 2GB.", param, ctx)
+        return size
+
+
+class Format(click.ParamType):  # type: ignore[type-arg]
+    """The name of a reader, asked for only when it is needed, because readers bring NumPy."""
+
+    name = "format"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the readers call themselves."""
+        from evalreport.readers.formats import FORMATS
+
+        return FORMATS
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name of a format that there is."""
+        if value not in self.names:
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, self.names))}.", param, ctx)
+        return value
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return a word for the help, which has no time for NumPy; a wrong name is told them all."""
+        return "NAME"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        """Return the names that begin so."""
+        return [CompletionItem(name) for name in self.names if name.startswith(incomplete)]
+
+
+EVERYWHERE = "Everywhere"
+
+
+def write_examples(name: str | None, formatter: click.HelpFormatter) -> None:
+    """Write the examples of a command at the end of its help.
+
+    Examples
+    --------
+    >>> formatter = click.HelpFormatter()
+    >>> write_examples("config", formatter)
+    >>> formatter.getvalue().splitlines()[1]
+    '  evalreport config'
+    """
+    with formatter.section("Examples"):
+        for words in EXAMPLES.get(name or "", ()):
+            formatter.write(f"{'':{formatter.current_indent}}evalreport {words}\n")
+
+
+class SectionOption(click.Option):
+    """An option that knows under which heading the help lists it, and where its value came from."""
+
+    def __init__(self, *args: Any, section: str = "Options", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.section = section
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """Leave ranges out of the help; an error names them."""
+        return {name: value for name, value in super().get_help_extra(ctx).items() if name != "range"}
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
+        """Return the value and its source, which an error about the value will name."""
+        value, source = super().consume_value(ctx, opts)
+        ctx.meta["evalreport.sources"] = {**ctx.meta.get("evalreport.sources", {}), self.name: source}
+        return value, source
+
+
+class GlobalOption(SectionOption):
+    """An option that stands before or after the command; before it, it still beats the environment."""
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
+        """Return the value of this place, or what was said before the command."""
+        value, source = super().consume_value(ctx, opts)
+        said = ctx.meta.setdefault("evalreport.said", {})
+        if source is ParameterSource.COMMANDLINE:
+            said[self.name] = value
+        elif self.name in said:
+            return said[self.name], ParameterSource.COMMANDLINE
+        return value, source
+
+
+class SectionCommand(click.Command):
+    """A command whose help lists its options under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, one section after the other."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                sections.setdefault(getattr(param, "section", EVERYWHERE), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+        write_examples(self.name, formatter)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 FILE, FOLDER = click.Path(), click.Path(file_okay=False)
@@ -314,3 +485,38 @@ swept = together(
     jsonl,
 )
 """Where all commands below `sweep` write to."""
+
+
+engine = together(
+    data(
+        "--table",
+        "NAME",
+        "A table of Spark (catalog.schema.name), or a Parquet or Delta path that Spark reads.",
+    ),
+    evaluate(
+        "--engine",
+        ("auto", "memory", "stream", "spark"),
+        "stream: batch by batch, for more rows than memory holds; spark: where a table is; "
+        "auto: by the size of the file.",
+        default="auto",
+    ),
+    evaluate(
+        "--approximate",
+        FLAG,
+        "Count the scores of two labels in bins: fixed memory, areas with proven bounds.",
+    ),
+    evaluate(
+        "--memory",
+        "SIZE",
+        "Memory limit of a stream: the process, 200MB or more; beyond it scores go to temporary files "
+        "(TMPDIR). With Spark: of the scores in its task.",
+        type=Bytes(),
+        default="1GB",
+    ),
+    evaluate(
+        "--spark-master",
+        "URL",
+        "Begin a session of Spark there, such as local[4], or sc://HOST:15002 of Spark Connect; "
+        "without it the active one, or Spark's own settings.",
+    ),
+)

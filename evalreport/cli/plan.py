@@ -10,19 +10,18 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.inputs import command_line, request_of, selection_of, tracking_uri
-from evalreport.cli.parameters import Amount
-from evalreport.cli.sections import SectionCommand
-from evalreport.cli.several import each_run
-from evalreport.cli.show import warn_of
-from evalreport.errors import UsageError
+from evalreport.cli.options import Amount, SectionCommand
+from evalreport.cli.parallel import each_run
+from evalreport.cli.print_evaluation import warn_of
+from evalreport.cli.requests import command_line, request_of, selection_of, tracking_uri
+from evalreport.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalreport.comparison.planning import RowsNeeded
-    from evalreport.comparison.values import Comparison
-    from evalreport.evaluation.model import Evaluation
-    from evalreport.format import Style
-    from evalreport.workflow.runs import Item
+    from evalreport.comparison.comparison import Comparison
+    from evalreport.comparison.sample_size import RowsNeeded
+    from evalreport.core.format import Style
+    from evalreport.evaluation.evaluation import Evaluation
+    from evalreport.workflow.items import Item
 
 _plan = opt.HelpSection("Plan")
 
@@ -44,10 +43,10 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
     For a difference between two models on the same rows, `compare --detect` has two pilots.
     """
-    from evalreport.comparison.planning import planned
+    from evalreport.comparison.sample_size import planned
     from evalreport.metrics.catalogue import find
     from evalreport.workflow.compare import evaluation_of
-    from evalreport.workflow.runs import items_of
+    from evalreport.workflow.items import items_of
 
     console = ctx.ensure_object(Console)
     wanted = {name: options[name] for name in ("half_width", "detect")}
@@ -62,7 +61,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         return ev, planned(ev, metric, **wanted)
 
     def show(done: tuple[Evaluation, tuple[RowsNeeded, ...]]) -> dict[str, Any]:
-        from evalreport.cli.show import as_done, metric_line, title
+        from evalreport.cli.print_evaluation import as_done, metric_line, title
 
         ev, found = done
         warn_of(console, ev)
@@ -90,7 +89,7 @@ def needed_lines(found: Sequence[RowsNeeded]) -> list[str]:
 
 def equal_lines(found: Comparison, within: float | None) -> list[str]:
     """Return for which metrics two runs are equal within a margin, one a line; none without a margin."""
-    from evalreport.comparison.planning import equivalences
+    from evalreport.comparison.sample_size import equivalences
     from evalreport.metrics.catalogue import find
 
     if within is None:
@@ -104,8 +103,8 @@ def equal_lines(found: Comparison, within: float | None) -> list[str]:
 
 
 def _words(one: RowsNeeded) -> str:
-    from evalreport.comparison.planning import about_rows
-    from evalreport.estimates import reach
+    from evalreport.comparison.sample_size import about_rows
+    from evalreport.core.estimate_format import reach
     from evalreport.metrics.catalogue import find
 
     style = find(one.metric).style

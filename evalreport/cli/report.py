@@ -10,20 +10,19 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.engines import engine
-from evalreport.cli.inputs import command_line, destination_of, request_of, selection_of, tracking_uri
-from evalreport.cli.sections import SectionCommand
-from evalreport.cli.several import each_run
-from evalreport.cli.show import as_run, print_evaluation
-from evalreport.errors import UsageError
+from evalreport.cli.options import SectionCommand, engine
+from evalreport.cli.parallel import each_run
+from evalreport.cli.print_evaluation import as_run, print_evaluation
+from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
+from evalreport.core.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evalreport.evaluation.model import Evaluation
+    from evalreport.evaluation.evaluation import Evaluation
     from evalreport.workflow.deliver import Delivered
+    from evalreport.workflow.items import Item
     from evalreport.workflow.request import Request
-    from evalreport.workflow.runs import Item
 
 
 @click.command("report", cls=SectionCommand)
@@ -49,9 +48,9 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
     """Write the HTML report of runs or files; a file touches no server. FILE may be - for stdin."""
-    from evalreport.workflow.report import report_item
+    from evalreport.workflow.deliver import report_item
+    from evalreport.workflow.items import folds_of, items_of
     from evalreport.workflow.request import STDOUT
-    from evalreport.workflow.runs import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
@@ -83,7 +82,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 def _facts(console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]) -> int:
     """Write what was counted of one item, and no page."""
-    from evalreport.workflow.shards import check_place, packed_facts, write_facts
+    from evalreport.features.large.facts_file import check_place, packed_facts, write_facts
 
     if len(items) > 1:
         raise UsageError("--facts names one file for several inputs", fix="write the facts of one at a time")

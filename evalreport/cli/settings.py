@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from evalreport.cli.untrusted import OF_CHECK, SETTINGS, why_ignored
-from evalreport.errors import EvalreportError, FileMissingError, UsageError, nearest
+from evalreport.core.errors import EvalreportError, FileMissingError, UsageError, nearest
 
 KNOWN = tuple(SETTINGS)
 """Keys that `[tool.evalreport]` may set, named as the options."""

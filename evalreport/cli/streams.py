@@ -1,115 +1,150 @@
-"""What a shell hands over: its stop, and streams: closed, full, of an encoding that lacks our characters."""
+"""How far long work is: one line that moves on a terminal; of several runs one line per run elsewhere."""
 
 from __future__ import annotations
 
-import io
-import os
-import shutil
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from threading import current_thread, main_thread
-from types import FrameType
-from typing import TextIO
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
 
 import click
 
-from evalreport.errors import UsageError
+from evalreport.cli.console import CLEAR, Console
+from evalreport.cli.stdio import NARROWEST, width_of
+from evalreport.core.progress import listening
+from evalreport.core.text import printable
 
-NARROWEST = 40
-"""Columns for which lines are still broken; a narrower terminal breaks them itself."""
-
-
-TO_FILE = "name a file with -o, or make room"
-
-
-class StdoutError(UsageError):
-    """stdout takes no more: the disk that it leads to is full, or gone."""
-
-    code = "STDOUT"
+QUIET_FOR = 1.0
+"""Seconds before a terminal shows progress."""
+BEAT = 0.25
+"""Seconds between two pictures of what is done."""
+BAR = 20
+"""Characters of the bar."""
 
 
-def ready() -> None:
-    """Make all streams usable: closed ones lead nowhere, what an encoding lacks is written as an escape."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            nowhere = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 (until the process ends)
-            setattr(sys, name, nowhere)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+class Pulse:
+    """The line of long work on a terminal: what is done now, from the first second on."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self._over = Event()
+        self._thread = Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._wanted = self.console.terminal and self.console.verbosity >= 0
+        if self._wanted:
+            self._heard = listening(self.console.hear)
+            self._heard.__enter__()
+            self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._wanted:
+            self._heard.__exit__(kind, error, trace)
+            self._over.set()
+            self._thread.join()
+            self.console.clear()
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT):
+            if self.console.elapsed >= QUIET_FOR:
+                draw(self.console)
 
 
-@contextmanager
-def stopped_as_interrupted() -> Iterator[None]:
-    """Have SIGTERM, as of a scheduler or `timeout`, end us as Ctrl-C does: copies and files are removed."""
-    ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    if ours:
-        signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        if ours:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+def draw(console: Console) -> None:
+    """Show what is done now, if anything is."""
+    with console.lock:
+        if console.stage or console.doing:
+            seconds, first = console.elapsed - console.stage_from[0], console.stage_from[1]
+            parts = (
+                console.doing() if console.doing else "",
+                describe_stage(*console.stage, seconds, first) if console.stage else "",
+            )
+            width = width_of(sys.stderr) or NARROWEST
+            line = ": ".join(filter(None, parts))[: width - 1]
+            click.echo(CLEAR + line, nl=False, err=True, color=True)
+            console.drawn = True
 
 
-def interrupt(_: int, __: FrameType | None) -> None:
-    """Take a signal for Ctrl-C; another one does not disturb what is cleared away."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-def width_of(stream: TextIO) -> int | None:
-    """Return the columns of a terminal, at least 40: `COLUMNS` before its own word; None if it is none.
+def describe_stage(what: str, done: int, of: int, seconds: float = 0.0, first: int = 0) -> str:
+    """Return a stage in words; with its pace, where so many seconds took it on from a first number.
 
     Examples
     --------
-    >>> width_of(io.StringIO()) is None
-    True
+    >>> describe_stage("bootstrap draws", 1200, 2000), describe_stage("reading the study", 0, 0)
+    ('bootstrap draws 1,200 of 2,000', 'reading the study')
+    >>> describe_stage("rows counted", 5_000_000, 20_000_000, 10.0)
+    'rows counted 5,000,000 of 20,000,000, 00:30 left, 500,000/s'
     """
-    if not stream.isatty():
-        return None
-    try:
-        own = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):  # a stand-in for a terminal
-        own = 0
-    return max(NARROWEST, shutil.get_terminal_size((own or 80, 24)).columns)
+    told = what + (f" {done:,}" if done or of else "") + (f" of {of:,}" if of else "")
+    if done <= first or done == of or seconds < BEAT:
+        return told
+    pace = (done - first) / seconds
+    left = f", {_clock((of - done) / pace)} left" if of > done else ""
+    return f"{told}{left}, " + (f"{pace / 1e6:.1f}M/s" if pace >= 1e6 else f"{pace:,.0f}/s")
 
 
-def put(text: str) -> None:
-    """Write a line for a person on stdout, in the terminal's encoding.
+class Progress:
+    """Progress of several runs, on stderr; nothing with ``-q``, or in the first second."""
 
-    Raises
-    ------
-    StdoutError
-    """
-    _write(text, nl=True)
+    def __init__(self, console: Console, total: int) -> None:
+        self.console, self.total = console, total
+        self.begun, self.done, self.name = 0, 0, ""
+        self.wanted = console.verbosity >= 0 and (total > 1 or console.terminal)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def begin(self, name: str) -> None:
+        """Say which run is worked on next."""
+        self.name = name
+        self.begun += 1
+        if self.wanted and self.console.terminal:
+            self.console.doing = self.line
+            if self.console.elapsed >= QUIET_FOR:
+                draw(self.console)
+        elif self.wanted:
+            self.console.say(f"{self.begun}/{self.total} {name}")
+
+    def end(self) -> None:
+        """Count a run as done, and make room for what is printed of it."""
+        self.done += 1
+        self.console.rest()
+
+    def line(self) -> str:
+        """Return the line as a terminal shows it.
+
+        Examples
+        --------
+        >>> progress = Progress(Console(), 4)
+        >>> progress.done, progress.name = 1, "calm-heron"
+        >>> progress.line().endswith("| 1/4 [00:00<00:00] calm-heron")
+        True
+        """
+        if self.total == 1:
+            return f"[{_clock(self.console.elapsed)}] {printable(self.name)}"
+        fill, rest = ("█", "░") if _unicode() else ("#", "-")
+        full = BAR * self.done // self.total
+        left = self.console.elapsed / self.done * (self.total - self.done) if self.done else None
+        times = f"{_clock(self.console.elapsed)}<{'?' if left is None else _clock(left)}"
+        bar = fill * full + rest * (BAR - full)
+        return (
+            f"{self.done / self.total:4.0%}|{bar}| {self.done}/{self.total} [{times}] {printable(self.name)}"
+        )
 
 
-def put_document(text: str) -> None:
-    """Write a document (HTML, JSON, Markdown) on stdout: UTF-8, whatever the encoding of the terminal.
-
-    Raises
-    ------
-    StdoutError
-    """
-    is_binary = hasattr(sys.stdout, "buffer")
-    _write(text.encode("utf-8", errors="backslashreplace") if is_binary else text, nl=False)
+def _unicode() -> bool:
+    return (getattr(sys.stderr, "encoding", None) or "").lower().startswith("utf")
 
 
-def _write(what: str | bytes, *, nl: bool) -> None:
-    try:
-        click.echo(what, nl=nl)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        forget(1)
-        reason = (error.strerror or "input/output error").lower()
-        raise StdoutError(f"the result cannot be written: {reason}", where="stdout", fix=TO_FILE) from error
-
-
-def forget(descriptor: int) -> None:
-    """Lead a stream nowhere, so that what is left in its buffer does not fail again when Python ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"

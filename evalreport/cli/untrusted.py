@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from evalreport.errors import UsageError
+from evalreport.core.errors import UsageError
 
 Reach: TypeAlias = Literal["nothing", "server", "cluster", "code", "path", "list or @path"]
 """What the value of a setting can reach beside the data that the user names."""
@@ -95,13 +95,13 @@ def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
 
 
 def _parser_names_code(spec: str) -> bool:
-    from evalreport.parsing.parser import kind_of
+    from evalreport.features.text_labels.parser import kind_of
 
     return kind_of(spec) == "function"
 
 
 def _threshold_names_code(wanted: str) -> bool:
-    from evalreport.workflow.thresholds import is_chosen_by_function
+    from evalreport.workflow.evaluate import is_chosen_by_function
 
     return is_chosen_by_function(wanted)
 

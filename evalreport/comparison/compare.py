@@ -1,21 +1,23 @@
-"""Several evaluations against a baseline, or all against all."""
+"""What a reader of a comparison must know before the numbers.
+
+Differences class by class and slice by slice, the largest first.
+
+Several evaluations against a baseline, or all against all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeAlias
 
-from evalreport.comparison.alarms import roc_crossings
-from evalreport.comparison.differences import InferredDifference, paired_difference, unpaired_difference
-from evalreport.comparison.judging import Look, judged, pair_verdict, ranking
-from evalreport.comparison.matching import MatchedRuns, matched_runs
-from evalreport.comparison.movement import movement, right
-from evalreport.comparison.notes import notes
-from evalreport.comparison.pairing import Pairing, pair
-from evalreport.comparison.parts import class_recalls, part_differences
-from evalreport.comparison.samples import PairedSamples
-from evalreport.comparison.values import (
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparison.changed_predictions import movement, right
+from evalreport.comparison.comparison import (
+    CLASS,
     Comparison,
     DelongResult,
     Difference,
@@ -24,19 +26,327 @@ from evalreport.comparison.values import (
     PairVerdict,
     RankedRun,
 )
-from evalreport.errors import EvalreportError, UsageError
-from evalreport.evaluation.model import Evaluation
-from evalreport.intervals.contributions import Counted
-from evalreport.intervals.inversion import StudentCurve
-from evalreport.intervals.significance import mcnemar
-from evalreport.labels import Binary, Task
-from evalreport.metrics.catalogue import find, telling
-from evalreport.metrics.named_sets import COMPARED, ERROR_KINDS, PRIMARY
+from evalreport.comparison.differences import (
+    FEWEST,
+    InferredDifference,
+    PairedSamples,
+    paired_difference,
+    unpaired_difference,
+    within,
+)
+from evalreport.comparison.matched_thresholds import MatchedRuns, matched_runs, roc_crossings
+from evalreport.comparison.pairing import Pairing, pair
+from evalreport.comparison.verdicts import FEWEST_OF_CLASS, Look, judged, pair_verdict, ranking
+from evalreport.core.errors import EvalreportError, UsageError, some_of
+from evalreport.core.format import counted
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.data.labels import Binary, Task
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import NoScores
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.examples import one_label
+from evalreport.features.systems.result import SystemsComparison
+from evalreport.intervals.paired import (
+    ScoreCurve,
+    StudentCurve,
+    drawn_curve,
+    label_cells,
+    marginal_counts,
+    mcnemar,
+    paired_draws,
+)
+from evalreport.intervals.row_influence import Counted
+from evalreport.metrics.catalogue import COMPARED, ERROR_KINDS, HEADLINE, PRIMARY, find, telling
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Predictions
-from evalreport.scores import NoScores
+from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.thresholds.objectives import Costs
-from evalreport.values import Estimate, Result, Undefined
+
+
+def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
+    """Return sentences on runs that are the same, label sets and thresholds that are not, and weights.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Binary(0, 1), [0, 1], [0, 0]))
+    >>> notes(["a", "b"], [ev, ev])
+    ('“a” and “b” are the same predictions: no difference can be demonstrated.',)
+    """
+    ways = (_same, _labels, _thresholds, _remarks, _backwards)
+    return tuple(sentence for way in ways for sentence in way(names, evaluations))
+
+
+def _same(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    for (a, x), (b, y) in combinations(zip(names, evaluations, strict=True), 2):
+        if same_predictions(x, y):
+            yield f"“{a}” and “{b}” are the same predictions: no difference can be demonstrated."
+
+
+def same_predictions(a: Evaluation, b: Evaluation) -> bool:
+    """Return whether two evaluations are of the same answers and scores to the same examples."""
+    if a.predictions is None or b.predictions is None:
+        return bool(a.provenance.sha256) and (
+            (a.provenance.sha256, a.provenance.columns) == (b.provenance.sha256, b.provenance.columns)
+        )
+    return a.predictions is b.predictions or equal_answers(a.predictions, b.predictions)
+
+
+def equal_answers(a: Predictions, b: Predictions) -> bool:
+    """Return whether two runs have the same answers and scores."""
+    if a.space != b.space or len(a) != len(b) or not np.array_equal(a.y_true, b.y_true):
+        return False
+    if (a.y_pred is None) != (b.y_pred is None):
+        return False
+    if a.y_pred is not None and b.y_pred is not None and not np.array_equal(a.y_pred, b.y_pred):
+        return False
+    if isinstance(a.scores, NoScores) or isinstance(b.scores, NoScores):
+        return type(a.scores) is type(b.scores)
+    return np.array_equal(a.scores.values, b.scores.values)
+
+
+def _labels(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    sets = [set(ev.space.names) for ev in evaluations]
+    whole = set().union(*sets)
+    for name, known in zip(names, sets, strict=True):
+        missing = sorted(whole - known)
+        if missing:
+            shown = some_of([f"“{label}”" for label in missing])
+            yield f"“{name}” does not know {shown}: compared over the union of the label sets."
+
+
+def _thresholds(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    values = [None if ev.threshold is None else ev.threshold.value for ev in evaluations]
+    known = [(name, value) for name, value in zip(names, values, strict=True) if isinstance(value, float)]
+    if len({value for _, value in known}) > 1:
+        told = ", ".join(f"“{name}” at {value:.4g}" for name, value in known)
+        yield f"The runs decide at different thresholds: {told}."
+
+
+def _remarks(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """Say what is known of the rows of each run; once where it is the same of all."""
+    of_all = [remark for remark in evaluations[0].remarks if all(remark in ev.remarks for ev in evaluations)]
+    yield from (f"{remark} (in all runs)." for remark in of_all)
+    for name, ev in zip(names, evaluations, strict=True):
+        yield from (f"“{name}”: {remark}." for remark in ev.remarks if remark not in of_all)
+
+
+def _backwards(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    """Say which runs are worse than chance, and how to turn them: what is compared may be another label."""
+    turned = [
+        (name, finding.action)
+        for name, ev in zip(names, evaluations, strict=True)
+        for finding in ev.findings
+        if finding.rule == "inverted"
+    ]
+    if turned:
+        who = some_of([f"“{name}”" for name, _ in turned])
+        yield f"Worse than chance beyond doubt: {who}. {turned[0][1]}"
+
+
+HALF = 0.5
+"""Share of a run's rows that all runs have: below it the comparison may be of another population."""
+
+
+def system_notes(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> tuple[str, ...]:
+    """Return sentences on rows that are not shared, few runs, cross-validations, and runs that are the same.
+
+    Parameters
+    ----------
+    found : SystemsComparison
+    runs : sequence of the runs of each system, on the shared rows
+    """
+    return (*_rows(found), *_few(found), *_folded(found, runs), *_same_answers(found, runs))
+
+
+def _rows(found: SystemsComparison) -> Iterator[str]:
+    gaps = [(name, lost) for name, lost in found.left_out.items() if lost]
+    if not gaps:
+        return
+    name, most = max(gaps, key=lambda gap: gap[1])
+    lead = f"Compared on the {found.rows:,} {found.unit[1]} that all runs have; "
+    yield f"{lead}{len(gaps)} of {counted(len(found.left_out), 'run')} have more, “{name}” {most:,}."
+    if found.rows < HALF * (found.rows + most):
+        yield f"That is under half of the {found.unit[1]} of “{name}”: the rest may be easier or harder."
+
+
+def _few(found: SystemsComparison) -> Iterator[str]:
+    for one in found.systems:
+        if len(one.runs) == 1:
+            yield f"“{one.system}” is one run: its interval covers new {found.unit[1]} alone, seeds unknown."
+        if len(one.runs) == 2:
+            yield f"“{one.system}” has two runs: what two seeds tell is little, so its intervals are wide."
+
+
+def _folded(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> Iterator[str]:
+    if any(p.folds is not None for own in runs for p in own):
+        yield (
+            f"Runs are cross-validations: intervals hold for models that are trained on these "
+            f"{found.unit[1]}; trained on others they vary more."
+        )
+
+
+def _same_answers(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> Iterator[str]:
+    for one, own in zip(found.systems, runs, strict=True):
+        again = sum(equal_answers(a, b) for a, b in combinations(own, 2))
+        if again:
+            what = "all its runs" if again == len(own) * (len(own) - 1) // 2 else "some of its runs"
+            yield f"“{one.system}”: {what} are the same predictions, so the seed changes nothing there."
+
+
+Codes: TypeAlias = npt.NDArray[np.integer]
+COUNTED = tuple(find(name, "binary") for name in ("recall", "precision", "f1"))
+"""Metrics of each class from its answers."""
+RANKED = tuple(find(name, "binary") for name in ("roc_auc", "average_precision"))
+"""Metrics of each class from its scores."""
+CELLS = 2_000_000
+"""(row, class) cells up to which scores are compared class by class: each class is a sort. Chosen by hand
+for speed, so that classes stay a small part of a comparison's time."""
+BLOCK = 40
+"""Classes whose draws are held at once: 40 tables of 18 cells of 2000 draws are 12 MB."""
+
+
+def part_differences(samples: PairedSamples, names: tuple[str, str]) -> tuple[Difference, ...]:
+    """Return the differences of each class and each slice, corrected for their number, the largest first.
+
+    Classes and slices with fewer than ten examples are left out.
+    """
+    space = samples.run.predictions.space
+    classes = [] if isinstance(space, Binary) else list(_classes(samples, names))
+    slices = list(_slices(samples, names))
+    better = {metric.name: metric.better for metric in (*COUNTED, *RANKED)}
+    headline = {name: find(name, space.task).better for name in telling(HEADLINE[space.task], space)}
+    level = samples.sampling.level
+    return (*_ranked(judged(classes, better, level)), *_ranked(judged(slices, headline, level)))
+
+
+def scoped(found: InferredDifference, scope: str) -> InferredDifference:
+    """Return a difference as that of a class or a slice."""
+    return replace(found, difference=replace(found.difference, scope=scope))
+
+
+def _ranked(parts: tuple[Difference, ...]) -> list[Difference]:
+    known = [part for part in parts if part.difference is not None]
+    return sorted(known, key=lambda part: -abs(part.difference or 0.0))
+
+
+def _classes(samples: PairedSamples, names: tuple[str, str]) -> Iterator[InferredDifference]:
+    run, baseline = samples.run.predictions, samples.baseline.predictions
+    support = _support(run)
+    codes = np.flatnonzero(support >= FEWEST)
+    if run.y_pred is not None and baseline.y_pred is not None:
+        yield from (
+            _plain_classes(samples, names, codes) if samples.plain else _each(samples, names, codes, False)
+        )
+    if not isinstance(run.scores, NoScores) and len(run) * len(codes) <= CELLS:
+        yield from _each(samples, names, codes, True)
+
+
+def _support(p: Predictions) -> Array:
+    rows = p.y_true.sum(axis=0) if p.y_true.ndim == 2 else np.bincount(p.y_true, minlength=len(p.space))
+    return np.asarray(rows, dtype=np.float64)
+
+
+def class_recalls(
+    samples: PairedSamples, names: tuple[str, str]
+) -> tuple[tuple[str, InferredDifference], ...]:
+    """Return the difference of the recall of each class with enough examples.
+
+    Of a binary problem there is none: its two classes are recall and specificity.
+    """
+    run, baseline = samples.run.predictions, samples.baseline.predictions
+    if isinstance(run.space, Binary) or run.y_pred is None or baseline.y_pred is None:
+        return ()
+    codes = np.flatnonzero(_support(run) >= FEWEST_OF_CLASS)
+    if samples.plain:
+        cells = label_cells(run.y_true, np.asarray(run.y_pred), np.asarray(baseline.y_pred), len(run.space))
+        found = [_cell_recall(cells[code], samples, names) for code in codes]
+    else:
+        found = [_recall(samples, names, int(code)) for code in codes]
+    return tuple((run.space.names[code], one) for code, one in zip(codes, found, strict=True))
+
+
+def _cell_recall(cells: Array, samples: PairedSamples, names: tuple[str, str]) -> InferredDifference:
+    """The recall of one class from its joint cells: a proportion of its rows."""
+    size = int(cells[1].sum())
+    only_run = int(cells[1, 1].sum() - cells[1, 1, 1])
+    only_baseline = int(cells[1, :, 1].sum() - cells[1, 1, 1])
+    values = (cells[1, 1].sum() / size, cells[1, :, 1].sum() / size)
+    gap = float(values[0] - values[1])
+    start = Difference("recall", *names, values=(float(values[0]), float(values[1])), difference=gap)
+    return within(start, ScoreCurve(only_run, only_baseline, size), "paired score", samples.sampling.level)
+
+
+def _recall(samples: PairedSamples, names: tuple[str, str], code: int) -> InferredDifference:
+    pair = [
+        replace(one_label(side.predictions, code), scores=NoScores())
+        for side in (samples.run, samples.baseline)
+    ]
+    own = PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), samples.sampling)
+    return paired_difference(COUNTED[0], own, names)
+
+
+def _plain_classes(
+    samples: PairedSamples, names: tuple[str, str], codes: Codes
+) -> Iterator[InferredDifference]:
+    run, baseline = samples.run.predictions, samples.baseline.predictions
+    cells = label_cells(run.y_true, np.asarray(run.y_pred), np.asarray(baseline.y_pred), len(run.space))
+    for start in range(0, len(codes), BLOCK):
+        block = codes[start : start + BLOCK]
+        draws = paired_draws(cells[block], samples.sampling)
+        for place, code in enumerate(block):
+            own = (cells[code], (draws[0][:, place], draws[1][:, place]))
+            scope = CLASS + run.space.names[code]
+            yield from (scoped(found, scope) for found in _of_class(own, samples, names))
+
+
+def _of_class(
+    own: tuple[Array, tuple[BinaryCounts, BinaryCounts]], samples: PairedSamples, names: tuple[str, str]
+) -> Iterator[InferredDifference]:
+    cells, draws = own
+    level = samples.sampling.level
+    counts = marginal_counts(cells)
+    for metric in COUNTED:
+        values = [float(metric.function(count)) for count in counts]
+        if not np.isfinite(values).all():
+            continue
+        gap = values[0] - values[1]
+        start = Difference(metric.name, *names, values=(values[0], values[1]), difference=gap)
+        if metric.name == "recall":
+            yield _cell_recall(cells, samples, names)
+        elif (found := drawn_curve(metric, gap, draws, level)) is not None:
+            yield within(start, found, "paired draws of the counts", level)
+
+
+def _each(
+    samples: PairedSamples, names: tuple[str, str], codes: Codes, scores: bool
+) -> Iterator[InferredDifference]:
+    """Class by class as binary problems: by their scores, or by their answers."""
+    for code in codes.tolist():
+        pair = [one_label(side.predictions, code) for side in (samples.run, samples.baseline)]
+        if not scores:
+            pair = [replace(p, scores=NoScores()) for p in pair]
+        own = PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), samples.sampling)
+        for metric in RANKED if scores else COUNTED:
+            found = paired_difference(metric, own, names)
+            yield scoped(found, CLASS + samples.run.predictions.space.names[code])
+
+
+def _slices(samples: PairedSamples, names: tuple[str, str]) -> Iterator[InferredDifference]:
+    run, baseline = samples.run.predictions, samples.baseline.predictions
+    metrics = [find(name, run.space.task) for name in telling(HEADLINE[run.space.task], run.space)]
+    for column_name, column in run.slices.items():
+        for code, value in enumerate(column.values):
+            rows = column.codes == code
+            if rows.sum() < FEWEST:
+                continue
+            part = PairedSamples(
+                Counted.of(run.take(rows)), Counted.of(baseline.take(rows)), samples.sampling
+            )
+            for metric in metrics:
+                yield scoped(paired_difference(metric, part, names), f"{column_name} = {value}")
+
 
 MOST_RUNS = 20
 """Runs of which every detail is compared: 190 pairs, as many as a page can show and a reader follow (chosen
@@ -98,8 +408,8 @@ def compare(
     Examples
     --------
     >>> from evalreport.evaluation.evaluate import evaluate_predictions
-    >>> from evalreport.labels import Multiclass
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.labels import Multiclass
+    >>> from evalreport.data.predictions import predictions
     >>> truth = ["a", "b"] * 20
     >>> runs = [predictions(Multiclass("ab"), truth, answer) for answer in (["a"] * 40, truth)]
     >>> result = compare([evaluate_predictions(run) for run in runs])

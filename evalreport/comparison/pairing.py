@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.cells import repeated_ids
-from evalreport.errors import DataError, UsageError
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import UNPARSED, Binary, Label, LabelSpace, Multiclass, Multilabel
-from evalreport.predictions import Predictions
-from evalreport.scores import Decisions, KnownScores, NoScores
+from evalreport.core.errors import DataError, UsageError
+from evalreport.data.arrays import repeated_ids
+from evalreport.data.labels import UNPARSED, Binary, Label, LabelSpace, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import Decisions, KnownScores, NoScores
+from evalreport.evaluation.evaluation import Evaluation
 
 
 def union_space(a: LabelSpace, b: LabelSpace) -> LabelSpace:
@@ -56,7 +56,7 @@ def recoded(p: Predictions, space: LabelSpace) -> Predictions:
 
     Examples
     --------
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Multiclass(["b", "c"]), ["b", "c"], ["b", "b"])
     >>> recoded(p, Multiclass(["a", "b", "c"])).y_true
     array([1, 2], dtype=int32)
@@ -151,8 +151,8 @@ def pair(
     Examples
     --------
     >>> from evalreport.evaluation.evaluate import evaluate_predictions
-    >>> from evalreport.labels import Binary
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
     >>> space = Binary(0, 1)
     >>> a = evaluate_predictions(predictions(space, [0, 1, 1], [0, 1, 0], ids=list("abc")))
     >>> b = evaluate_predictions(predictions(space, [1, 0], [1, 1], ids=list("ba")))

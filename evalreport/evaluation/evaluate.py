@@ -1,38 +1,92 @@
-"""`evaluate`: predictions in, everything known of them out."""
+"""What an engine has seen of predictions: all that an evaluation is made of when the rows are gone.
+
+`evaluate`: predictions in, everything known of them out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from evalreport.curves import BinaryCurves, Curves, curves
-from evalreport.engines.memory import summarise
-from evalreport.evaluation.classes import class_results
-from evalreport.evaluation.disparities import disparities
-from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.observed import Observed, observed
-from evalreport.evaluation.parts import row_counts
-from evalreport.evaluation.rows import one_label as label_rows
-from evalreport.evaluation.slices import judged_slices
-from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
-from evalreport.intervals import Sampling, class_estimates, estimates
-from evalreport.intervals.folds import Folds, fold_notes, folded
-from evalreport.intervals.measured import missed
-from evalreport.intervals.sampling import NOT_ASKED, by_rows
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
-from evalreport.later import MadeWhenRead
+from evalreport.core.lazy import MadeWhenRead
+from evalreport.core.result import Result, Undefined
+from evalreport.curves.binary import BinaryCurves
+from evalreport.curves.curves import Curves, curves
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.data.predictions import Predictions
+from evalreport.evaluation.data_checks import row_facts
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.examples import one_label as label_rows
+from evalreport.evaluation.examples import pair_texts, swaps, worst_mistakes
+from evalreport.evaluation.parts import Mistake, Swap, class_results, row_counts
+from evalreport.evaluation.slices import SliceFacts, disparities, judged_slices, slice_facts
+from evalreport.intervals.cross_validation import Folds, fold_notes, folded
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.measured_coverage import missed
+from evalreport.intervals.multiclass import class_estimates
+from evalreport.intervals.settings import NOT_ASKED, Sampling, by_rows
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
 from evalreport.metrics.record import Metric, view
-from evalreport.predictions import Predictions
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.statistics.confusion import Counts
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary, summarise
+from evalreport.thresholds.best_threshold import Optimum, Tuned
+from evalreport.thresholds.bounds_on_new_rows import SURE, limited
 from evalreport.thresholds.cross_fitting import judged
-from evalreport.thresholds.holding import SURE, limited
 from evalreport.thresholds.objectives import Constraint
-from evalreport.thresholds.optimum import Optimum
-from evalreport.thresholds.records import Tuned
 from evalreport.thresholds.sweep import Sweep
-from evalreport.values import Result, Undefined
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The facts of predictions, and the few rows that a report shows.
+
+    Parameters
+    ----------
+    summary : Summary
+    facts : mapping from name to float
+        As of `row_facts`.
+    slices : mapping from a column's name to a mapping from a value to `Summary`
+    mistakes, swaps, pair_texts, truth_digest, notes
+        As of `Evaluation`.
+    """
+
+    summary: Summary
+    facts: Mapping[str, float] = field(default_factory=dict)
+    slices: SliceFacts = field(default_factory=dict)
+    mistakes: tuple[Mistake, ...] = ()
+    swaps: tuple[Swap, ...] = ()
+    pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
+    truth_digest: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def observed(p: Predictions, summary: Summary) -> Observed:
+    """Return what there is to see in predictions held in memory, whose facts are known.
+
+    Examples
+    --------
+    >>> from evalreport.statistics.summary import summarise
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> p = predictions(Binary(0, 1), [0, 1], [0, 0])
+    >>> observed(p, summarise(p)).mistakes[0].row
+    1
+    """
+    return Observed(
+        summary=summary,
+        facts=row_facts(p, summary.scores if isinstance(summary.scores, ScoreTable) else None),
+        slices=slice_facts(p),
+        mistakes=worst_mistakes(p),
+        swaps=swaps(p),
+        pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),
+        truth_digest=p.truth_digest,
+        notes=p.notes,
+    )
+
 
 DEFAULT = Sampling()
 WHOLE_LIST = 200
@@ -68,7 +122,7 @@ def evaluate_predictions(
 
     Examples
     --------
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.predictions import predictions
     >>> ev = evaluate_predictions(predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"]))
     >>> round(ev["accuracy"].value, 3), ev.classes[1].state
     (0.667, 'ok')
@@ -112,7 +166,7 @@ def evaluate_facts(
 
     Examples
     --------
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"])
     >>> round(evaluate_facts(observed(p, summarise(p)))["accuracy"].value, 3)
     0.667

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from evalreport.codec import dumps, encode
-from evalreport.errors import UsageError, nearest
-from evalreport.evaluation.model import Evaluation
-from evalreport.thresholds.cutoff import CutoffChoice
+from evalreport.core.errors import UsageError, nearest
+from evalreport.core.json_codec import dumps, encode
+from evalreport.core.result import Result, Undefined
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.thresholds.best_threshold import Choice, Cutoff, Optimum, Tuned, Unreachable, choice_to_wire
+from evalreport.thresholds.coverage_cutoff import CutoffChoice
 from evalreport.thresholds.objectives import Objective
-from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_to_wire
-from evalreport.thresholds.records import Cutoff, Tuned
 from evalreport.thresholds.sweep import Sweep
-from evalreport.values import Result, Undefined
 
 PLAIN = {"0.5": "0.5 for all labels", "equal": "equal weights"}
 """What would be taken without a choice, by the name of that starting point."""

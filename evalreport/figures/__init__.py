@@ -1,9 +1,17 @@
 """The panels' data as matplotlib figures: artifacts in MLflow, plots in a notebook."""
 
-from evalreport.figures.canvas import png, style
-from evalreport.figures.curves import confusion_matrix, coverage, pr_curve, reliability, roc_curve, thresholds
-from evalreport.figures.distributions import class_forest, score_distributions
-from evalreport.figures.sweep import sweep_figures
+from evalreport.features.studies.figures import sweep_figures
+from evalreport.figures.curves import (
+    class_forest,
+    confusion_matrix,
+    coverage,
+    pr_curve,
+    reliability,
+    roc_curve,
+    score_distributions,
+    thresholds,
+)
+from evalreport.figures.style import png, style
 
 __all__ = [
     "class_forest",

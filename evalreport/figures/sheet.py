@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from evalreport.figures.canvas import (
+from evalreport.core.text import printable
+from evalreport.figures.style import (
     BLUE,
     BLUES,
     GREY,
@@ -20,7 +21,6 @@ from evalreport.figures.canvas import (
     style,
     undrawn,
 )
-from evalreport.text import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

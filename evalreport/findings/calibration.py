@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.curves import Reliability
-from evalreport.evaluation.model import Evaluation
-from evalreport.facts.counts import Array
+from evalreport.core.format import count
+from evalreport.curves.curve import Reliability
+from evalreport.data.labels import Binary
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import SURE, chi_square_deviate, informative
-from evalreport.findings.words import Told, estimate, rule
-from evalreport.format import count
-from evalreport.labels import Binary
-from evalreport.metrics.named_sets import CLIPPED
+from evalreport.findings.rule import Told, estimate, rule
+from evalreport.metrics.catalogue import CLIPPED
+from evalreport.statistics.confusion import Array
 
 OFF = 0.05
 """Mean gap between probability and frequency that is worth a sentence."""

@@ -10,12 +10,12 @@ from typing import Literal, TypeAlias, assert_never
 
 import numpy as np
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.facts.counts import sums
-from evalreport.findings.words import estimate, value
-from evalreport.labels import Binary, Label, Multiclass, Multilabel, Task
-from evalreport.metrics.named_sets import OF_ORDER, OF_RANKING
-from evalreport.values import Estimate
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary, Label, Multiclass, Multilabel, Task
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.rule import estimate, value
+from evalreport.metrics.catalogue import OF_ORDER, OF_RANKING
+from evalreport.statistics.confusion import sums
 
 SURE = 4.0
 """Standard errors beyond which a difference of counts is claimed: one false alarm in 16,000 tries."""
@@ -51,8 +51,8 @@ def margins(ev: Evaluation) -> tuple[Margin, ...]:
     Examples
     --------
     >>> from evalreport.evaluation.evaluate import evaluate_predictions
-    >>> from evalreport.labels import Binary
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
     >>> margins(evaluate_predictions(predictions(Binary("no", "yes"), ["no", "yes"], ["no", "no"])))[0]
     Margin(label='no', support=1.0, predicted=2.0, right=1.0, unread=0.0)
     """
@@ -171,8 +171,8 @@ def ranking_skill(ev: Evaluation) -> Skill | None:
     Examples
     --------
     >>> from evalreport.evaluation.evaluate import evaluate_predictions
-    >>> from evalreport.predictions import predictions
-    >>> from evalreport.scores import Probabilities
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.scores import Probabilities
     >>> rows = predictions(Binary(0, 1), [0, 1] * 20, scores=Probabilities([0.2, 0.7] * 20))
     >>> ranking_skill(evaluate_predictions(rows))
     'demonstrated'

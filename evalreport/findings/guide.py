@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from evalreport.evaluation.model import Evaluation
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import margins
-from evalreport.findings.words import value
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.values import Estimate
+from evalreport.findings.rule import value
 
 RARE = 0.2
 """Share below which a class of two counts as rare."""
@@ -48,7 +48,7 @@ def guide(ev: Evaluation) -> tuple[Advice, ...]:
     Examples
     --------
     >>> from evalreport.evaluation.evaluate import evaluate_predictions
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.predictions import predictions
     >>> ev = evaluate_predictions(predictions(Multiclass(["a", "b", "c"]), ["a", "b", "c"], ["a", "b", "b"]))
     >>> guide(ev)[0].metrics
     ('accuracy', 'f1_macro')

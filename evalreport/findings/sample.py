@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalreport.evaluation.model import Evaluation
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary, Label
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.findings.calibration import RATIO
 from evalreport.findings.chance import Margin, margins
+from evalreport.findings.rule import CLASSES, Told, rule, spoken, value
 from evalreport.findings.scarcity import ADVICE, HEAVY, Cause, scarcity
-from evalreport.findings.words import CLASSES, Told, rule, spoken, value
-from evalreport.labels import Binary, Label
-from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import ERROR_KINDS, OF_CALIBRATION
-from evalreport.values import Estimate
+from evalreport.metrics.catalogue import ERROR_KINDS, OF_CALIBRATION, find
 
 FEW_ROWS = 20
 """Examples of a class below which its interval is worth a sentence."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evalreport.evaluation.model import Evaluation
+from evalreport.data.labels import Binary
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import margins
-from evalreport.labels import Binary
 
 FEW_EVENTS = 100
 """Examples of a class below which it is small (Collins, Ogundimu & Altman 2016)."""

@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.facts import BinaryCounts
+from evalreport.core.result import Estimate, Result
+from evalreport.data.labels import Binary
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import ranking_skill
-from evalreport.findings.words import Told, rule
-from evalreport.labels import Binary
-from evalreport.metrics.named_sets import BALANCED
+from evalreport.findings.rule import Told, rule
+from evalreport.metrics.catalogue import BALANCED
+from evalreport.statistics.confusion import BinaryCounts
+from evalreport.thresholds.best_threshold import Choice, Optimum
 from evalreport.thresholds.objectives import MISS
-from evalreport.thresholds.optimum import Choice, Optimum
-from evalreport.values import Estimate, Result
 
 GAIN = 0.01
 """Smallest gain of F1 or MCC that is ever claimed; half of the interval is asked for, too."""

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evalreport.evaluation.model import Evaluation
+from evalreport.core.result import Estimate, Undefined
+from evalreport.core.text import printable
+from evalreport.data.labels import Binary, Task
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import (
     CHANCE,
     EACH,
@@ -24,12 +27,9 @@ from evalreport.findings.chance import (
     rarest,
     right_by_chance,
 )
+from evalreport.findings.rule import Told, estimate, rule, value
 from evalreport.findings.scarcity import ADVICE, scarcest
-from evalreport.findings.words import Told, estimate, rule, value
-from evalreport.labels import Binary, Task
-from evalreport.metrics.named_sets import OF_ORDER, OF_RANKING
-from evalreport.text import printable
-from evalreport.values import Estimate, Undefined
+from evalreport.metrics.catalogue import OF_ORDER, OF_RANKING
 
 ENOUGH = 20
 """Rows from which on a flawless or a useless result is remarkable."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings.words import Told, in_words, rule, value
-from evalreport.format import plural
+from evalreport.core.format import plural
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.rule import Told, in_words, rule, value
 
 REASONS = {
     "refusal": ("refusal", "refusals"),

@@ -12,12 +12,12 @@ import math
 
 import numpy as np
 
-from evalreport.facts.counts import Array, Places, inner
 from evalreport.intervals.calibration import Inversion
-from evalreport.intervals.noise import FACTORS, gap_size
-from evalreport.intervals.sampling import Limits, Sampling
+from evalreport.intervals.calibration_noise import FACTORS, gap_size
+from evalreport.intervals.settings import Limits, Sampling
 from evalreport.metrics.multiclass import effective_labels
-from evalreport.resampling import JEFFREYS
+from evalreport.statistics.confusion import Array, Places, inner
+from evalreport.statistics.resampling import JEFFREYS
 
 METHOD = "test inversion"
 FAR = 4.0

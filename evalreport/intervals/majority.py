@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from evalreport.facts.counts import Array
-from evalreport.intervals.inversion import paired_score
-from evalreport.intervals.noise import SMALLEST
+from evalreport.intervals.calibration_noise import SMALLEST
+from evalreport.intervals.distributions import NORMAL, normal_quantile
+from evalreport.intervals.paired import paired_score
 from evalreport.intervals.proportions import wilson
-from evalreport.intervals.quantiles import NORMAL, normal_quantile
-from evalreport.intervals.sampling import Sampling
-from evalreport.metrics.strategies import MostFrequent
+from evalreport.intervals.settings import Sampling
+from evalreport.metrics.record import MostFrequent
+from evalreport.statistics.confusion import Array
 
 PLACE = 16
 """Place of the random numbers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.intervals.quantiles import incomplete_beta, normal_quantile
+from evalreport.intervals.distributions import incomplete_beta, normal_quantile
 
 ROUNDING = 1e-12
 """A share this near to 0 or 1 is there: sums of weights are not exact."""

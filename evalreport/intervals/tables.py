@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
-from evalreport.intervals.auc import delong
-from evalreport.intervals.influence import freedom
-from evalreport.metrics.derivatives import roc_auc
+from evalreport.intervals.roc_auc import delong
+from evalreport.intervals.standard_errors import freedom
+from evalreport.metrics.influence import roc_auc
+from evalreport.statistics.confusion import Array
+from evalreport.statistics.score_table import ScoreTable
 
 
 @dataclass(frozen=True, eq=False)

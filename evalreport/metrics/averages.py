@@ -1,4 +1,9 @@
-"""Averages over classes or labels of a function of their counts."""
+"""Averages over classes or labels of a function of their counts.
+
+Records that multiclass and multilabel share: averages over classes or labels of areas under curves.
+
+Records that multiclass and multilabel share: averages over classes or labels of precision, recall, F1.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from evalreport.facts import BinaryCounts, LabelScores, Marginals, Tally
-from evalreport.facts.counts import Array
-from evalreport.facts.rankings import Rankings
-from evalreport.metrics.record import divide
+from evalreport.data.labels import Task
+from evalreport.metrics import binary_decisions as count
+from evalreport.metrics.binary_decisions import always
+from evalreport.metrics.record import CountDraws, LabelAreas, Metric, RightAnswers, divide, view
+from evalreport.statistics.class_scores import LabelScores
+from evalreport.statistics.confusion import Array, BinaryCounts, Marginals
+from evalreport.statistics.rankings import Rankings
+from evalreport.statistics.row_sums import Tally
+from evalreport.statistics.summary import Summary
 
 Over: TypeAlias = Literal["macro", "macro_supported", "macro_declared", "weighted"]
 Fact: TypeAlias = BinaryCounts | Marginals
@@ -37,7 +47,7 @@ class Average:
 
     Examples
     --------
-    >>> from evalreport.metrics.binary_counts import recall
+    >>> from evalreport.metrics.binary_decisions import recall
     >>> counts = BinaryCounts(np.array([1.0, 0.0]), 0, np.array([1.0, 0.0]), np.array([0.0, 2.0]))
     >>> float(Average(recall, "macro")(counts)), float(Average(recall, "macro_supported")(counts))
     (0.25, 0.5)
@@ -81,7 +91,7 @@ class Pooled:
 
     Examples
     --------
-    >>> from evalreport.metrics.binary_counts import precision
+    >>> from evalreport.metrics.binary_decisions import precision
     >>> counts = BinaryCounts(np.array([1.0, 3.0]), np.array([4.0, 0.0]), 0, 0)
     >>> float(Pooled(precision)(counts))
     0.5
@@ -103,7 +113,7 @@ class Gap:
 
     Examples
     --------
-    >>> from evalreport.metrics.binary_counts import recall
+    >>> from evalreport.metrics.binary_decisions import recall
     >>> counts = BinaryCounts(np.array([8.0, 0.0]), 0, np.array([0.0, 2.0]), 0)
     >>> round(float(Gap(Pooled(recall), Average(recall, "macro"))(counts)), 3)
     0.3
@@ -149,7 +159,7 @@ class AreaAverage:
 
     Examples
     --------
-    >>> from evalreport.facts import ClassScores
+    >>> from evalreport.statistics.class_scores import ClassScores
     >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
     >>> AreaAverage("roc_auc", "pairs")(scores), AreaAverage("average_precision", "micro")(scores)
     (1.0, 1.0)
@@ -192,3 +202,276 @@ class AreaAverage:
     def unmeasured(self, scores: LabelScores) -> int:
         """Return how many classes have no area."""
         return int(np.isnan(self.each(scores.rankings)).sum())
+
+
+@dataclass(frozen=True)
+class AreaBase:
+    """What is averaged; {many} stands for classes or labels, {one} for one of them."""
+
+    area: Literal["roc_auc", "average_precision"]
+    name: str
+    multiclass_name: str
+    title: str
+    word: str
+    use: str
+    traps: dict[str, str]
+
+
+@dataclass(frozen=True)
+class AreaWay:
+    """How it is averaged."""
+
+    over: Over | Literal["micro"]
+    title: str
+    meaning: str
+    formula: str
+    trap: str
+
+
+ROC_AUC = AreaBase(
+    "roc_auc",
+    "roc_auc",
+    "roc_auc_ovr",
+    "ROC AUC",
+    "ROC AUC",
+    "the ranking of rows by each {one}'s score is used",
+    {
+        "multiclass": "With many classes each is rare, and 0.95 still means many false alarms",
+        "multilabel": "With rare labels 0.95 still means many false alarms",
+    },
+)
+AREAS_PRECISION = AreaBase(
+    "average_precision",
+    "average_precision",
+    "average_precision",
+    "average precision",
+    "average precision",
+    "{many} are rare and the top of each ranking counts",
+    dict.fromkeys(("multiclass", "multilabel"), "Its no-skill level is how frequent the {many} are"),
+)
+AREAS_MACRO = AreaWay(
+    "macro",
+    "Macro {title}",
+    "mean {word} over the {many} that have examples",
+    "mean of {word} over the {many} with examples, and without",
+    "over the {many} that can be measured; where one cannot, scikit-learn returns NaN for the AUC and counts "
+    "its average precision as 0",
+)
+AREAS_DECLARED = AreaWay(
+    "macro_declared",
+    "Macro {title} (all declared {many})",
+    "mean {word} over all declared {many}",
+    "mean of {word}",
+    "undefined as soon as one {one} cannot be measured: nothing is known of it, and 0 would be a guess",
+)
+AREAS_WEIGHTED = AreaWay(
+    "weighted",
+    "Weighted {title}",
+    "mean {word} over {many}, by their number of true examples",
+    "sum over {many} of P {word} / sum of P",
+    "a {one} without examples weighs nothing here, while scikit-learn returns NaN. It moves with the "
+    "mix of {many}",
+)
+AREAS_MICRO = AreaWay(
+    "micro",
+    "Micro {title}",
+    "{word} of all (row, {one}) decisions pooled",
+    "{word} of all (row, {one}) decisions",
+    "scores of different {many} have to be comparable; frequent {many} rule it",
+)
+
+
+def area(task: Task, base: AreaBase, way: AreaWay) -> Metric:
+    """Return the record of one average of areas."""
+    one, many = ("label", "labels") if task == "multilabel" else ("class", "classes")
+    average = AreaAverage(base.area, way.over)
+    name = base.multiclass_name if task == "multiclass" else base.name
+
+    def said(text: str) -> str:
+        return text.format(title=base.title, word=base.word, one=one, many=many)
+
+    return Metric(
+        name=f"{name}_{way.over}",
+        title=said(way.title),
+        meaning=said(way.meaning),
+        formula=said(way.formula),
+        task=task,
+        needs="scores",
+        reads="scores",
+        low=0.0,
+        high=1.0,
+        better="higher",
+        strategy=LabelAreas(),
+        function=average,
+        undefined=_unmeasured(average, many),
+        no_skill=always(0.5) if base.area == "roc_auc" else chance_precision,
+        source=f"scikit-learn {base.area}_score(average={_areas_named(way)})",
+        use=said(base.use),
+        trap=f"{said(way.trap)}. {said(base.traps[task])}",
+    )
+
+
+def _areas_named(way: AreaWay) -> str:
+    """The scikit-learn argument that gives the same where every class has examples."""
+    return repr("macro" if way is AREAS_DECLARED else way.over)
+
+
+def _unmeasured(average: AreaAverage, many: str) -> Callable[[LabelScores], str]:
+    def reason(scores: LabelScores) -> str:
+        without = average.unmeasured(scores)
+        if without == scores.size:
+            return f"none of the {many} has rows of either kind"
+        return f"{without} of {scores.size} {many} cannot be measured: no row carries them, or every row"
+
+    return reason
+
+
+def chance_precision(summary: Summary) -> float:
+    """Return the mean prevalence of the labels that occur: average precision of a random ranking."""
+    positives = view(summary, "scores").rankings.positives
+    return float(positives[positives > 0].mean() / summary.weight) if positives.any() else float("nan")
+
+
+NoSkill: TypeAlias = Callable[[Summary], float] | None
+
+
+@dataclass(frozen=True)
+class Base:
+    """What is averaged."""
+
+    name: str
+    word: str
+    of: Callable[[BinaryCounts], Any]
+    formula: str
+    trap: str
+    rate: bool = True
+
+
+@dataclass(frozen=True)
+class Way:
+    """How it is averaged; {many} stands for classes or labels, {one} for one of them."""
+
+    over: Over | Literal["micro"]
+    title: str
+    meaning: str
+    use: str
+    multiclass_trap: str
+    multilabel_trap: str = ""
+
+
+FORMULAS = {"micro": "{} of summed counts", "weighted": "mean of {}, weighted by P"}
+"""How an average is written, where every label does not count the same."""
+
+PRECISION = Base(
+    "precision",
+    "precision",
+    count.precision,
+    "TP / (TP + FP)",
+    "a {one} that is never predicted has no precision and counts as 0; the interval also holds the value "
+    "that the average has if it was only missed in this sample",
+)
+RECALL = Base(
+    "recall",
+    "recall",
+    count.recall,
+    "TP / P",
+    "a {one} without true examples has no recall and counts as 0",
+)
+F1 = Base(
+    "f1",
+    "F1",
+    count.f1,
+    "2 TP / (2 TP + FP + FN)",
+    "the mean of the {many}' F1, not the F1 of mean precision and mean recall, which some papers report",
+    rate=False,
+)
+MICRO = Way(
+    "micro",
+    "Micro {word}",
+    "{word} of all {one} decisions pooled",
+    "every decision counts the same",
+    "with one label per row it equals accuracy, unless answers could not be parsed: then precision is "
+    "that of the parsed and recall is accuracy",
+    "frequent labels rule it",
+)
+MACRO = Way(
+    "macro",
+    "Macro {word}",
+    "mean {word} over {many}, each counting the same",
+    "rare {many} matter as much as frequent ones",
+    "over the classes that occur in truth or predictions, as scikit-learn does by default: an absent class "
+    "that is predicted once pulls it down, one that is never predicted does not",
+    "over all labels; one that neither occurs nor is predicted counts as 0",
+)
+SUPPORTED = Way(
+    "macro_supported",
+    "Macro {word} ({many} with examples)",
+    "mean {word} over the {many} that have true examples",
+    "the sample lacks some {many}, about which it can say nothing",
+    "a prediction of an absent class lowers it only as an error on another class",
+    "false alarms of labels without examples do not show in it",
+)
+DECLARED = Way(
+    "macro_declared",
+    "Macro {word} (all declared {many})",
+    "mean {word} over all declared {many}, those without true examples counting 0",
+    "samples of one label set are compared, and each has to answer for all of it",
+    "absent classes drag it down, which is no failure of the model",
+)
+WEIGHTED = Way(
+    "weighted",
+    "Weighted {word}",
+    "mean {word} over {many}, by their number of true examples",
+    "one number that follows the mix of {many}",
+    "frequent classes rule it; weighted recall is accuracy again",
+    "frequent labels rule it",
+)
+
+
+def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any], Any]], NoSkill]) -> Metric:
+    """Return the record of one average; `no_skill` makes its level from its function."""
+    one, many = ("label", "labels") if task == "multilabel" else ("class", "classes")
+    function = Pooled(base.of) if way.over == "micro" else Average(base.of, way.over)
+    trap = way.multilabel_trap if task == "multilabel" else way.multiclass_trap
+    if isinstance(function, Average):
+        trap = f"{trap}; {base.trap}"
+
+    def said(text: str) -> str:
+        return text.format(word=base.word, one=one, many=many)
+
+    return Metric(
+        name=f"{base.name}_{way.over}",
+        rate=base.rate,
+        title=said(way.title),
+        meaning=said(way.meaning),
+        formula=FORMULAS.get(way.over, "mean of {}").format(base.formula),
+        task=task,
+        needs="counts",
+        reads="counts",
+        low=0.0,
+        high=1.0,
+        better="higher",
+        strategy=RightAnswers() if _of_right(task, base, way) else CountDraws(),
+        function=function,
+        undefined="nothing to average: no positive, or nothing predicted",
+        no_skill=no_skill(function),
+        source=f"scikit-learn {base.name}_score(average={_named(way)}, zero_division=0)",
+        use=said(way.use),
+        trap=said(trap),
+    )
+
+
+def _of_right(task: Task, base: Base, way: Way) -> bool:
+    """Whether it is a share of right answers: with one answer per row, false ones are missed ones too."""
+    return task == "multiclass" and (way is MICRO or (base is RECALL and way is WEIGHTED))
+
+
+def _named(way: Way) -> str:
+    """The scikit-learn argument that gives the same."""
+    match way.over:
+        case "macro_supported":
+            return "'macro', labels=those in the truth"
+        case "macro_declared":
+            return "'macro', labels=all declared"
+        case over:
+            return repr(over)

@@ -1,230 +1,318 @@
-"""Functions of probabilities: how far they are from what happens.
-
-Each takes a `ScoreTable` of probabilities against a binary truth and returns a float, NaN where it is
-undefined. A score that carries no weight changes nothing.
-"""
+"""Records of the binary metrics of probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from evalreport.facts import ScoreTable
-from evalreport.facts.classes import BINS
-from evalreport.facts.counts import Array, Places, reached
-from evalreport.metrics.record import divide
-
-
-def log_loss(t: ScoreTable) -> float:
-    """Return the mean negative log-likelihood in nats, probabilities clipped to [eps, 1 - eps].
-
-    >>> round(log_loss(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False]))), 12)
-    0.69314718056
-    """
-    return float(divide(t.probability.surprise, t.total))
-
-
-def brier(t: ScoreTable) -> float:
-    """Return the mean squared error of P(positive), in [0, 1].
-
-    >>> brier(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
-    0.25
-    """
-    sums = t.probability
-    return float(divide(t.positives - 2 * sums.hits + sums.squares, t.total))
-
-
-def brier_skill(t: ScoreTable) -> float:
-    """Return 1 - Brier / Brier of always answering the prevalence; at most 1, negative when worse.
-
-    >>> brier_skill(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
-    0.0
-    """
-    return float(1 - divide(brier(t), brier_uncertainty(t)))
-
-
-def brier_reliability(t: ScoreTable) -> float:
-    """Return Murphy's (1973) reliability over distinct scores: mean squared gap of score and outcome rate.
-
-    >>> brier_reliability(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
-    0.0
-    """
-    sums = t.probability
-    return float(divide(sums.squares - 2 * sums.hits + sums.purity, t.total))
-
-
-def brier_resolution(t: ScoreTable) -> float:
-    """Return Murphy's resolution: variance of the outcome rate over distinct scores.
-
-    >>> brier_resolution(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
-    0.25
-    """
-    return float(divide(t.probability.purity, t.total) - divide(t.positives, t.total) ** 2)
-
-
-def brier_uncertainty(t: ScoreTable) -> float:
-    """Return Murphy's uncertainty: prevalence times its complement, in [0, 0.25].
-
-    >>> brier_uncertainty(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
-    0.25
-    """
-    return float(divide(t.positives * t.negatives, t.total**2))
-
-
-def equal_width(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
-    """Return weight, summed probability and positives per equal-width bin, right-closed, the first with 0.
-
-    >>> table = ScoreTable.of(np.array([0.0, 0.7]), np.array([False, True]))
-    >>> [part.tolist() for part in equal_width(table, 2)]
-    [[1.0, 1.0], [0.0, 0.7], [0.0, 1.0]]
-    """
-    inner = np.linspace(0, 1, bins + 1)[1:-1]
-    return _binned(t, np.searchsorted(t.scores, inner, side="right").tolist())
-
-
-def equal_mass(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
-    """Return weight, summed probability and positives per bin of about equal weight.
-
-    A score belongs to the bin in which the middle of its weight falls, so ties are never divided; heavy
-    ties leave bins empty.
-
-    >>> table = ScoreTable.of(np.array([0.5, 0.75]), np.array([False, True]))
-    >>> [part.tolist() for part in equal_mass(table, 2)]
-    [[1.0, 1.0], [0.5, 0.75], [0.0, 1.0]]
-    """
-    return _binned(t, mass_cuts(t, bins))
-
-
-def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
-    """Return where, among the distinct scores, each bin of `equal_mass` but the first begins.
-
-    >>> mass_cuts(ScoreTable.of(np.array([0.5, 0.75]), np.array([False, True])), 2)
-    [1]
-    """
-
-    def middle(place: Places) -> Array:
-        found: Array = t.total - t.tp[place] - t.fp[place] + (t.pos[place] + t.neg[place]) / 2
-        return found
-
-    # a hair below each cut: a score that lies on it, but for rounding, begins the bin
-    wanted = t.total * (np.arange(1, bins) - 1e-9) / bins
-    found: list[int] = reached(middle, len(t), wanted).tolist()
-    return found
-
-
-def calibration_gap(binned: tuple[Array, Array, Array]) -> float:
-    """Return the mean gap between probability and outcome over bins, by weight: what every ECE is.
-
-    >>> calibration_gap((np.ones(2), np.array([0.5, 0.75]), np.array([0.0, 1.0])))
-    0.375
-    """
-    weight, probability, positives = binned
-    return float(divide(np.abs(probability - positives).sum(), weight.sum()))
-
-
-def ece(t: ScoreTable) -> float:
-    """Return the expected calibration error over 15 equal-width bins, in [0, 1].
-
-    >>> ece(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
-    0.0
-    """
-    return calibration_gap(equal_width(t))
-
-
-def ece_equal_mass(t: ScoreTable) -> float:
-    """Return the expected calibration error over 15 bins of about equal weight, in [0, 1].
-
-    >>> ece_equal_mass(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
-    0.0
-    """
-    return calibration_gap(equal_mass(t))
-
-
-def mce(t: ScoreTable) -> float:
-    """Return the greatest gap of any of the 15 equal-width bins, in [0, 1].
-
-    >>> mce(ScoreTable.of(np.array([0.25, 0.75]), np.array([False, False])))
-    0.75
-    """
-    weight, probability, positives = equal_width(t)
-    return float(_share(np.abs(probability - positives), weight).max()) if weight.any() else float("nan")
-
-
-def smooth_gap(t: ScoreTable, quantile: float | None = None) -> float:
-    """Return the mean gap of probability and smooth calibration curve over rows, or a quantile of it.
-
-    >>> counts = (np.array([0.2, 0.8]), np.array([1.0, 4.0]), np.array([4.0, 1.0]))
-    >>> round(smooth_gap(ScoreTable(*counts)), 12), round(smooth_gap(ScoreTable(*counts), 0.9), 12)
-    (0.0, 0.0)
-    """
-    return float("nan") if t.smooth is None else t.smooth.gap(quantile)
-
-
-def corp_miscalibration(t: ScoreTable) -> float:
-    """Return what isotonic recalibration takes off the Brier score, at least 0.
-
-    >>> corp_miscalibration(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, True])))
-    0.25
-    """
-    return float(brier(t) - t.isotonic.brier) if t.total else float("nan")
-
-
-def corp_discrimination(t: ScoreTable) -> float:
-    """Return by how much the isotonically recalibrated scores beat the prevalence, in Brier score.
-
-    >>> corp_discrimination(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
-    0.25
-    """
-    return float(brier_uncertainty(t) - t.isotonic.brier) if t.total else float("nan")
-
-
-def calibration_intercept(t: ScoreTable) -> float:
-    """Return the intercept of the joint logistic recalibration; 0 is perfect.
-
-    >>> counts = (np.array([0.2, 0.8]), np.array([1.0, 4.0]), np.array([4.0, 1.0]))
-    >>> round(abs(calibration_intercept(ScoreTable(*counts))), 12)
-    0.0
-    """
-    return t.recalibration[0]
-
-
-def calibration_slope(t: ScoreTable) -> float:
-    """Return the slope of the joint logistic recalibration; 1 is perfect, below 1 too extreme.
-
-    >>> counts = (np.array([0.2, 0.8]), np.array([1.0, 4.0]), np.array([4.0, 1.0]))
-    >>> round(calibration_slope(ScoreTable(*counts)), 12)
-    1.0
-    """
-    return t.recalibration[1]
-
-
-def calibration_in_the_large(t: ScoreTable) -> float:
-    """Return the intercept of the logistic recalibration with the slope fixed at 1; 0 is perfect.
-
-    >>> round(calibration_in_the_large(ScoreTable(np.array([0.5]), np.array([3.0]), np.array([1.0]))), 6)
-    1.098612
-    """
-    return t.in_the_large
-
-
-def observed_expected(t: ScoreTable) -> float:
-    """Return the positives over the sum of the probabilities; 1 is perfect.
-
-    >>> observed_expected(ScoreTable.of(np.array([0.25, 0.25]), np.array([True, False])))
-    2.0
-    """
-    return float(divide(t.positives, t.probability.mass[-1]))
-
-
-def _share(part: Array, weight: Array) -> Array:
-    """Elementwise part / weight, 0 where there is no weight."""
-    return np.divide(part, weight, out=np.zeros(len(weight)), where=weight > 0)
-
-
-def _binned(t: ScoreTable, cuts: Sequence[int]) -> tuple[Array, Array, Array]:
-    """Sums over the runs of scores between cuts; scores ascend, so a bin is a run."""
-    places = [0, *cuts, len(t)]
-    pos, neg = (np.array([found[i] if i < len(t) else 0.0 for i in places]) for found in (t.tp, t.fp))
-    mass = np.array([t.mass_below(place) for place in places])
-    return (pos + neg)[:-1] - (pos + neg)[1:], np.diff(mass), pos[:-1] - pos[1:]
+import math
+from functools import partial
+
+from evalreport.features.large import binned
+from evalreport.metrics import influence
+from evalreport.metrics import probability_functions as prob
+from evalreport.metrics.binary_decisions import ONE_CLASS, always
+from evalreport.metrics.record import (
+    CalibrationGaps,
+    Isotonic,
+    Metric,
+    OfPrevalence,
+    Smooth,
+    SmoothGaps,
+    because,
+    view,
+)
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary
+
+_metric = partial(
+    Metric,
+    task="binary",
+    needs="probabilities",
+    reads="scores",
+    low=0.0,
+    high=1.0,
+    better="lower",
+    strategy=Smooth("probabilities"),
+)
+
+BINS = "Tools differ in the number of bins, in width or mass, and in the side that a bin's edge belongs to"
+
+
+def _uncertainty(summary: Summary) -> float:
+    return prob.brier_uncertainty(view(summary, "scores"))
+
+
+def _entropy(summary: Summary) -> float:
+    share: float = view(summary, "scores").positives / summary.weight
+    return -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
+
+
+AUSTIN = "Austin & Steyerberg 2019, Statistics in Medicine 38:4051"
+CORP = "Dimitriadis, Gneiting & Jordan 2021, PNAS 118:e2016191118"
+CURVE = (
+    "The curve is a logistic regression on a restricted cubic spline of the logit, with 4 knots at the 5, "
+    "35, 65 and 95% quantiles of the rows"
+)
+
+
+def _no_fit(t: ScoreTable) -> str:
+    if t.positives == 0 or t.negatives == 0:
+        return ONE_CLASS[1]
+    if len(t) == 1:
+        return "all scores are equal"
+    return "the scores separate the classes: the logistic fit has no finite solution"
+
+
+PROBABILITY: tuple[Metric, ...] = (
+    _metric(
+        name="log_loss",
+        title="Log loss",
+        meaning="mean surprise at the truth, in nats",
+        formula="-mean(y ln p + (1 - y) ln(1 - p))",
+        high=math.inf,
+        strategy=Smooth("mean"),
+        function=prob.log_loss,
+        bounds=binned.log_loss_bounds,
+        derivative=influence.log_loss,
+        no_skill=_entropy,
+        source="Good 1952; scikit-learn log_loss",
+        use="probabilities feed decisions with unknown costs; models are compared on the same rows",
+        trap="one sure and wrong answer can rule it: probabilities are clipped at the float64 epsilon, "
+        "2.2e-16; a tool that clips elsewhere gives another value. Its no-skill level depends on prevalence",
+    ),
+    _metric(
+        name="brier",
+        title="Brier score",
+        meaning="mean squared error of the probability of the positive class",
+        formula="mean((p - y)^2)",
+        strategy=Smooth("mean"),
+        function=prob.brier,
+        bounds=binned.brier_bounds,
+        derivative=influence.brier,
+        no_skill=_uncertainty,
+        source="Brier 1950; scikit-learn brier_score_loss",
+        use="probabilities matter: it asks for calibration and for discrimination at once",
+        trap="Brier's own definition sums over both classes and is twice this. "
+        "Small by itself at low prevalence: compare with prevalence times (1 - prevalence)",
+    ),
+    _metric(
+        name="brier_skill",
+        title="Brier skill score",
+        meaning="share of the Brier score of always answering the prevalence that is saved",
+        formula="1 - Brier / (prevalence (1 - prevalence))",
+        low=-math.inf,
+        better="higher",
+        function=prob.brier_skill,
+        bounds=binned.brier_skill_bounds,
+        derivative=influence.brier_skill,
+        undefined=because(ONE_CLASS),
+        no_skill=always(0.0),
+        source="Murphy 1973; scikit-learn d2_brier_score",
+        use="to compare the Brier score across prevalences",
+        trap="the reference is the prevalence of these very rows, which no forecast knew",
+    ),
+    _metric(
+        name="brier_reliability",
+        title="Brier reliability",
+        meaning="part of the Brier score that comes from miscalibration",
+        formula="sum over distinct scores of w (p - outcome rate)^2 / n",
+        strategy=CalibrationGaps("score", "square"),
+        function=prob.brier_reliability,
+        derivative=influence.brier_reliability,
+        source="Murphy 1973, J. Applied Meteorology 12:595",
+        use="scores take few distinct values",
+        trap="over distinct scores: when nearly each row has its own, it is nearly the Brier score itself, "
+        "and resolution nearly the uncertainty. Tools that bin the scores get other parts. Never 0 in a "
+        "sample, so that the interval may lie below the value; it needs 5 rows or more per distinct score",
+    ),
+    _metric(
+        name="brier_resolution",
+        title="Brier resolution",
+        meaning="part of the outcome's variance that the scores sort out",
+        formula="sum over distinct scores of w (outcome rate - prevalence)^2 / n",
+        high=0.25,
+        better="higher",
+        strategy=CalibrationGaps("score", "square", base=True),
+        function=prob.brier_resolution,
+        derivative=influence.brier_resolution,
+        no_skill=always(0.0),
+        source="Murphy 1973, J. Applied Meteorology 12:595",
+        use="scores take few distinct values",
+        trap="grows with the number of distinct scores, skill or none: see Brier reliability",
+    ),
+    _metric(
+        name="brier_uncertainty",
+        title="Brier uncertainty",
+        meaning="Brier score of always answering the prevalence",
+        formula="prevalence (1 - prevalence)",
+        high=0.25,
+        better="neither",
+        strategy=OfPrevalence(),
+        function=prob.brier_uncertainty,
+        bounds=binned.brier_uncertainty_bounds,
+        derivative=influence.brier_uncertainty,
+        source="Murphy 1973, J. Applied Meteorology 12:595",
+        use="Brier = reliability - resolution + uncertainty",
+        trap="describes the data, not the model",
+    ),
+    _metric(
+        name="ece",
+        title="Expected calibration error",
+        meaning="mean gap between probability and frequency, over 15 equal-width bins",
+        formula="sum over bins of |sum p - sum y| / n",
+        strategy=CalibrationGaps("width", "mean"),
+        function=prob.ece,
+        source="Naeini, Cooper & Hauskrecht 2015, AAAI; bins right-closed, the first holding 0",
+        use="a first look at calibration",
+        trap="of P(positive); for networks it is often the ECE of the top label, another number. "
+        + BINS
+        + ". "
+        "Never 0 for a finite sample, and blind to errors that cancel inside a bin",
+    ),
+    _metric(
+        name="ece_equal_mass",
+        title="Expected calibration error (equal-mass bins)",
+        meaning="mean gap between probability and frequency, over 15 bins of equal weight",
+        formula="sum over bins of |sum p - sum y| / n",
+        strategy=CalibrationGaps("mass", "mean"),
+        function=prob.ece_equal_mass,
+        source="Nixon et al. 2019, CVPR workshops (adaptive calibration error, there of each class)",
+        use="scores crowd together, so that most equal-width bins are empty",
+        trap="of P(positive) alone, where the source averages over bins of each class. "
+        + BINS
+        + ". Tied scores stay in one bin, that of the middle of their weight",
+    ),
+    _metric(
+        name="mce",
+        title="Maximum calibration error",
+        meaning="greatest gap between probability and frequency of any of 15 equal-width bins",
+        formula="max over bins of |mean p - mean y|",
+        strategy=CalibrationGaps("width", "greatest"),
+        function=prob.mce,
+        source="Naeini, Cooper & Hauskrecht 2015, AAAI",
+        use="no part of the range may be wrong",
+        trap="usually the bin with the fewest rows, so mostly noise. " + BINS,
+    ),
+    _metric(
+        name="ici",
+        title="Integrated calibration index",
+        meaning="mean gap between probability and smooth calibration curve",
+        formula="mean(|p - c(p)|), c the share of positives on a restricted cubic spline of logit(p)",
+        strategy=SmoothGaps(),
+        function=prob.smooth_gap,
+        undefined=_no_fit,
+        source=AUSTIN,
+        use="one number for calibration that no choice of bins moves",
+        trap=CURVE + "; a local regression gives a slightly other number. Never 0 for a finite sample",
+    ),
+    _metric(
+        name="e50",
+        title="Median calibration gap (E50)",
+        meaning="gap between probability and smooth calibration curve that half of the rows stay within",
+        formula="median(|p - c(p)|), c as for ici",
+        strategy=SmoothGaps(0.5),
+        function=partial(prob.smooth_gap, quantile=0.5),
+        undefined=_no_fit,
+        source=AUSTIN,
+        use="the usual row matters more than the extreme one",
+        trap=CURVE + ". Rows at rare, high risks do not move it: read it beside E90",
+    ),
+    _metric(
+        name="e90",
+        title="90th percentile of the calibration gap (E90)",
+        meaning="gap between probability and smooth calibration curve that nine rows of ten stay within",
+        formula="90th percentile of |p - c(p)|, c as for ici",
+        strategy=SmoothGaps(0.9),
+        function=partial(prob.smooth_gap, quantile=0.9),
+        undefined=_no_fit,
+        source=AUSTIN,
+        use="few rows may be far off",
+        trap=CURVE + ", which is least sure at its ends, where the greatest gaps are",
+    ),
+    _metric(
+        name="corp_miscalibration",
+        title="CORP miscalibration",
+        meaning="what the best monotone recalibration takes off the Brier score",
+        formula="Brier - Brier of the isotonic fit",
+        strategy=Isotonic(),
+        function=prob.corp_miscalibration,
+        source=CORP,
+        use="to see how much of the Brier score recalibration could save, without a choice of bins",
+        trap="of the rows that the isotonic fit was made on: never below 0, and above it in a finite sample. "
+        "It has no interval here",
+    ),
+    _metric(
+        name="corp_discrimination",
+        title="CORP discrimination",
+        meaning="by how much the recalibrated scores beat the prevalence, in Brier score",
+        formula="prevalence (1 - prevalence) - Brier of the isotonic fit",
+        high=0.25,
+        better="higher",
+        strategy=Isotonic(),
+        function=prob.corp_discrimination,
+        no_skill=always(0.0),
+        source=CORP,
+        use="Brier = miscalibration - discrimination + uncertainty, stable where each row has its own score",
+        trap="of the rows that the isotonic fit was made on: above 0 in a finite sample, skill or none. "
+        "It has no interval here",
+    ),
+    _metric(
+        name="calibration_in_the_large",
+        title="Calibration in the large",
+        meaning="log-odds to add to every probability: above 0, risks are too low",
+        formula="a in logit P(y = 1) = a + logit(p), the slope fixed at 1",
+        low=-math.inf,
+        high=math.inf,
+        better="zero",
+        function=prob.calibration_in_the_large,
+        derivative=influence.calibration_in_the_large,
+        undefined=because(ONE_CLASS, (lambda _: True, "every probability is 0 or 1")),
+        source="Steyerberg 2019, Clinical Prediction Models; scores clipped to [1e-6, 1 - 1e-6]",
+        use="a model goes to a place where the outcome is more, or less, frequent",
+        trap="0 of a model that is too high at one end and too low at the other: read it beside the slope",
+    ),
+    _metric(
+        name="observed_expected_ratio",
+        title="Observed / expected",
+        meaning="how many positives there are for each that the probabilities promise",
+        formula="P / sum of p",
+        high=math.inf,
+        better="one",
+        function=prob.observed_expected,
+        bounds=binned.observed_expected_ratio_bounds,
+        derivative=influence.observed_expected,
+        undefined="all probabilities are 0, or next to it: nothing is expected",
+        source="Debray et al. 2017, BMJ 356:i6460",
+        use="numbers of cases are planned from the probabilities",
+        trap="1 of a model that is too high at one end and too low at the other: read it beside the slope",
+    ),
+    _metric(
+        name="calibration_intercept",
+        title="Calibration intercept",
+        meaning="log-odds to add after the slope: above 0, risks are too low",
+        formula="a in logit P(y = 1) = a + b logit(p), fitted jointly",
+        low=-math.inf,
+        high=math.inf,
+        better="zero",
+        function=prob.calibration_intercept,
+        derivative=partial(influence.recalibration, which=0),
+        undefined=_no_fit,
+        source="Cox 1958, Biometrika 45:562; scores clipped to [1e-6, 1 - 1e-6]",
+        use="probabilities will be shown to people",
+        trap="of the joint fit; calibration-in-the-large fixes the slope at 1 and is another number. "
+        "Only together with a slope near 1 does it say that risks are too low or too high",
+    ),
+    _metric(
+        name="calibration_slope",
+        title="Calibration slope",
+        meaning="below 1, probabilities are too extreme; above 1, too timid",
+        formula="b in logit P(y = 1) = a + b logit(p), fitted jointly",
+        low=-math.inf,
+        high=math.inf,
+        better="one",
+        function=prob.calibration_slope,
+        derivative=partial(influence.recalibration, which=1),
+        undefined=_no_fit,
+        source="Cox 1958, Biometrika 45:562; Miller, Hui & Tierney 1991",
+        use="to see overfitting: its mark is a slope below 1",
+        trap="1 does not make a model calibrated, only neither too extreme nor too timid on average",
+    ),
+)

@@ -1,253 +1,219 @@
-"""Functions of the ranking: of the distinct scores with the weight of positives and negatives at each.
-
-Each takes a `ScoreTable` and returns a float, NaN where it is undefined. Tied scores move together; a
-score that carries no weight changes nothing, so that bootstrap weights may be laid over a sorted table.
-Only the order of the scores counts.
-"""
+"""Records of the binary ranking metrics."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from functools import partial
 
-import numpy as np
+from evalreport.features.large import binned
+from evalreport.metrics import influence
+from evalreport.metrics import ranking_functions as rank
+from evalreport.metrics.binary_decisions import NO_POSITIVE, ONE_CLASS, always
+from evalreport.metrics.record import BestThreshold, CurvePoint, DeLong, Metric, Smooth, because, divide, view
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary
 
-from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array, inner
-from evalreport.metrics.record import divide
-
-ROUNDING = 1e-12
-"""A rate this close to its bound meets it: sums of weights are not exact."""
-
-
-def roc_auc(t: ScoreTable) -> float:
-    """Return the probability that a positive scores above a negative, a tie counting one half.
-
-    >>> roc_auc(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
-    0.75
-    """
-    return float(divide(t.ranking.outranked, t.positives * t.negatives))
-
-
-def gini(t: ScoreTable) -> float:
-    """Return 2 AUC - 1 (Somers' D), in [-1, 1].
-
-    >>> gini(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
-    0.5
-    """
-    return 2 * roc_auc(t) - 1
+_metric = partial(
+    Metric,
+    task="binary",
+    needs="scores",
+    reads="scores",
+    low=0.0,
+    high=1.0,
+    better="higher",
+    undefined=because(ONE_CLASS),
+)
 
 
-def average_precision(t: ScoreTable) -> float:
-    """Return the sum over thresholds of the gain in recall times the precision there, in [0, 1].
-
-    >>> average_precision(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
-    0.5
-    """
-    return float(divide(t.ranking.precision, t.positives))
+def share(summary: Summary) -> float:
+    """Return the prevalence: the precision of a random ranking."""
+    table = view(summary, "scores")
+    return float(divide(table.positives, table.positives + table.negatives))
 
 
-def partial_auc(t: ScoreTable, max_fpr: float) -> float:
-    """Return the area under ROC up to a false positive rate, on McClish's scale: 0.5 chance, 1 perfect.
-
-    >>> partial_auc(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])), 0.1)
-    1.0
-    """
-    if not _both(t):
-        return float("nan")
-    edge = max_fpr * t.negatives
-    inside = int(np.searchsorted(t.fp[::-1], edge, side="right"))
-    top = slice(len(t) - inside, len(t))
-    # a step is a trapezoid under the line
-    area = sum(inner(t.neg[b], t.tp[b] - t.pos[b] / 2) for b in t.blocks(top.start, top.stop))
-    found, flagged = (float(t.tp[top.start]), float(t.fp[top.start])) if inside else (0.0, 0.0)
-    left, slope = edge - flagged, t.pos[top.start - 1] / t.neg[top.start - 1]
-    area = (area + left * (found + left * slope / 2)) / (t.positives * t.negatives)
-    chance = max_fpr * max_fpr / 2
-    return float((1 + (area - chance) / (max_fpr - chance)) / 2)
-
-
-def partial_auc_fpr10(t: ScoreTable) -> float:
-    """Return `partial_auc` up to a false positive rate of 0.1, in [9/19, 1].
-
-    >>> partial_auc_fpr10(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
-    1.0
-    """
-    return partial_auc(t, 0.1)
-
-
-def ks(t: ScoreTable) -> float:
-    """Return the greatest TPR - FPR over all thresholds, in [0, 1].
-
-    >>> ks(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
-    0.5
-    """
-    return t.ranking.gap
-
-
-def eer(t: ScoreTable) -> float:
-    """Return the error rate where FPR and FNR are equal, on the line between neighbouring ROC points.
-
-    >>> eer(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
-    0.3333333333333333
-    """
-    if not _both(t):
-        return float("nan")
-    fp, tp = t.fp[::-1], t.tp[::-1]
-
-    def point(i: int) -> tuple[float, float]:
-        """FPR, and by how much it exceeds FNR, with the i + 1 highest scores called positive."""
-        fpr, tpr = (float(fp[i]) / t.negatives, float(tp[i]) / t.positives) if i >= 0 else (0.0, 0.0)
-        return fpr, fpr + tpr - 1
-
-    after = bisect_left(range(len(t) - 1), 0.0, key=lambda i: point(i)[1])
-    (low, below), (high, above) = point(after - 1), point(after)
-    return low + below / (below - above) * (high - low)
-
-
-def tpr_at_fpr(t: ScoreTable, limit: float) -> float:
-    """Return the greatest TPR of a threshold whose FPR is at most `limit`; 0 when none flags anything.
-
-    >>> tpr_at_fpr(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
-    0.5
-    """
-    if not _both(t):
-        return float("nan")
-    allowed = int(np.searchsorted(t.fp[::-1], (limit + ROUNDING) * t.negatives, side="right"))
-    return float(t.tp[::-1][allowed - 1]) / t.positives if allowed else 0.0
-
-
-def tpr_at_fpr01(t: ScoreTable) -> float:
-    """Return `tpr_at_fpr` at 0.01, in [0, 1].
-
-    >>> tpr_at_fpr01(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
-    1.0
-    """
-    return tpr_at_fpr(t, 0.01)
-
-
-def tpr_at_fpr05(t: ScoreTable) -> float:
-    """Return `tpr_at_fpr` at 0.05, in [0, 1].
-
-    >>> tpr_at_fpr05(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
-    1.0
-    """
-    return tpr_at_fpr(t, 0.05)
-
-
-def fpr_at_tpr(t: ScoreTable, recall: float) -> float:
-    """Return the smallest FPR of a threshold whose TPR is at least `recall`, in [0, 1].
-
-    >>> fpr_at_tpr(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
-    0.0
-    """
-    return float(t.fp[::-1][_reaching(t, recall)]) / t.negatives if _both(t) else float("nan")
-
-
-def fpr_at_tpr95(t: ScoreTable) -> float:
-    """Return `fpr_at_tpr` at 0.95, in [0, 1].
-
-    >>> fpr_at_tpr95(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
-    0.0
-    """
-    return fpr_at_tpr(t, 0.95)
-
-
-def precision_at_recall(t: ScoreTable, recall: float) -> float:
-    """Return the highest precision of a threshold whose recall is at least `recall`, in [0, 1].
-
-    >>> precision_at_recall(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
-    1.0
-    """
+def _unreached(t: ScoreTable) -> str:
     if t.positives == 0:
-        return float("nan")
-    reaching = t.blocks(stop=len(t) - _reaching(t, recall))
-    return max(float(_precision(t, b).max()) for b in reaching)
+        return NO_POSITIVE[1]
+    return f"no threshold reaches a precision of 0.9; the best is {rank.best_precision(t):.3g}"
 
 
-def precision_at_recall90(t: ScoreTable) -> float:
-    """Return `precision_at_recall` at 0.9, in [0, 1].
-
-    >>> precision_at_recall90(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
-    0.5
-    """
-    return precision_at_recall(t, 0.9)
-
-
-def recall_at_precision(t: ScoreTable, precision: float) -> float:
-    """Return the highest recall of a threshold whose precision is at least this; NaN when none reaches it.
-
-    >>> recall_at_precision(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.6)
-    1.0
-    """
-    for b in t.blocks(stop=_weighed(t)):  # the laxest threshold first
-        reached = np.flatnonzero(_precision(t, b) >= precision - ROUNDING)
-        if len(reached):
-            return float(t.tp[b][reached[0]]) / t.positives
-    return float("nan")
-
-
-def recall_at_precision90(t: ScoreTable) -> float:
-    """Return `recall_at_precision` at 0.9; NaN when none reaches it.
-
-    >>> recall_at_precision90(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
-    1.0
-    """
-    return recall_at_precision(t, 0.9)
-
-
-def best_precision(t: ScoreTable) -> float:
-    """Return the highest precision of any threshold: what can be reached at all.
-
-    >>> best_precision(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
-    0.5
-    """
-    return max((float(_precision(t, b).max()) for b in t.blocks(stop=_weighed(t))), default=0.0)
-
-
-def lift(t: ScoreTable, share: float) -> float:
-    """Return the prevalence among the top `share` of rows, relative to that of all rows.
-
-    Of scores tied across the cut, a proportionate part counts: what a random order of them gives on
-    average.
-
-    >>> round(lift(ScoreTable.of(np.arange(10.0), np.arange(10) > 7), 0.1), 12)
-    5.0
-    """
-    if t.positives == 0:
-        return float("nan")
-    cut = share * t.total
-    fp, tp = t.fp[::-1], t.tp[::-1]
-    after = bisect_left(range(len(t) - 1), cut, key=lambda i: float(tp[i] + fp[i]))
-    found, flagged = (float(tp[after - 1]), float(tp[after - 1] + fp[after - 1])) if after else (0.0, 0.0)
-    part = (cut - flagged) / (float(tp[after] + fp[after]) - flagged)
-    return (found + part * (float(tp[after]) - found)) / (share * t.positives)
-
-
-def lift_at_10(t: ScoreTable) -> float:
-    """Return `lift` among the top tenth of rows, in [0, 10].
-
-    >>> round(lift_at_10(ScoreTable.of(np.arange(10.0), np.arange(10) > 7)), 12)
-    5.0
-    """
-    return lift(t, 0.1)
-
-
-def _both(t: ScoreTable) -> bool:
-    return t.positives > 0 and t.negatives > 0
-
-
-def _weighed(t: ScoreTable) -> int:
-    """Number of scores at or above which any weight lies; the others have no precision."""
-    return len(t) - min(int(np.searchsorted(found[::-1], 0.0, side="right")) for found in (t.tp, t.fp))
-
-
-def _precision(t: ScoreTable, b: slice) -> Array:
-    """Precision at each score of a block as threshold."""
-    tp = t.tp[b]
-    precision: Array = tp / (tp + t.fp[b])
-    return precision
-
-
-def _reaching(t: ScoreTable, recall: float) -> int:
-    """How many of the highest scores are too few to reach a recall."""
-    return int(np.searchsorted(t.tp[::-1], (recall - ROUNDING) * t.positives))
+RANKING: tuple[Metric, ...] = (
+    _metric(
+        name="roc_auc",
+        title="ROC AUC",
+        meaning="chance that a positive scores above a negative",
+        formula="P(s+ > s-) + P(s+ = s-) / 2",
+        strategy=DeLong(),
+        function=rank.roc_auc,
+        bounds=binned.roc_auc_bounds,
+        derivative=influence.roc_auc,
+        no_skill=always(0.5),
+        source="Hanley & McNeil 1982, Radiology 143:29; scikit-learn roc_auc_score",
+        use="to judge a ranking before a threshold is chosen, at any prevalence",
+        trap="at low prevalence 0.95 can go with mostly false alarms: look at average precision. "
+        "With one class in the truth it has no value; some tools return 0.5 or 0. Ties count one half",
+    ),
+    _metric(
+        name="gini",
+        title="Gini coefficient",
+        meaning="ROC AUC rescaled so that chance is 0",
+        formula="2 AUC - 1",
+        low=-1.0,
+        strategy=DeLong(),
+        function=rank.gini,
+        bounds=binned.gini_bounds,
+        derivative=influence.gini,
+        no_skill=always(0.0),
+        source="Somers 1962 (D); Thomas, Edelman & Crook 2002, Credit Scoring and Its Applications",
+        use="where the field expects it, as in credit scoring",
+        trap="the same evidence as ROC AUC; not the Gini impurity of decision trees",
+    ),
+    _metric(
+        name="average_precision",
+        title="Average precision",
+        meaning="precision averaged over the positives as they are found",
+        formula="sum over thresholds of (R_i - R_(i-1)) P_i",
+        strategy=Smooth("ranking", merged=True),
+        function=rank.average_precision,
+        bounds=binned.average_precision_bounds,
+        derivative=influence.average_precision,
+        undefined=because(NO_POSITIVE),
+        no_skill=share,
+        source="Buckland & Gey 1994, JASIS 45:12; Zhu 2004, University of Waterloo; scikit-learn "
+        "average_precision_score",
+        use="positives are rare and the top of the ranking is what counts",
+        trap="its no-skill level is the prevalence, so it does not compare across data sets. "
+        "The trapezoid area under precision and recall is another, larger number: linear interpolation "
+        "there is too kind. Without a positive scikit-learn returns 0; here it is undefined",
+    ),
+    _metric(
+        name="partial_auc_fpr10",
+        title="Partial ROC AUC (FPR up to 0.1)",
+        meaning="ROC AUC over the region of few false alarms, rescaled so that chance is 0.5",
+        formula="(1 + (A - 0.005) / (0.1 - 0.005)) / 2, A the area up to FPR 0.1",
+        low=9 / 19,
+        strategy=Smooth("ranking"),
+        function=rank.partial_auc_fpr10,
+        bounds=partial(binned.partial_auc_bounds, limit=0.1),
+        derivative=partial(influence.partial_auc, limit=0.1),
+        no_skill=always(0.5),
+        source="McClish 1989, Medical Decision Making 9:190; scikit-learn roc_auc_score(max_fpr=0.1)",
+        use="only thresholds with few false alarms can be used",
+        trap="the raw partial area goes to 0.1, not to 1: this one is standardised",
+    ),
+    _metric(
+        name="ks",
+        title="Kolmogorov-Smirnov statistic",
+        meaning="greatest gap between the score distributions of positives and negatives",
+        formula="max over thresholds of TPR - FPR",
+        strategy=BestThreshold(),
+        function=rank.ks,
+        bounds=binned.ks_bounds,
+        no_skill=always(0.0),
+        source="Kolmogorov 1933; Smirnov 1939; the greatest Youden's J of the ROC curve",
+        use="where the field expects it, as in credit scoring",
+        trap="the best of all thresholds on these very rows, so it flatters; above 0 for a random score too. "
+        "One-sided: a two-sided KS test also counts FPR - TPR",
+    ),
+    _metric(
+        name="eer",
+        rate=True,
+        title="Equal error rate",
+        meaning="error rate where false alarms and misses are equally frequent",
+        formula="FPR = FNR, on the line between neighbouring ROC points",
+        better="lower",
+        strategy=CurvePoint("equal errors"),
+        function=rank.eer,
+        bounds=binned.eer_bounds,
+        no_skill=always(0.5),
+        source="Martin et al. 1997, Eurospeech (the DET curve)",
+        use="biometrics and detection, to compare systems",
+        trap="nobody need work at this threshold; tools differ in how they go between ROC points",
+    ),
+    _metric(
+        name="tpr_at_fpr01",
+        rate=True,
+        title="Recall at FPR 0.01",
+        meaning="share of positives found while at most 1% of negatives are flagged",
+        formula="max TPR over thresholds with FPR <= 0.01",
+        strategy=CurvePoint("tpr at fpr", 0.01),
+        function=rank.tpr_at_fpr01,
+        bounds=partial(binned.tpr_at_fpr_bounds, limit=0.01),
+        no_skill=always(0.01),
+        source="Egan 1975, Signal Detection Theory and ROC Analysis",
+        use="false alarms have to be very rare",
+        trap="no interpolation: real thresholds only. Below 100 negatives it allows no false alarm at all",
+    ),
+    _metric(
+        name="tpr_at_fpr05",
+        rate=True,
+        title="Recall at FPR 0.05",
+        meaning="share of positives found while at most 5% of negatives are flagged",
+        formula="max TPR over thresholds with FPR <= 0.05",
+        strategy=CurvePoint("tpr at fpr", 0.05),
+        function=rank.tpr_at_fpr05,
+        bounds=partial(binned.tpr_at_fpr_bounds, limit=0.05),
+        no_skill=always(0.05),
+        source="Egan 1975, Signal Detection Theory and ROC Analysis",
+        use="false alarms have to be rare",
+        trap="no interpolation: real thresholds only. Below 20 negatives it allows no false alarm at all",
+    ),
+    _metric(
+        name="fpr_at_tpr95",
+        rate=True,
+        title="FPR at recall 0.95",
+        meaning="share of negatives flagged while at least 95% of positives are found",
+        formula="min FPR over thresholds with TPR >= 0.95",
+        better="lower",
+        strategy=CurvePoint("fpr at tpr", 0.95),
+        function=rank.fpr_at_tpr95,
+        bounds=partial(binned.fpr_at_tpr_bounds, recall=0.95),
+        no_skill=always(0.95),
+        source="Liang, Li & Srikant 2018, ICLR (FPR at 95% TPR)",
+        use="few positives may be missed, as in screening and novelty detection",
+        trap="rests on the lowest-scored 5% of the positives alone: unstable when positives are few",
+    ),
+    _metric(
+        name="precision_at_recall90",
+        rate=True,
+        title="Precision at recall 0.9",
+        meaning="best precision while at least 90% of positives are found",
+        formula="max precision over thresholds with recall >= 0.9",
+        strategy=CurvePoint("precision at recall", 0.9),
+        function=rank.precision_at_recall90,
+        bounds=partial(binned.precision_at_recall_bounds, recall=0.9),
+        undefined=because(NO_POSITIVE),
+        no_skill=share,
+        source="Eban et al. 2017, AISTATS",
+        use="nine in ten positives must be found",
+        trap="the threshold is picked on these very rows: expect less on new ones",
+    ),
+    _metric(
+        name="recall_at_precision90",
+        rate=True,
+        title="Recall at precision 0.9",
+        meaning="most positives found while at least 90% of alarms are right",
+        formula="max recall over thresholds with precision >= 0.9",
+        strategy=CurvePoint("recall at precision", 0.9),
+        function=rank.recall_at_precision90,
+        undefined=_unreached,
+        source="Eban et al. 2017, AISTATS",
+        use="nine in ten alarms must be right",
+        trap="a lucky first rank reaches precision 1 at a tiny recall; where 0.9 is never reached it is "
+        "undefined here, 0 elsewhere",
+    ),
+    _metric(
+        name="lift_at_10",
+        title="Lift in the top 10%",
+        meaning="how many times more frequent positives are among the highest tenth of scores",
+        formula="precision among the top 10% / prevalence",
+        high=10.0,
+        strategy=CurvePoint("lift", 0.1),
+        function=rank.lift_at_10,
+        bounds=partial(binned.lift_bounds, share=0.1),
+        undefined=because(NO_POSITIVE),
+        no_skill=always(1.0),
+        source="Provost & Fawcett 2013, Data Science for Business",
+        use="a campaign or an inspection can reach a tenth of all cases",
+        trap="cannot exceed 1 / prevalence, nor 10. Scores tied across the cut count in proportion",
+    ),
+)

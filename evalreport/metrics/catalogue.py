@@ -1,34 +1,122 @@
-"""The catalogue: every metric of every task, in order."""
+"""Named sets of metrics: which of them each table, verdict and page is about, by task.
+
+A metric joins a table by standing here; whoever makes the table asks for the set, never for names.
+
+The catalogue: every metric of every task, in order.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from evalreport.errors import UsageError, nearest
-from evalreport.facts import BinaryCounts, Summary, Tally
-from evalreport.facts.classes import RankedScores
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
-from evalreport.metrics.entries import (
-    binary_agreement,
-    binary_counts,
-    binary_probability,
-    binary_ranking,
-    multiclass,
-    multiclass_scores,
-    multilabel,
-    text,
-)
-from evalreport.metrics.entries.operating_points import operating_point
-from evalreport.metrics.named_sets import OF_CLASS
-from evalreport.metrics.record import Metric, lacks, one_vs_rest
-from evalreport.metrics.strategies import Proportion
+from evalreport.core.errors import UsageError, nearest
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.features.text_labels import metrics
+from evalreport.metrics import binary_decisions, binary_probability, binary_ranking, multiclass, multilabel
+from evalreport.metrics.operating_points import operating_point
+from evalreport.metrics.record import Metric, Proportion, lacks, one_vs_rest
+from evalreport.statistics.class_scores import RankedScores
+from evalreport.statistics.confusion import BinaryCounts
+from evalreport.statistics.row_sums import Tally
+from evalreport.statistics.summary import Summary
+
+HEADLINE: Mapping[str, tuple[str, ...]] = {
+    "binary": ("recall", "specificity", "precision", "roc_auc", "average_precision", "mcc", "brier"),
+    "multiclass": ("accuracy", "top_3_accuracy", "f1_macro", "balanced_accuracy", "mcc"),
+    "multilabel": (
+        "f1_micro",
+        "f1_macro",
+        "precision_micro",
+        "recall_micro",
+        "subset_accuracy",
+        "average_precision_samples",
+    ),
+    "text": ("accuracy", "accuracy_parsed", "f1_macro", "mcc", "parse_rate"),
+}
+"""The first table of a report; ``text`` for labels read from text."""
+COMPARED: Mapping[str, tuple[str, ...]] = {
+    "binary": (*HEADLINE["binary"], "f1", "accuracy", "balanced_accuracy", "log_loss"),
+    "multiclass": (*HEADLINE["multiclass"], "f1_weighted", "log_loss", "brier"),
+    "multilabel": (*HEADLINE["multilabel"], "label_accuracy", "roc_auc_macro", "average_precision_macro"),
+    "text": HEADLINE["text"],
+}
+"""The table that compares runs."""
+DESCRIBED: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("recall", "specificity", "precision", "f1", "roc_auc", "average_precision", "brier"),
+    "multiclass": ("accuracy", "balanced_accuracy", "f1_macro", "mcc", "top_3_accuracy", "log_loss"),
+    "multilabel": ("f1_micro", "f1_macro", "f1_samples", "subset_accuracy", "hamming_loss", "roc_auc_macro"),
+}
+"""The table in the description of a run in MLflow, as far as they are defined."""
+PRIMARY: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("roc_auc", "mcc", "accuracy"),
+    "multiclass": ("accuracy", "roc_auc_ovr_macro"),
+    "multilabel": ("f1_micro", "average_precision_macro"),
+}
+"""What the verdict of a comparison is about: the first that every run has."""
+ERROR_KINDS: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("recall", "specificity"),
+    "multiclass": (),
+    "multilabel": (),
+}
+"""Metrics that count the errors of one kind over all rows; of several classes it is the recall of each."""
+CLIPPED = ("log_loss", "calibration_slope", "calibration_intercept")
+"""What depends on where probabilities of exactly 0 and 1 are clipped."""
+OF_SLICES: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("recall", "specificity", "roc_auc", "f1"),
+    "multiclass": ("accuracy", "f1_macro"),
+    "multilabel": ("f1_micro", "subset_accuracy"),
+}
+"""What slices are judged by, as far as they are known, the first ones first."""
+OF_CALIBRATION: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("observed_expected_ratio", "calibration_slope"),
+    "multiclass": (),
+    "multilabel": (),
+}
+"""What the probabilities of a slice are judged by; 1 is right."""
+OF_GROUPS: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("predicted_positive_rate", "recall", "fpr", "precision", "accuracy", "roc_auc"),
+    "multiclass": ("accuracy", "f1_macro"),
+    "multilabel": ("f1_micro", "subset_accuracy"),
+}
+"""Whose gap and ratio between groups are told."""
+OF_SWEEP: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("roc_auc", "average_precision"),
+    "multiclass": ("accuracy",),
+    "multilabel": ("precision_micro", "recall_micro", "average_precision_micro"),
+}
+"""What the page of a threshold sweep names."""
+OF_RANKING: Mapping[Task, str] = {
+    "binary": "roc_auc",
+    "multiclass": "roc_auc_ovr_macro",
+    "multilabel": "roc_auc_macro",
+}
+"""What judges a ranking."""
+OF_ORDER = ("cohen_kappa_quadratic", "mean_absolute_error", "ranked_probability_score")
+"""What grades in an order are evaluated by: a miss by its distance, the first one against chance."""
+BALANCED = "f1"
+"""What a threshold is chosen for where nothing is asked; beside it is that of flagging all."""
+OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
+"""What each class or label has against all others."""
+AT_THRESHOLDS = ("f1", "precision", "recall", "specificity", "mcc")
+"""Whose value at each threshold is logged, where scores are probabilities."""
+OF_FOUR = ("recall", "specificity", "precision", "npv", "f1", "predicted_positive_rate")
+"""What stands beside a two-by-two table, in its order."""
+OF_ALL: Mapping[str, str] = {
+    "precision_micro": "precision",
+    "recall_micro": "recall",
+    "f1_micro": "f1",
+    "jaccard_micro": "jaccard",
+    "label_accuracy": "accuracy",
+}
+"""Metrics of the counts of all labels together, and the binary metric that each is of them."""
+
 
 BINARY: tuple[Metric, ...] = (
-    *binary_counts.COUNTS,
-    *binary_agreement.AGREEMENT,
+    *binary_decisions.COUNTS,
+    *binary_decisions.AGREEMENT,
     *binary_ranking.RANKING,
     *binary_probability.PROBABILITY,
 )
@@ -36,8 +124,8 @@ MULTICLASS: tuple[Metric, ...] = (
     *multiclass.RIGHT,
     *multiclass.AVERAGES,
     *multiclass.AGREEMENT,
-    *multiclass_scores.PROBABILITIES,
-    *multiclass_scores.RANKING,
+    *multiclass.PROBABILITIES,
+    *multiclass.RANKING,
     *multiclass.COLLAPSE,
 )
 MULTILABEL: tuple[Metric, ...] = (
@@ -46,9 +134,9 @@ MULTILABEL: tuple[Metric, ...] = (
     *multilabel.RANKING,
     *multilabel.SHAPE,
 )
-TEXT: tuple[Metric, ...] = text.TEXT
+TEXT: tuple[Metric, ...] = metrics.TEXT
 """What multiclass labels read from text have beside the multiclass list."""
-TEXT_BINARY: tuple[Metric, ...] = text.TEXT_BINARY
+TEXT_BINARY: tuple[Metric, ...] = metrics.TEXT_BINARY
 """The same beside the binary list."""
 
 
@@ -137,7 +225,7 @@ def one_label(summary: Summary, code: int) -> Summary:
     Examples
     --------
     >>> import numpy as np
-    >>> from evalreport.facts import Counts
+    >>> from evalreport.statistics.confusion import Counts
     >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
     >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts)
     >>> find("recall").of(one_label(whole, 1))
@@ -189,7 +277,7 @@ def no_skill(metric: Metric, summary: Summary) -> float | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from evalreport.facts import Counts
+    >>> from evalreport.statistics.confusion import Counts
     >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
     >>> no_skill(find("precision"), Summary(Binary(0, 1), 3, 3.0, Tally.of({}, np.ones(3)), counts))
     0.6666666666666666

@@ -10,23 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.bounds import CLOSE
-from evalreport.errors import UsageError, nearest
-from evalreport.facts import Counts
-from evalreport.facts.counts import Array, Places
-from evalreport.intervals.sampling import Sampling
+from evalreport.core.bounds import CLOSE
+from evalreport.core.errors import UsageError, nearest
+from evalreport.core.result import Undefined
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import FloatArray, Probabilities
+from evalreport.features.studies.search import Dimension, Search, optimise
+from evalreport.features.studies.trial import Direction
+from evalreport.features.text_labels.function import load
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import MULTICLASS, find
-from evalreport.parsing.function import load
-from evalreport.predictions import Predictions
-from evalreport.resampling import poisson_counts, unit_sums
-from evalreport.scores import FloatArray, Probabilities
-from evalreport.study import Direction
-from evalreport.study.search import Dimension, Search, optimise
-from evalreport.thresholds.costs import CostMatrix, answered
-from evalreport.thresholds.records import Tuned
+from evalreport.statistics.confusion import Array, Counts, Places
+from evalreport.statistics.resampling import poisson_counts, unit_sums
+from evalreport.thresholds.best_threshold import Tuned
+from evalreport.thresholds.objectives import CostMatrix, answered
+from evalreport.thresholds.per_label import JointChoice, called, tuned, units_of
 from evalreport.thresholds.sweep import middle_of_longest_run
-from evalreport.thresholds.tuned import JointChoice, called, tuned, units_of
-from evalreport.values import Undefined
 
 PASSES = 20
 """The most times that a descent goes round all classes: a bound on time, for it ends by itself as soon as a
@@ -79,8 +78,8 @@ def class_weights(
 
     Examples
     --------
-    >>> from evalreport.labels import Multiclass
-    >>> from evalreport.predictions import predictions
+    >>> from evalreport.data.labels import Multiclass
+    >>> from evalreport.data.predictions import predictions
     >>> scores = Probabilities([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.3, 0.7]])
     >>> rows = predictions(Multiclass("ab"), ["a", "b", "b", "b"], scores=scores)
     >>> found = class_weights(rows, CostMatrix([[0, 1], [4, 0]]))

@@ -13,19 +13,19 @@ from typing import Any, Self
 
 import numpy as np
 
-from evalreport.bounds import CLOSE
-from evalreport.errors import UsageError
-from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.facts.counts import Array, Places
-from evalreport.intervals.quantiles import t_quantile
-from evalreport.intervals.sampling import Sampling
-from evalreport.intervals.scales import transformed
-from evalreport.predictions import Predictions
-from evalreport.scores import NoScores
-from evalreport.thresholds.holding import chance_at, held, one_class
+from evalreport.core.bounds import CLOSE
+from evalreport.core.errors import UsageError
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import NoScores
+from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.settings import Sampling
+from evalreport.intervals.standard_errors import transformed
+from evalreport.statistics.confusion import Array, BinaryCounts, Places
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.best_threshold import BoundKept, Choice, Optimum, OutOfSample
+from evalreport.thresholds.bounds_on_new_rows import chance_at, held, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
-from evalreport.thresholds.optimum import Choice, Optimum
-from evalreport.thresholds.records import BoundKept, OutOfSample
 from evalreport.thresholds.resampling import (
     RowGroups,
     SingleRows,
@@ -36,7 +36,6 @@ from evalreport.thresholds.resampling import (
     units_of,
 )
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run, scores_of_rows
-from evalreport.values import Estimate, Result, Undefined
 
 FOLDS = 10
 """The usual ten (Kohavi 1995, IJCAI): nine tenths of the rows choose almost as well as all."""

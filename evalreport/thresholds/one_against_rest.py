@@ -6,18 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalreport.bounds import Bound, is_bound
-from evalreport.errors import UsageError, nearest
-from evalreport.facts import ScoreTable
-from evalreport.intervals.sampling import Sampling
-from evalreport.labels import Binary, LabelSpace, Multilabel
-from evalreport.metrics.named_sets import OF_ALL
-from evalreport.predictions import Categorical, Predictions
-from evalreport.scores import NoScores
+from evalreport.core.bounds import Bound, is_bound
+from evalreport.core.errors import UsageError, nearest
+from evalreport.data.labels import Binary, LabelSpace, Multilabel
+from evalreport.data.predictions import Categorical, Predictions
+from evalreport.data.scores import NoScores
+from evalreport.intervals.settings import Sampling
+from evalreport.metrics.catalogue import OF_ALL
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.best_threshold import Choice, Hold, Optimum, Unreachable
 from evalreport.thresholds.cross_fitting import check_alike, judged
 from evalreport.thresholds.objectives import Objective
-from evalreport.thresholds.optimum import Choice, Optimum, Unreachable
-from evalreport.thresholds.records import Hold
 from evalreport.thresholds.sweep import scores_of_rows
 
 REST = Binary("rest", "label")
@@ -110,8 +109,8 @@ def part_threshold(
 
     Examples
     --------
-    >>> from evalreport.predictions import predictions
-    >>> from evalreport.scores import Probabilities
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.scores import Probabilities
     >>> scores = Probabilities([[0.2, 0.7], [0.6, 0.3], [0.1, 0.2], [0.4, 0.1]])
     >>> rows = predictions(Multilabel("ab"), [["b"], ["a", "b"], [], ["a"]], scores=scores)
     >>> both = part_bounds("recall>=1", rows.space)

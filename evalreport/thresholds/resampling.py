@@ -12,15 +12,14 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.thin import along
-from evalreport.facts import BinaryCounts
-from evalreport.facts.columns import PIECE, as_stored, is_stored, run_sums
-from evalreport.facts.counts import Array, Places, sums
-from evalreport.intervals.draws import posterior
-from evalreport.intervals.sampling import Sampling, by_rows
-from evalreport.predictions import Predictions
-from evalreport.resampling import poisson_counts
-from evalreport.scores import NoScores
+from evalreport.curves.curve import along
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import NoScores
+from evalreport.features.large.stored_columns import PIECE, as_stored, is_stored, run_sums
+from evalreport.intervals.bootstrap import posterior
+from evalreport.intervals.settings import Sampling, by_rows
+from evalreport.statistics.confusion import Array, BinaryCounts, Places, sums
+from evalreport.statistics.resampling import poisson_counts
 from evalreport.thresholds.sweep import Sweep
 
 EXACT = 50_000

@@ -11,18 +11,26 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.bounds import CLOSE
-from evalreport.curves.thin import along, bends
-from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.facts.columns import is_stored
-from evalreport.facts.counts import Array, Places, run_starts
-from evalreport.facts.hull import hull
-from evalreport.predictions import Predictions
-from evalreport.scores import NoScores
+from evalreport.core.bounds import CLOSE
+from evalreport.core.result import Undefined
+from evalreport.curves.curve import along, bends
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import NoScores
+from evalreport.features.large.stored_columns import is_stored
+from evalreport.statistics.confusion import Array, BinaryCounts, Places, run_starts
+from evalreport.statistics.roc_hull import hull
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.best_threshold import (
+    Choice,
+    Optimum,
+    SweepPoint,
+    SweepRecord,
+    Tuned,
+    Unreachable,
+    choice_from_wire,
+    choice_to_wire,
+)
 from evalreport.thresholds.objectives import STANDARD, Objective
-from evalreport.thresholds.optimum import Choice, Optimum, Unreachable, choice_from_wire, choice_to_wire
-from evalreport.thresholds.records import SweepPoint, SweepRecord, Tuned
-from evalreport.values import Undefined
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,23 +7,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evalreport.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
-from evalreport.intervals.repeated import AnswerSamples, collapsed
-from evalreport.labels import Binary, LabelSpace, Multiclass, renamed
-from evalreport.parsing import Parsed
-from evalreport.predictions import Predictions
-from evalreport.provenance import Provenance
-from evalreport.report.names import UNIT_TAG
-from evalreport.sources.columns import Found, find, find_folds, find_in_files, to_predictions
-from evalreport.sources.graded import refuse_unparsed
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.reading import read_for, read_truth
-from evalreport.sources.request import listed
-from evalreport.sources.run_candidates import RunRequest
-from evalreport.sources.run_tables import RunTable, read_run
-from evalreport.sources.runs import RunInfo, child_runs
-from evalreport.sources.tables import RawTable
-from evalreport.stages import stage
+from evalreport.columns.find import Found, find, find_folds, find_in_files, to_predictions
+from evalreport.columns.graded import refuse_unparsed
+from evalreport.columns.request import listed
+from evalreport.core.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
+from evalreport.core.progress import stage
+from evalreport.core.result import Provenance
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, renamed
+from evalreport.data.predictions import Predictions
+from evalreport.features.text_labels.outcomes import Parsed
+from evalreport.features.text_labels.repeated_answers import AnswerSamples, collapsed
+from evalreport.page.payload import UNIT_TAG
+from evalreport.readers.formats import RawTable
+from evalreport.readers.read import read_for, read_truth
+from evalreport.tracking.client import Store
+from evalreport.tracking.find_predictions import RunRequest, RunTable, read_run
+from evalreport.tracking.runs import RunInfo, child_runs
 from evalreport.workflow.request import Request
 
 SENSITIVE_TAG = "evalreport.sensitive"
@@ -283,6 +282,6 @@ def _answers(found: Found, request: Request) -> Parsed | None:
             "several labels cannot be read from one answer",
             fix="parse them before, and name the column of their lists with --pred",
         )
-    from evalreport.parsing.parser import make_parser, parse_all
+    from evalreport.features.text_labels.parser import make_parser, parse_all
 
     return parse_all(found.text.tolist(), make_parser(request.parse, space.texts, fuzzy=request.fuzzy))

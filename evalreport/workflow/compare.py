@@ -1,4 +1,7 @@
-"""Runs and files against each other: read, evaluated, compared, judged by rules."""
+"""Runs and files against each other: read, evaluated, compared, judged by rules.
+
+A comparison to where it is wanted, a run among them: the parent of the compared runs, or the baseline.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from evalreport.bounds import Bound
 from evalreport.comparison.compare import MOST_RUNS, compare
-from evalreport.comparison.over_time import OverTime, TimedRun, in_order
-from evalreport.comparison.planning import RowsNeeded, needed_for
-from evalreport.comparison.values import Comparison
-from evalreport.errors import (
+from evalreport.comparison.comparison import Comparison
+from evalreport.comparison.sample_size import RowsNeeded, needed_for
+from evalreport.core.bounds import Bound
+from evalreport.core.errors import (
     ArtifactNotFoundError,
     DataError,
     EvalreportError,
@@ -22,23 +25,29 @@ from evalreport.errors import (
     UsageError,
     nearest,
 )
-from evalreport.evaluation.model import Evaluation
-from evalreport.format import counted
-from evalreport.gate.documents import CheckedRun
-from evalreport.gate.results import is_open
-from evalreport.gate.rules import rule_checks
-from evalreport.labels import Task
-from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import COMPARED, PRIMARY
-from evalreport.report.names import EVALUATION
-from evalreport.sources.artifacts import Artifact, downloaded
-from evalreport.sources.runs import RunInfo, find_run
+from evalreport.core.format import counted
+from evalreport.core.json_codec import encode
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Task
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.gate.documents import CheckedRun, as_dicts
+from evalreport.features.gate.rules import is_open, rule_checks
+from evalreport.features.large.facts_file import are_facts
+from evalreport.features.site.leaderboard import OverTime, TimedRun, in_order
+from evalreport.features.systems.compare_systems import ComparedSystems
+from evalreport.features.systems.page import headline as systems_headline
+from evalreport.metrics.catalogue import COMPARED, PRIMARY, find
+from evalreport.page.comparison.sentences import headline
+from evalreport.page.payload import EVALUATION
 from evalreport.thresholds.objectives import Costs
-from evalreport.values import Estimate
+from evalreport.tracking.artifacts import Artifact, downloaded
+from evalreport.tracking.client import connect
+from evalreport.tracking.log import MlflowSink
+from evalreport.tracking.runs import PARENT_TAG, RunInfo, find_run
+from evalreport.workflow.deliver import Delivered, comparison_document, deliver, files_read, sink_in
 from evalreport.workflow.evaluate import deployed
-from evalreport.workflow.request import Request, RulesRequest
-from evalreport.workflow.runs import STDIN, Item, work_on_each
-from evalreport.workflow.shards import are_facts
+from evalreport.workflow.items import STDIN, Item, work_on_each
+from evalreport.workflow.request import Destination, Request, RulesRequest
 
 LARGEST = 100 * 1024**2
 """Bytes of an evaluation.json that is read."""
@@ -423,3 +432,77 @@ def _timed(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
     return TimedRun(
         item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.truth_digest
     )
+
+
+def deliver_comparison(
+    done: Compared | ComparedSystems,
+    request: Request,
+    where: Destination,
+    *,
+    log_to: str | None,
+    tracking_uri: str | None,
+) -> Delivered[Any]:
+    """Deliver a comparison, of runs or of systems.
+
+    Parameters
+    ----------
+    log_to : str or None
+        Id of the run that it is logged into; else the parent that all compared runs share, else the baseline.
+    tracking_uri : str or None
+        Of the store, where no run was compared.
+
+    Raises
+    ------
+    UsageError
+        What is read would be written over, or there is no run to log into.
+    """
+    place = None if isinstance(done, ComparedSystems) else done.comparison.baseline
+    base = None if place is None else done.items[place].run
+    run = run_for(done.items, base, where, log_to, tracking_uri) if where.log else None
+    document = comparison_document(done.comparison, as_record(done), request.title, request.notes)
+    return deliver(document, where, run=run, read=files_read(request, done.items))
+
+
+def as_record(done: Compared | ComparedSystems) -> dict[str, Any]:
+    """Return `comparison` of the JSON as plain data: the comparison, its verdict in words, and the rules."""
+    if isinstance(done, ComparedSystems):
+        return {**encode(done.comparison), "headline": systems_headline(done.comparison).text}
+    return {
+        **encode(done.comparison),
+        "headline": headline(done.comparison).text,
+        "checks": [check for run in done.checked for check in as_dicts(run)],
+    }
+
+
+def run_for(
+    items: Sequence[Item],
+    base: RunInfo | None,
+    where: Destination,
+    log_to: str | None,
+    tracking_uri: str | None,
+) -> MlflowSink:
+    """Return the run to log into: it has to be finished, and hold nothing of others under our names.
+
+    Parameters
+    ----------
+    items : sequence of Item
+        What was compared: the run is the parent that all of them share, unless `log_to` names one.
+    base : RunInfo or None
+        The run in place of a parent.
+    """
+    stores = [item.store for item in items if item.store is not None]
+    store = stores[0] if stores else connect(tracking_uri)
+    run_id = find_run(store, log_to).run_id if log_to else _home(items, base)
+    return sink_in(store, run_id, where)
+
+
+def _home(items: Sequence[Item], base: RunInfo | None) -> str:
+    runs = [item.run for item in items if item.run is not None]
+    parents = {run.tags.get(PARENT_TAG, "") for run in runs}
+    if len(runs) == len(items) and len(parents) == 1 and "" not in parents:
+        return parents.pop()
+    if base is None:
+        raise UsageError(
+            "there is no run to log the comparison into", where="--log", fix="name one with --log-to ID"
+        )
+    return base.run_id

@@ -1,32 +1,242 @@
-"""A document to where it is wanted: a page, a folder, a run, all of them, or none in a dry run."""
+"""What can be delivered: a page with the files, the numbers and the words that belong to it.
+
+A document to where it is wanted: a page, a folder, a run, all of them, or none in a dry run.
+
+The report of one item: evaluated, and delivered to a page, a folder and its run.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import cache, cached_property, partial
+from operator import methodcaller
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from evalreport.codec import encode
-from evalreport.errors import UsageError, some_of
-from evalreport.format import counted
-from evalreport.report.extracts import PARTS
-from evalreport.report.payload import Payload
-from evalreport.sinks.folder import FolderSink, check_page, of_input, write_page
-from evalreport.sinks.mlflow import MlflowSink, check_run
-from evalreport.sinks.sink import Logged
-from evalreport.sources.mlflow_client import Store
-from evalreport.stages import stage
-from evalreport.workflow.documents import Deliverable
+from evalreport import __version__
+from evalreport.comparison.comparison import Comparison
+from evalreport.core.errors import UsageError, some_of
+from evalreport.core.format import counted
+from evalreport.core.json_codec import dumps, encode
+from evalreport.core.progress import stage
+from evalreport.core.result import Provenance, Undefined
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.features.studies.payload import Swept, sweep_files, sweep_payload
+from evalreport.features.studies.study import Study
+from evalreport.features.systems.result import SystemsComparison
+from evalreport.page.comparison.payload import comparison_files, comparison_payload
+from evalreport.page.contents import folder_files, payload
+from evalreport.page.csv_tables import PARTS, extracts
+from evalreport.page.payload import (
+    COMPARISON_PAGE,
+    FIGURES,
+    FOLDER,
+    INPUTS_TAG,
+    PAGE,
+    SITE,
+    SWEEP_PAGE,
+    Payload,
+    digest_tag,
+    is_ours,
+)
+from evalreport.page.render import render, render_paper, templates_of
+from evalreport.page.sections.headline import headline
+from evalreport.tracking.client import Store
+from evalreport.tracking.folder import FolderSink, check_page, of_input, write_page
+from evalreport.tracking.interface import Logged
+from evalreport.tracking.log import MlflowSink, check_run
+from evalreport.tracking.runs import RunInfo
+from evalreport.tracking.writer import UNFINISHED
+from evalreport.workflow.collect import SENSITIVE_TAG, with_unit
+from evalreport.workflow.items import Item
 from evalreport.workflow.request import STDOUT, Destination, Request
-from evalreport.workflow.runs import Item
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Swept)
+C = TypeVar("C", bound=Comparison | SystemsComparison)
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Deliverable(Generic[T]):
+    """A page, and the payload that goes with it, each made when it is wanted.
+
+    Parameters
+    ----------
+    of : evaluation, sweep or comparison
+        What it is of.
+    name : str
+        File name of the page.
+    render : callable
+        Returns the page.
+    make : callable
+        From the page and the prefix of the metrics to the payload, and to what makes the files of a folder.
+    title : str
+        Of the two pages to print, instead of their own.
+    """
+
+    of: T
+    name: str
+    render: Callable[[], str]
+    make: Callable[[str, str], tuple[Payload, Callable[[], Mapping[str, bytes]]]]
+    title: str = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Stand for the document in another process: with its page, and delivered already."""
+        return _delivered, (self.of, self.name, self.html)
+
+    @cached_property
+    def html(self) -> str:
+        """The page, rendered once."""
+        html = self.render()
+        logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
+        return html
+
+    def payload(self, prefix: str, folder: bool) -> Payload:
+        """Return what is logged, and with a folder its files: every figure and table is among them."""
+        made, files = self.make(self.html, prefix)
+        return replace(made, exports={**files(), **extracts(self.html)}) if folder else made
+
+    def paper(self) -> bytes:
+        """The two pages to print, PDF."""
+        of: Any = self.of
+        return render_paper(of, self.title)
+
+
+def _delivered(of: Any, name: str, html: str) -> Deliverable[Any]:
+    def nothing(_: str, __: str) -> Any:
+        raise TypeError("the document was delivered in another process")
+
+    return Deliverable(of, name, lambda: html, nothing)
+
+
+def evaluation_document(
+    ev: Evaluation, checklist: str | None = None, notes: str = ""
+) -> Deliverable[Evaluation]:
+    """Return the report of an evaluation.
+
+    Parameters
+    ----------
+    ev : Evaluation
+    checklist : str, optional
+        ``tripod-ai``.
+    notes : str
+        Markdown, a section of its own.
+    """
+    options = {name: text for name, text in (("checklist", checklist), ("notes", notes)) if text}
+
+    def make(page: str, prefix: str) -> tuple[Payload, Any]:
+        drawn, verdict = evaluation_figures(ev), headline(ev).text
+        made = payload(ev, page, drawn, verdict=verdict, version=__version__, prefix=prefix, options=options)
+        return made, partial(folder_files, ev, page, drawn)
+
+    return Deliverable(ev, PAGE, partial(render, ev, checklist=checklist, notes=notes), make)
+
+
+def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
+    """Return the page of a sweep, of thresholds or of trials."""
+
+    def make(page: str, prefix: str) -> tuple[Payload, Any]:
+        from evalreport.features.studies.figures import sweep_figures
+
+        drawn, verdict = sweep_figures(swept), sweep_verdict(swept)
+        made = sweep_payload(
+            swept, page, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes
+        )
+        return made, partial(sweep_files, swept, page, drawn)
+
+    return Deliverable(swept, SWEEP_PAGE, partial(render, swept, notes=notes), make)
+
+
+def comparison_document(
+    comparison: C, content: Mapping[str, Any], title: str = "", notes: str = ""
+) -> Deliverable[C]:
+    """Return the page of a comparison of runs, or of systems.
+
+    Parameters
+    ----------
+    comparison : Comparison or SystemsComparison
+    content : mapping
+        The comparison as JSON, with its headline, and of runs with rules and ranking.
+    title : str
+    notes : str
+        Markdown, a section of its own.
+    """
+
+    def make(page: str, _: str) -> tuple[Payload, Any]:
+        made = comparison_payload(comparison, content, page, version=__version__, notes=notes)
+        return made, partial(comparison_files, comparison, content, page)
+
+    page = partial(render, comparison, title=title, notes=notes)
+    return Deliverable(comparison, COMPARISON_PAGE, page, make, title)
+
+
+def sweep_verdict(swept: Swept) -> str:
+    """Return the outcome of a sweep in one sentence."""
+    if isinstance(swept, Study):
+        from evalreport.features.studies.page import headline as of_trials
+
+        return of_trials(swept).text
+    from evalreport.page.sections.threshold_selection import headline as of_thresholds
+
+    return of_thresholds(swept).text
+
+
+def evaluation_figures(ev: Evaluation) -> dict[str, bytes]:
+    """Return the figures that this evaluation has, as PNG, by the names that MLflow pairs."""
+    from evalreport import figures
+
+    draw: dict[str, tuple[bool, Callable[[Evaluation], Figure]]] = {
+        "confusion_matrix.png": (ev.confusion is not None, figures.confusion_matrix),
+        "roc_curve.png": (_has(ev, "roc"), figures.roc_curve),
+        "pr_curve.png": (_has(ev, "pr"), figures.pr_curve),
+    }
+    made = {}
+    with figures.style() if any(has for has, _ in draw.values()) else nullcontext():
+        for number, name in enumerate(FIGURES):
+            has, figure = draw[name]
+            if has:
+                stage("drawing figures", number, len(FIGURES))
+                made[name] = figures.png(figure(ev))
+    return made
+
+
+def _has(ev: Evaluation, curve: str) -> bool:
+    found = getattr(ev.curves, curve, None)
+    return found is not None and not isinstance(found, Undefined)
+
+
+def document_in_run(ev: Evaluation | Study | ThresholdSelection, run: RunInfo) -> Deliverable[Any]:
+    """Return the document of what is logged, as it stands in the run."""
+    match ev:
+        case Study():
+            return sweep_document(replace(ev, provenance=_placed(ev.provenance, run)))
+        case ThresholdSelection():
+            placed = ev.evaluation.with_provenance(_placed(ev.evaluation.provenance, run))
+            return sweep_document(replace(ev, evaluation=placed))
+        case _:
+            return evaluation_document(ev.with_provenance(_placed(ev.provenance, run)))
+
+
+def _placed(origin: Provenance, run: RunInfo) -> Provenance:
+    """The provenance with the run that is logged into, and the time where there is none."""
+    made = origin.made or time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    return replace(
+        origin, run_id=run.run_id, run_name=run.name, experiment=run.experiment, model=run.model, made=made
+    )
 
 
 @dataclass(frozen=True)
@@ -246,7 +456,7 @@ def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
     >>> refuse_inputs([Path("report.html")], ["rows.csv", None])
     >>> refuse_inputs([Path("out/../rows.csv")], ["rows.csv", None])
     Traceback (most recent call last):
-    evalreport.errors.UsageError: rows.csv is read, and would be written over
+    evalreport.core.errors.UsageError: rows.csv is read, and would be written over
     """
     inputs = {Path(os.path.realpath(path)) for path in read if path is not None and path != STDOUT}
     for place in places:
@@ -256,3 +466,130 @@ def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
                 where=str(place),
                 fix="name another place with -o or --out",
             )
+
+
+_COMMIT_TAG = "mlflow.source.git.commit"
+
+
+@dataclass(frozen=True)
+class StandingRun:
+    """A run that holds what would be logged into it: its item, and the verdict that stands there."""
+
+    item: Item
+    verdict: str
+
+
+@cache
+def code_digest(package: Path) -> str:
+    """Return a digest of the files and templates of a package.
+
+    Parameters
+    ----------
+    package : Path
+        Its folder.
+    """
+    digest = hashlib.sha256()
+    for folder in (package, templates_of(package)):
+        # what Python caches comes and goes, under passing names while it is written
+        for path in sorted(one for one in folder.rglob("*") if "__pycache__" not in one.parts):
+            if not os.path.isfile(path):
+                continue
+            digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def inputs_tag(item: Item, path: str, request: Request, where: Destination) -> dict[str, str]:
+    """Return the tag of a run whose predictions are the artifact at `path`; nothing where none can tell.
+
+    A truth file and rows for the threshold are not of the run, and may change without it.
+    """
+    if item.run is None or not path or request.truth_file is not None or request.tune_on is not None:
+        return {}
+    folder = str(PurePosixPath(path).parent)
+    return {INPUTS_TAG: f"{_inputs_digest(item.opened, item.run, folder, request, where)} {folder}"}
+
+
+def standing(item: Item, request: Request, where: Destination) -> StandingRun | None:
+    """Return a run that holds what would be logged into it; None where that has to be worked out."""
+    run = item.run
+    if run is None or item.children or where.force or where.out is not None or where.dry_run:
+        return None
+    whole = run.tags.get(digest_tag("evaluation"), UNFINISHED)
+    if whole.startswith(UNFINISHED) or not same_inputs(item, run.tags.get(INPUTS_TAG, ""), request, where):
+        return None
+    return StandingRun(item, run.tags.get("evalreport.verdict", ""))
+
+
+def same_inputs(item: Item, tag: str, request: Request, where: Destination) -> bool:
+    """Tell whether a run holds what an evaluation was made of; one request."""
+    digest, _, folder = tag.partition(" ")
+    if item.run is None or not folder:
+        return False
+    return digest == _inputs_digest(item.opened, item.run, folder, request, where)
+
+
+def _inputs_digest(store: Store, run: RunInfo, folder: str, request: Request, where: Destination) -> str:
+    listing = methodcaller("list_artifacts", run.run_id, None if folder == "." else folder)
+    entries = store.ask(listing, run.shown)
+    files = sorted(
+        (entry.path, entry.file_size)
+        for entry in entries
+        if not is_ours(entry.path) and entry.path not in (FOLDER, SITE, "images")
+    )
+    lasting = replace(with_unit(request, run), command="", made="")
+    told = [run.name, run.experiment, run.models, run.datasets]
+    tags = [run.tags.get(name, "") for name in (SENSITIVE_TAG, _COMMIT_TAG)]
+    parts = [code_digest(Path(__file__).parents[1]), where.prefix, dumps(lasting), dumps(told), tags, files]
+    return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]
+
+
+def report_item(item: Item, request: Request, where: Destination) -> Delivered[Evaluation]:
+    """Evaluate a run or a file and deliver its report; nothing is written before all is known to be good.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps it from being evaluated, or its report from being written.
+    """
+    run = run_of(item, where)
+    ev, read = item.evaluate(request)
+    tags = inputs_tag(item, read.artifact, request, where) if run is not None else {}
+    done = deliver_evaluation(ev, item, request, where, run=run, tags=tags)
+    return replace(done, taken=read.taken)
+
+
+def log_item(item: Item, request: Request, where: Destination) -> Delivered[Evaluation] | StandingRun:
+    """Log the report of a run as `report_item` does, unless it stands there: one request tells."""
+    return standing(item, request, where) or report_item(item, request, where)
+
+
+def deliver_evaluation(
+    ev: Evaluation,
+    item: Item,
+    request: Request,
+    where: Destination,
+    *,
+    run: MlflowSink | None = None,
+    tags: Mapping[str, str] = MappingProxyType({}),
+) -> Delivered[Evaluation]:
+    """Deliver the report of an evaluation of an item."""
+    document = evaluation_document(ev, request.checklist, request.notes)
+    key = ev.provenance.run_id or ev.provenance.sha256
+    read = files_read(request, [item])
+    return deliver(
+        document, where, run=run, name=item.page, key=key, origin=item.origin, read=read, tags=tags
+    )
+
+
+def run_of(item: Item, where: Destination) -> MlflowSink | None:
+    """Return the run of an item where it is logged into; refused before anything is worked out.
+
+    Raises
+    ------
+    EvalreportError
+        It is deleted, or has not ended.
+    """
+    if not where.log or item.run is None:
+        return None
+    return sink_in(item.opened, item.run.run_id, where)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from evalreport import __version__
-from evalreport.bounds import Bound
-from evalreport.errors import UsageError
-from evalreport.gate.rules import Use
-from evalreport.intervals import Sampling
-from evalreport.report.contents import PREFIX
-from evalreport.sinks.folder import free_page, run_folder
-from evalreport.sources.request import Columns
-from evalreport.text import slug
+from evalreport.columns.request import Columns
+from evalreport.core.bounds import Bound
+from evalreport.core.errors import UsageError
+from evalreport.core.text import slug
+from evalreport.features.gate.rules import Use
+from evalreport.intervals.settings import Sampling
+from evalreport.page.contents import PREFIX
+from evalreport.tracking.folder import free_page, run_folder
 
 STDOUT = "-"
 Engine: TypeAlias = Literal["auto", "memory", "stream", "spark"]

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, get_args
 
-from evalreport.codec import encode
-from evalreport.errors import EvalreportError, NotFoundError, ServerError
-from evalreport.evaluation.model import Evaluation
-from evalreport.report.names import EVALUATION, Part
-from evalreport.sinks.held import content, listed
-from evalreport.sinks.verify import CheckedPart, check_part
-from evalreport.workflow.deliver import sink_in
-from evalreport.workflow.documents import evaluation_document
+from evalreport.core.errors import EvalreportError, NotFoundError, ServerError
+from evalreport.core.json_codec import encode
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.payload import EVALUATION, Part
+from evalreport.tracking.ownership import content, listed
+from evalreport.tracking.verify import CheckedPart, check_part
+from evalreport.workflow.deliver import evaluation_document, sink_in
+from evalreport.workflow.items import Item
 from evalreport.workflow.request import Destination, Request
-from evalreport.workflow.runs import Item
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import evalreport as er
-from evalreport.errors import DataError, EvalreportError, UsageError
+from evalreport.core.errors import DataError, EvalreportError, UsageError
 
 RNG = np.random.default_rng(3)
 N = 150

@@ -14,8 +14,8 @@ import pytest
 
 import evalreport as er
 from evalreport.adapters.frames import is_frame, table_of
-from evalreport.errors import EvalreportError
-from evalreport.sources.request import Columns
+from evalreport.columns.request import Columns
+from evalreport.core.errors import EvalreportError
 
 RNG = np.random.default_rng(0)
 N = 80

@@ -13,9 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, recall_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
-from evalreport.adapters.mlflow import EvalreportEvaluator
-from evalreport.errors import UsageError
-from evalreport.sources.mlflow_client import Store
+from evalreport.adapters.mlflow_evaluator import EvalreportEvaluator
+from evalreport.core.errors import UsageError
+from evalreport.tracking.client import Store
 from tests.tracking import fluent
 
 RNG = np.random.default_rng(0)

@@ -10,11 +10,14 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 
 import evalreport as er
-from evalreport.adapters.huggingface import TrainerMetrics, trainer_callback
-from evalreport.adapters.keras import keras_callback
-from evalreport.adapters.lightning import lightning_callback
-from evalreport.adapters.tensors import evaluation_of
-from evalreport.errors import EvalreportError, MissingExtraError
+from evalreport.adapters.training_callbacks import (
+    TrainerMetrics,
+    evaluation_of,
+    keras_callback,
+    lightning_callback,
+    trainer_callback,
+)
+from evalreport.core.errors import EvalreportError, MissingExtraError
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from evalreport.comparison.compare import compare
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Binary
-from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
+from evalreport.evaluation.evaluation import Evaluation
 from tests.benchmarks.measure import Result, cpu, limit, show
 from tests.comparison.models import bare
 

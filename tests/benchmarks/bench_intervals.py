@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import Summary
-from evalreport.intervals import Sampling, estimates
-from evalreport.labels import Binary
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY
-from evalreport.predictions import predictions
+from evalreport.statistics.summary import Summary, summarise
 from tests.benchmarks.measure import Result, cpu, limit, show
 
 SIZES = (10_000, 10_000_000)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from evalreport.parsing.parser import make_parser, parse_all
+from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests.benchmarks.measure import Result, cpu, limit, show
 from tests.parsing.hostile import HOSTILE, PATTERNS
 

@@ -32,9 +32,9 @@ DECODE = (
 )
 """Row group by row group: a buffer would hold the file."""
 FACTS = (
-    "from evalreport.sources.datasets import data_set;"
+    "from evalreport.features.large.datasets import data_set;"
     "from evalreport.workflow.request import Request;"
-    "from evalreport.workflow.stream import collect_stream;"
+    "from evalreport.features.large.collect import collect_stream;"
     "work = lambda: collect_stream(data_set([path]), Request())"
 )
 STREAM = "import evalreport as er; work = lambda: er.to_html(er.evaluate_files(path{more}))"

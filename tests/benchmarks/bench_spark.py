@@ -47,7 +47,7 @@ def child(code: str, path: Path) -> tuple[float, int]:
     """Return the CPU seconds of some work in a session of its own, and the bytes that its tasks gave back."""
     asked = f"""
 import evalreport as er
-from evalreport.sources.spark_session import spark_session
+from evalreport.features.spark.session import spark_session
 from tests.benchmarks.bench_spark import cpu_of_all
 with spark_session("local[2]") as spark:
     frame = spark.read.parquet({str(path)!r})

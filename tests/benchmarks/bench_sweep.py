@@ -10,11 +10,12 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves import binary_curves
-from evalreport.facts import ClassScores, ScoreTable
+from evalreport.curves.binary import binary_curves
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.cross_fitting import judged
-from evalreport.thresholds.label_optima import ascended, each_alone, pooled
 from evalreport.thresholds.objectives import STANDARD
+from evalreport.thresholds.per_label import ascended, each_alone, pooled
 from evalreport.thresholds.sweep import Sweep
 from tests.benchmarks.measure import Result, cpu, limit, ratio, show
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.sources.mlflow_client import connect
+from evalreport.tracking.client import connect
 from tests.benchmarks import bench_scale, experiment, growth, large
 from tests.benchmarks.measure import Result
 

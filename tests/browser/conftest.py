@@ -15,8 +15,8 @@ import pytest
 
 import evalreport as er
 from evalreport.comparison.compare import compare
-from evalreport.comparison.values import Comparison
-from evalreport.report.render import render
+from evalreport.comparison.comparison import Comparison
+from evalreport.page.render import render
 from tests.intervals.test_folds import evaluated as of_folds
 from tests.report.made import evaluation, made, multiclass
 from tests.report.sweeps import made as chosen
@@ -27,6 +27,7 @@ from tests.tracking import MlflowServer
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, Page, Request
+
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 ARGUMENTS = (

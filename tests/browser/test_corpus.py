@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.report.render import render
+from evalreport.page.render import render
 from tests.report.made import renamed
 from tests.report.sweeps import hostile
 from tests.report.test_shape import CORPUS, TASKS
@@ -16,6 +16,7 @@ from tests.report.test_study import named
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
 
 COUNT = "document.querySelectorAll('*:not(wbr)').length"  # names wrap where they have marks
 HANDLERS = """[...document.querySelectorAll("*")]

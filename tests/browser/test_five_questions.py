@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from evalreport.codec import encode
 from evalreport.comparison.compare import compare
-from evalreport.comparison.values import Comparison
+from evalreport.comparison.comparison import Comparison
+from evalreport.core.json_codec import encode
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.predictions import Predictions, predictions
-from evalreport.report.render import render
-from evalreport.scores import Probabilities
+from evalreport.page.render import render
 from tests.browser.conftest import patient
 from tests.comparison import models
 from tests.report.made import TUMOUR, evaluation, named, noisy
@@ -30,6 +30,7 @@ from tests.report.sweeps import swept
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
 
 NUMBER = r"[+−]?[\d,]*\.?\d+"
 

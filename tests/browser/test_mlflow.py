@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import connect
+from evalreport.tracking.client import connect
 from tests.cli.running import run as run_command
 from tests.sweeping import DATA, parquet
 from tests.tracking import MlflowServer, make_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
 
 NAME = "evalreport.html"
 CHARTS = "[...document.querySelectorAll('.js-plotly-plot')].filter(plot => plot.data && plot.data.length)"

@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 
 from evalreport.cli import main
-from evalreport.sources.mlflow_client import connect
+from evalreport.tracking.client import connect
 from tests.tracking import MlflowServer, make_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
 
 pytestmark = pytest.mark.server
 

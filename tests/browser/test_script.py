@@ -16,17 +16,18 @@ import pytest
 from playwright.sync_api import expect
 
 import evalreport as er
-from evalreport import format as fmt
-from evalreport.estimates import interval, valued
+from evalreport.core import format as fmt
+from evalreport.core.estimate_format import interval, valued
+from evalreport.core.result import Estimate
+from evalreport.data.scores import Probabilities
 from evalreport.intervals.proportions import wilson
-from evalreport.report.extracts import extracts
-from evalreport.report.render import asset, render
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
+from evalreport.page.csv_tables import extracts
+from evalreport.page.render import asset, render
 from tests.browser.conftest import patient, two_models
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
 
 Open = Callable[..., "Page"]
 

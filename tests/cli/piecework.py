@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from evalreport.errors import DataError
+from evalreport.core.errors import DataError
 
 
 def worked(item: int, dies: int) -> int:

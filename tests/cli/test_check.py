@@ -12,9 +12,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evalreport.cli.gate import marks_for
-from evalreport.comparison.planning import about_rows
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.comparison.sample_size import about_rows
+from evalreport.features.gate.cli import marks_for
+from evalreport.tracking.client import Store, connect
 from tests.cli.running import run
 from tests.tracking import MlflowServer, make_run
 

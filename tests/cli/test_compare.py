@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import run
 from tests.tracking import make_run
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.tracking.client import Store, connect
 from tests.cli.running import run
 from tests.tracking import MlflowServer, make_run
 

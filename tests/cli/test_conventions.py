@@ -14,11 +14,11 @@ from threading import Event
 
 import pytest
 
-from evalreport import errors
 from evalreport.cli.console import CLEAR, Console
-from evalreport.cli.progress import Progress, Pulse, describe_stage, draw
-from evalreport.errors import EvalreportError
-from evalreport.stages import stage
+from evalreport.cli.streams import Progress, Pulse, describe_stage, draw
+from evalreport.core import errors
+from evalreport.core.errors import EvalreportError
+from evalreport.core.progress import stage
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]
@@ -117,7 +117,7 @@ def test_one_long_piece_of_work_shows_what_it_does(capsys: Capture, monkeypatch:
         draw(console)
         beats.set()
 
-    monkeypatch.setattr("evalreport.cli.progress.draw", drawing)
+    monkeypatch.setattr("evalreport.cli.streams.draw", drawing)
     with Pulse(console), Progress(console, 1) as progress:
         progress.begin("calm-heron-412")
         stage("bootstrap draws", 1200, 2000)
@@ -234,7 +234,7 @@ def test_worst_exit_code_and_all_are_tried(capsys: Capture) -> None:
 def test_an_internal_error_of_one_is_told_and_the_others_are_tried(
     capsys: Capture, monkeypatch: Patch
 ) -> None:
-    from evalreport.workflow.runs import Item
+    from evalreport.workflow.items import Item
 
     whole = Item.collect
 
@@ -321,7 +321,7 @@ SLOW_WRITE = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background begins without
 from pathlib import Path
-from evalreport.sinks import folder
+from evalreport.tracking import folder
 from evalreport.cli import main
 whole = Path.replace
 def slow(self, target):

@@ -14,9 +14,9 @@ import pytest
 
 import evalreport as er
 from evalreport.cli.settings import KNOWN
-from evalreport.errors import UsageError
-from evalreport.gate.documents import CheckedRun, markdown
-from evalreport.gate.results import CheckResult
+from evalreport.core.errors import UsageError
+from evalreport.features.gate.documents import CheckedRun, markdown
+from evalreport.features.gate.rules import CheckResult
 from tests.cli.running import Ran, run
 
 Capture = pytest.CaptureFixture[str]

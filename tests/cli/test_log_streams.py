@@ -16,9 +16,9 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from evalreport.sources import artifacts
-from evalreport.sources.mlflow_client import Store, connect
-from evalreport.stages import listening
+from evalreport.core.progress import listening
+from evalreport.tracking import artifacts
+from evalreport.tracking.client import Store, connect
 from tests.cli.running import Ran, run
 from tests.engines.test_stream import table
 from tests.engines.test_stream_classes import SIZES, scored
@@ -97,7 +97,7 @@ def test_check_and_sweep_of_a_run_count_a_stream(
     sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for taken in ("PAGE", "FIGURES", "MLFLOW"):  # what a process takes without rows: here there are few
-        monkeypatch.setattr(f"evalreport.cli.inputs.{taken}", 0)
+        monkeypatch.setattr(f"evalreport.cli.requests.{taken}", 0)
     rows = content(TABLES["two labels"][0])
     made = make_run(sqlite_store, {"a/predictions.parquet": rows, "b.json": b"{}"}, folder=tmp_path).run_id
     stream = ("--engine", "stream", "--memory", "64kB")
@@ -164,8 +164,8 @@ def test_large_files_stream_by_themselves_and_stand_when_they_are_logged(
     files = {"predictions.parquet": content(rows), "data/train.parquet": content(rows.select(["score"]))}
     large = make_run(sqlite_store, files, folder=tmp_path).run_id
     small = make_run(sqlite_store, in_parts(rows.slice(0, 60)), folder=tmp_path).run_id
-    monkeypatch.setattr("evalreport.workflow.stream.SMALL", 0)
-    monkeypatch.setattr("evalreport.workflow.stream._free", lambda: 900)
+    monkeypatch.setattr("evalreport.features.large.collect.SMALL", 0)
+    monkeypatch.setattr("evalreport.features.large.collect._free", lambda: 900)
     both = ("--run-id", small, "--jobs", "1")
     first = on(capsys, sqlite_store, "log", large, *both)
     assert first.code == 0, first.err

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.report.names import LONGEST_KEY
-from evalreport.sources.mlflow_client import Store
-from evalreport.text import marked
+from evalreport.core.text import marked
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.payload import LONGEST_KEY
+from evalreport.tracking.client import Store
 from tests.cli.running import run
 from tests.tracking import make_run
 

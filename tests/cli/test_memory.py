@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evalreport.cli.inputs import FIGURES, MLFLOW, PAGE, memory_of
-from evalreport.errors import UsageError
-from evalreport.facts.words import Budget
+from evalreport.cli.requests import FIGURES, MLFLOW, PAGE, memory_of
+from evalreport.core.errors import UsageError
+from evalreport.features.large.score_words import Budget
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.comparison.over_time import OverTime, TimedRun
+from evalreport.features.site.leaderboard import OverTime, TimedRun
+from evalreport.features.site.page import over_time_headline
 from evalreport.metrics.catalogue import find
-from evalreport.panels.over_time import over_time_headline
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from evalreport.workflow.compare import over_time
+from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
-from evalreport.workflow.runs import Item
 from tests.cli.running import run
 from tests.tracking import log_bytes
 

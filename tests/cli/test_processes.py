@@ -14,12 +14,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evalreport.cli.processes import in_processes
-from evalreport.cli.several import jobs_in_spark
-from evalreport.errors import DataError, EvalreportError
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.runs import RunInfo
-from evalreport.workflow.runs import Item
+from evalreport.cli.parallel import in_processes, jobs_in_spark
+from evalreport.core.errors import DataError, EvalreportError
+from evalreport.tracking.client import Store
+from evalreport.tracking.runs import RunInfo
+from evalreport.workflow.items import Item
 from tests.cli.piecework import threads, worked
 from tests.cli.running import run
 from tests.tracking import make_run
@@ -103,7 +102,7 @@ WAITS = """
 import signal, sys, time
 from pathlib import Path
 from evalreport.cli import main
-from evalreport.workflow import runs
+from evalreport.workflow import items as runs
 
 def collect(self, request):
     Path(self.path + ".begun").touch()

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.bounds import Bound
-from evalreport.errors import PromotionError
-from evalreport.sources.mlflow_client import Store
-from evalreport.workflow.check import GateRequest, candidate_of, check_item, settle
+from evalreport.core.bounds import Bound
+from evalreport.core.errors import PromotionError
+from evalreport.features.gate.check import GateRequest, candidate_of, check_item, settle
+from evalreport.tracking.client import Store
 from evalreport.workflow.request import Destination, Request
 from tests.cli.running import run
 from tests.tracking import make_run

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import evalreport
-from evalreport.sources.mlflow_client import Store
-from evalreport.study.optuna_library import quiet_optuna
+from evalreport.features.studies.importance import quiet_optuna
+from evalreport.tracking.client import Store
 from tests.cli.remedies import ELSEWHERE, REFUSALS, Refusal
 from tests.cli.running import run
 from tests.tracking import make_run

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evalreport.cli.console import Console
-from evalreport.cli.several import each_run
-from evalreport.errors import DataError, NotFoundError
+from evalreport.cli.parallel import each_run
+from evalreport.core.errors import DataError, NotFoundError
 
 Capture = pytest.CaptureFixture[str]
 

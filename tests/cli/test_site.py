@@ -13,19 +13,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.comparison.board import Board, BoardRun, MissingRun, RunFacts
-from evalreport.comparison.field import ContributionsOfRun, run_field
+from evalreport.comparison.all_pairs import ContributionsOfRun, run_field
+from evalreport.core.result import Estimate
+from evalreport.features.site.build import MadeSite, _stem, log_site, paths_of, since
+from evalreport.features.site.leaderboard import Board, BoardRun, MissingRun, RunFacts
+from evalreport.features.site.page import board_headline
+from evalreport.features.site.payload import render_board, site_files
 from evalreport.metrics.catalogue import find
-from evalreport.panels.site import board_headline
-from evalreport.report.render import digest
-from evalreport.report.site import render_board, site_files
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.runs import RunInfo
-from evalreport.values import Estimate
-from evalreport.workflow.report import code_digest
+from evalreport.page.render import digest
+from evalreport.tracking.client import Store
+from evalreport.tracking.runs import RunInfo
+from evalreport.workflow.deliver import code_digest
 from evalreport.workflow.request import Destination
-from evalreport.workflow.site import MadeSite, _stem, log_site, since
-from evalreport.workflow.site_pages import paths_of
 from tests.cli.running import run
 from tests.tracking import make_run
 

@@ -19,11 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.quiet import quiet
-from evalreport.sources.runs import DatasetSource, RunInfo
-from evalreport.sources.spark_runs import SparkSource, logged_table, tagged_table
-from evalreport.sources.spark_session import uninterrupted
+from evalreport.features.spark.session import uninterrupted
+from evalreport.features.spark.tables import SparkSource, logged_table, tagged_table
+from evalreport.tracking.client import Store, quiet
+from evalreport.tracking.runs import DatasetSource, RunInfo
 from tests.cli.running import run
 from tests.engines.test_spark import assert_close
 from tests.engines.test_stream_classes import scored
@@ -161,7 +160,7 @@ def test_without_java_or_pyspark_it_is_said_what_to_install(
     scores: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pyspark")
-    monkeypatch.setattr("evalreport.sources.spark_session.active_session", lambda: None)
+    monkeypatch.setattr("evalreport.features.spark.session.active_session", lambda: None)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     done = run(capsys, "report", "--table", str(scores))
@@ -195,7 +194,7 @@ def test_the_runs_of_an_experiment_are_logged_in_one_session(
         begun.append(master)
         return spark
 
-    module = "evalreport.sources.spark_session"
+    module = "evalreport.features.spark.session"
     monkeypatch.setattr(f"{module}.active_session", lambda: spark if begun and not ended else None)
     monkeypatch.setattr(f"{module}._begun", begin)
     monkeypatch.setattr(f"{module}._end", ended.append)

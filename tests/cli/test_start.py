@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalreport import cli
-from evalreport.stages import stage
+from evalreport.core.progress import stage
 
 ROOT = str(Path(__file__).parents[2])
 PLOTTING = {"pandas", "sklearn", "mlflow", "matplotlib", "seaborn", "scipy", "optuna"}

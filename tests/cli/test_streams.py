@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import UsageError
-from evalreport.sinks.folder import write_file
+from evalreport.core.errors import UsageError
+from evalreport.tracking.folder import write_file
 from tests.cli.running import run
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import run
 from tests.sweeping import GRID, nested_runs, optuna_study
 

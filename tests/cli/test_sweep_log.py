@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import run
 from tests.sinks.test_mlflow import snapshot
 from tests.sweeping import GRID, emotions, intents, nested_runs, optuna_study, parquet, spam, two_params

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.cli.test_json import WHOLE, refuse_constants
 from tests.sweeping import GRID, emotions, intents, nested_runs, optuna_study, spam, two_params

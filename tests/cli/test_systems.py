@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import run
 from tests.tracking import make_run
 

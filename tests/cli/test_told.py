@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import evalreport
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.sweeping import optuna_study
 from tests.tracking import files_of, make_run

@@ -9,8 +9,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from evalreport.report.names import DIGEST_TAG, EVALUATION, MANIFEST, PAGE
-from evalreport.sources.mlflow_client import Store
+from evalreport.page.payload import DIGEST_TAG, EVALUATION, MANIFEST, PAGE
+from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.faults.harness import SCORES, check_mended, fresh_run, log_command
 from tests.tracking import MadeRun, log_bytes

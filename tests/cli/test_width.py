@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.cli.columns import aligned, fitted, indented
-from evalreport.sources.mlflow_client import Store
+from evalreport.cli.console import aligned, fitted, indented
+from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.sweeping import optuna_study, two_params
 from tests.tracking import make_run

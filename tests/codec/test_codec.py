@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pytest
 
-from evalreport.codec import Between, Infinite, Mass, Share, Whole, decode, differing, encode, loads
-from evalreport.errors import DataError
-from evalreport.values import Estimate, Result, Undefined
+from evalreport.core.errors import DataError
+from evalreport.core.json_codec import Between, Infinite, Mass, Share, Whole, decode, differing, encode, loads
+from evalreport.core.result import Estimate, Result, Undefined
 
 
 @dataclass(frozen=True)

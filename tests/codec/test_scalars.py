@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.codec.scalars import EDGE, LONGEST, SCALARS, MisfitError, anything, short
+from evalreport.core.json_codec import EDGE, LONGEST, SCALARS, MisfitError, anything, short
 
 TAKEN: dict[Any, tuple[Any, ...]] = {
     bool: (True, False),

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from evalreport.comparison.compare import compare
-from evalreport.comparison.matching import matched_runs
-from evalreport.comparison.planning import rows_needed
-from evalreport.comparison.values import Comparison
-from evalreport.intervals import Sampling
-from evalreport.labels import Binary
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions
+from evalreport.comparison.comparison import Comparison
+from evalreport.comparison.matched_thresholds import matched_runs
+from evalreport.comparison.sample_size import rows_needed
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions
+from evalreport.intervals.settings import Sampling
 from tests.comparison import models
 from tests.comparison.simulate import Setting, truth
 

@@ -7,18 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.differences import paired_difference
-from evalreport.comparison.judging import judged
-from evalreport.comparison.samples import PairedSamples
-from evalreport.comparison.values import Difference
+from evalreport.comparison.comparison import Difference
+from evalreport.comparison.differences import PairedSamples, paired_difference
+from evalreport.comparison.verdicts import judged
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.intervals import Sampling
-from evalreport.intervals.contributions import Counted
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.intervals.row_influence import Counted
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
 
 QUICK = Sampling(resamples=1000)
 

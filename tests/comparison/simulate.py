@@ -22,12 +22,11 @@ import numpy as np
 
 from evalreport.comparison.compare import compare
 from evalreport.comparison.differences import paired_difference
-from evalreport.engines.memory import summarise
-from evalreport.intervals.measured import Measured
-from evalreport.labels import Task
-from evalreport.metrics.catalogue import find
-from evalreport.metrics.named_sets import COMPARED
-from evalreport.predictions import Categorical, Predictions
+from evalreport.data.labels import Task
+from evalreport.data.predictions import Categorical, Predictions
+from evalreport.intervals.measured_coverage import Measured
+from evalreport.metrics.catalogue import COMPARED, find
+from evalreport.statistics.summary import summarise
 from tests.comparison import models
 from tests.coverage.__main__ import SHARE, tables, written
 

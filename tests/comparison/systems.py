@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.comparison.systems import compare_systems
-from evalreport.engines.memory import summarise
-from evalreport.labels import Binary, Multiclass, Task
+from evalreport.data.labels import Binary, Multiclass, Task
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
+from evalreport.features.systems.compare import compare_systems
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
+from evalreport.statistics.summary import summarise
 from tests.comparison.models import bare
 
 RESULT = Path(__file__).parent / "systems.json"

@@ -11,21 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.codec import decode, dumps, encode
-from evalreport.comparison.compare import compare
-from evalreport.comparison.notes import equal_answers
-from evalreport.comparison.parts import class_recalls
-from evalreport.comparison.values import Comparison, Difference
-from evalreport.errors import UsageError
-from evalreport.evaluation.model import Evaluation
-from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.comparison.leaderboard import leaderboard
-from evalreport.panels.comparison.words import headline
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import Categorical, Predictions, predictions
-from evalreport.provenance import Provenance
-from evalreport.scores import Logits, NoScores, Probabilities
+from evalreport.comparison.compare import class_recalls, compare, equal_answers
+from evalreport.comparison.comparison import Comparison, Difference
+from evalreport.core.errors import UsageError
+from evalreport.core.json_codec import decode, dumps, encode
+from evalreport.core.result import Provenance
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Categorical, Predictions, predictions
+from evalreport.data.scores import Logits, NoScores, Probabilities
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.intervals.settings import Sampling
+from evalreport.page.comparison.sections import leaderboard
+from evalreport.page.comparison.sentences import headline
 from tests.comparison import models
 
 DATA = Path(__file__).parents[2] / "examples" / "data"

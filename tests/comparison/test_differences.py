@@ -16,20 +16,27 @@ from sklearn.metrics import roc_auc_score
 
 from evalreport.comparison.compare import compare
 from evalreport.comparison.differences import unpaired_difference
-from evalreport.engines.memory import summarise
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Binary, Task
+from evalreport.data.predictions import Categorical, Predictions, predictions
+from evalreport.data.scores import Decisions, NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.inversion import ScoreCurve, paired_score
-from evalreport.intervals.paired import by_class, effective, label_cells, marginal_counts, of_mean
+from evalreport.intervals.distributions import two_sided_t
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.paired import (
+    ScoreCurve,
+    by_class,
+    effective,
+    label_cells,
+    marginal_counts,
+    of_mean,
+    paired_score,
+)
 from evalreport.intervals.proportions import newcombe
-from evalreport.intervals.quantiles import two_sided_t
-from evalreport.labels import Binary, Task
-from evalreport.metrics.catalogue import catalogue, find
-from evalreport.metrics.named_sets import COMPARED
+from evalreport.intervals.settings import Sampling
+from evalreport.metrics.catalogue import COMPARED, catalogue, find
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Categorical, Predictions, predictions
-from evalreport.scores import Decisions, NoScores, Probabilities
-from evalreport.values import Undefined
+from evalreport.statistics.summary import summarise
 from tests.comparison import models
 
 DATA = Path(__file__).parents[2] / "examples" / "data"

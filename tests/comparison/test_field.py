@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evalreport.comparison.all_pairs import ContributionsOfRun, RunField, contributions_of_run, run_field
 from evalreport.comparison.compare import compare
-from evalreport.comparison.field import ContributionsOfRun, RunField, contributions_of_run, run_field
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.labels import Binary, Multiclass
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Undefined
 
 
 def runs_of(task: str, count: int, *, seed: int, **more: object) -> list[Predictions]:

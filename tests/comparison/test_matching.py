@@ -8,19 +8,22 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evalreport.codec import encode
-from evalreport.comparison.alarms import roc_crossings
-from evalreport.comparison.cheapest import rechosen
 from evalreport.comparison.compare import compare
-from evalreport.comparison.equal_recall import limits_at_recall
-from evalreport.comparison.matched_values import MatchedPoint
-from evalreport.comparison.matching import MatchedRuns, matched_runs
+from evalreport.comparison.comparison import MatchedPoint
+from evalreport.comparison.matched_thresholds import (
+    MatchedRuns,
+    limits_at_recall,
+    matched_runs,
+    rechosen,
+    roc_crossings,
+)
+from evalreport.core.json_codec import encode
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Categorical, Predictions, predictions
+from evalreport.data.scores import Decisions, NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.facts import ScoreTable
-from evalreport.labels import Binary
-from evalreport.panels.comparison.matched import points_table, sentence
-from evalreport.predictions import Categorical, Predictions, predictions
-from evalreport.scores import Decisions, NoScores, Probabilities
+from evalreport.page.comparison.matched import points_table, sentence
+from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.objectives import Costs
 from tests.comparison import models
 from tests.comparison.decisions import FEW, Recall

@@ -10,22 +10,20 @@ from functools import cache
 import numpy as np
 import pytest
 
+from evalreport.cli.compare import print_comparison
 from evalreport.cli.console import Console
-from evalreport.cli.show_comparison import print_comparison
-from evalreport.codec import encode
 from evalreport.comparison.compare import compare
-from evalreport.comparison.values import Comparison, PairVerdict
-from evalreport.labels import Binary
-from evalreport.panels.comparison import PANELS
-from evalreport.panels.comparison.words import against
-from evalreport.predictions import Predictions, predictions
-from evalreport.report.brief import comparison_brief
-from evalreport.report.render import render
-from evalreport.report.summary import described, summary_of
-from evalreport.report.summary import markdown as as_markdown
-from evalreport.scores import Probabilities
-from evalreport.workflow.compare import Compared
-from evalreport.workflow.compare_deliver import as_record
+from evalreport.comparison.comparison import Comparison, PairVerdict
+from evalreport.core.json_codec import encode
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
+from evalreport.page.comparison.order import PANELS
+from evalreport.page.comparison.sentences import against
+from evalreport.page.render import render
+from evalreport.page.summary import comparison_brief, described, summary_of
+from evalreport.page.summary import markdown as as_markdown
+from evalreport.workflow.compare import Compared, as_record
 from tests.comparison import models
 
 WORDS = {

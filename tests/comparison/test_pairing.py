@@ -9,11 +9,11 @@ import pytest
 
 from evalreport.comparison.compare import compare
 from evalreport.comparison.pairing import pair
-from evalreport.errors import DataError, UsageError
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, NoScores, Probabilities
+from evalreport.core.errors import DataError, UsageError
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, NoScores, Probabilities
+from evalreport.evaluation.evaluation import Evaluation
 from tests.comparison import models
 
 N = 120

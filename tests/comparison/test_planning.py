@@ -10,15 +10,15 @@ import pytest
 
 from evalreport.cli.plan import equal_lines, needed_lines
 from evalreport.comparison.compare import compare
-from evalreport.comparison.planning import equivalences, planned
-from evalreport.errors import DataError
+from evalreport.comparison.sample_size import equivalences, planned
+from evalreport.core.errors import DataError
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.intervals import Sampling
-from evalreport.intervals.inversion import ScoreCurve
+from evalreport.intervals.paired import ScoreCurve
 from evalreport.intervals.proportions import newcombe, wilson
-from evalreport.labels import Binary
-from evalreport.predictions import Predictions, predictions
-from evalreport.values import Estimate
+from evalreport.intervals.settings import Sampling
 from tests.cli.running import run
 
 RIGHT = 0.8

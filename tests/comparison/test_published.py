@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.comparison.seeds import MeasuredRuns, crossed
+from evalreport.features.systems.variance import MeasuredRuns, crossed
 from evalreport.intervals.paired import SampledError
 
 SPIN_ECHO = (0.91964573, 0.85877617, 0.90386473, 0.97310789, 0.82979066)

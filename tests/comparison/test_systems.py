@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.comparison.seeds import MeasuredRuns, crossed
-from evalreport.comparison.systems import compare_systems
-from evalreport.errors import DataError, UsageError
-from evalreport.evaluation.model import Evaluation
+from evalreport.core.errors import DataError, UsageError
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.systems.compare import compare_systems
+from evalreport.features.systems.variance import MeasuredRuns, crossed
 from evalreport.intervals.paired import of_mean
-from evalreport.labels import Multiclass
-from evalreport.predictions import predictions
 from tests.comparison.models import bare
 from tests.comparison.systems import RESULT, SETTINGS, SeedSetting, coverage
 

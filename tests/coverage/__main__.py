@@ -15,10 +15,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from evalreport.intervals.measured import ENOUGH, NEAR, Measured
-from evalreport.intervals.methods import METHODS
+from evalreport.intervals.measured_coverage import ENOUGH, METHODS, NEAR, Measured
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.strategies import (
+from evalreport.metrics.record import (
     CalibrationGaps,
     ClassGaps,
     CountDraws,

@@ -17,16 +17,14 @@ from functools import cache
 
 import numpy as np
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import Marginals
-from evalreport.facts.counts import Array
-from evalreport.intervals.measured import NOMINAL
-from evalreport.metrics import Metric, view
+from evalreport.intervals.measured_coverage import NOMINAL
 from evalreport.metrics.averages import Average, Gap
-from evalreport.metrics.binary_counts import f1, precision, recall
-from evalreport.metrics.binary_probability import equal_width
+from evalreport.metrics.binary_decisions import f1, precision, recall
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.strategies import CurvePoint, Proportion
+from evalreport.metrics.probability_functions import equal_width
+from evalreport.metrics.record import CurvePoint, Metric, Proportion, view
+from evalreport.statistics.confusion import Array, Marginals
+from evalreport.statistics.summary import summarise
 from tests.coverage.limits import attainable_reading
 from tests.coverage.measure import HUGE, MOST, population
 from tests.coverage.settings import Setting

@@ -19,11 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from evalreport.engines.memory import summarise
-from evalreport.facts.counts import Array
-from evalreport.intervals.measured import NOMINAL
-from evalreport.metrics import view
-from evalreport.metrics.strategies import CurvePoint, Reading
+from evalreport.intervals.measured_coverage import NOMINAL
+from evalreport.metrics.record import CurvePoint, Reading, view
+from evalreport.statistics.confusion import Array
+from evalreport.statistics.summary import summarise
 from tests.coverage.measure import MOST
 from tests.coverage.settings import Setting
 

@@ -8,13 +8,15 @@ from functools import cache
 
 import numpy as np
 
-from evalreport.engines.memory import summarise
-from evalreport.intervals import Sampling, class_estimates, estimates
-from evalreport.labels import UNPARSED
-from evalreport.metrics import Metric
+from evalreport.core.result import Estimate, Result
+from evalreport.data.labels import UNPARSED
+from evalreport.data.predictions import Predictions
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.multiclass import class_estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import PER_CLASS, catalogue
-from evalreport.predictions import Predictions
-from evalreport.values import Estimate, Result
+from evalreport.metrics.record import Metric
+from evalreport.statistics.summary import summarise
 from tests.coverage.settings import Setting
 
 HUGE, MOST = 20_000_000, 1_000_000

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.labels import UNPARSED, Binary, Multiclass, Multilabel, Task
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
+from evalreport.data.labels import UNPARSED, Binary, Multiclass, Multilabel, Task
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 
 Array: TypeAlias = npt.NDArray[np.float64]
 SIZES = (50, 200, 2000)

@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.format import percent
-from evalreport.intervals.measured import ENOUGH, measured_coverage, measured_methods, off_coverage
-from evalreport.intervals.methods import METHODS
-from evalreport.metrics.catalogue import certain, find
-from evalreport.metrics.named_sets import HEADLINE
-from evalreport.values import Estimate
+from evalreport.core.format import percent
+from evalreport.core.result import Estimate
+from evalreport.intervals.measured_coverage import (
+    ENOUGH,
+    METHODS,
+    measured_coverage,
+    measured_methods,
+    off_coverage,
+)
+from evalreport.metrics.catalogue import HEADLINE, certain, find
 from tests.coverage.measure import measured
 from tests.coverage.settings import BINARY, DEPENDENT, MULTICLASS, MULTILABEL, Setting
 

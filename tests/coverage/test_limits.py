@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evalreport.metrics.strategies import CurvePoint
+from evalreport.metrics.record import CurvePoint
 from tests.coverage.limits import attainable_reading, design_effect, held_share
 from tests.coverage.settings import HARD
 

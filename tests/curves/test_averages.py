@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from evalreport.curves import Curve
-from evalreport.curves.averages import averaged
-from evalreport.facts import ClassScores
-from evalreport.values import Undefined
+from evalreport.core.result import Undefined
+from evalreport.curves.curve import Curve
+from evalreport.curves.multiclass import averaged
+from evalreport.statistics.class_scores import ClassScores
 
 Data = tuple[npt.NDArray[Any], npt.NDArray[np.float64]]
 

@@ -10,17 +10,18 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from evalreport.codec import decode, encode
-from evalreport.curves import Band, BinaryCurves, Curve, Reliability, binary_curves, curves
-from evalreport.curves.thin import SHOWS, bends, stairs
-from evalreport.engines.memory import summarise
-from evalreport.facts import ScoreTable
-from evalreport.facts.hull import hull
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Undefined
+from evalreport.curves.binary import BinaryCurves, binary_curves
+from evalreport.curves.curve import SHOWS, Band, Curve, Reliability, bends, stairs
+from evalreport.curves.curves import curves
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions, Probabilities
 from evalreport.intervals.proportions import wilson
-from evalreport.labels import Binary
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.values import Undefined
+from evalreport.statistics.roc_hull import hull
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import summarise
 
 Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
 

@@ -9,14 +9,14 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
-from evalreport.codec import encode
-from evalreport.curves import LabelSweep, MultilabelCurves, curves
-from evalreport.curves.several import label_sweep, thresholds
-from evalreport.engines.memory import summarise
-from evalreport.facts import ClassScores
-from evalreport.labels import Multilabel
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions, Probabilities
+from evalreport.core.json_codec import encode
+from evalreport.curves.curves import curves
+from evalreport.curves.multiclass import LabelSweep, MultilabelCurves, label_sweep, thresholds
+from evalreport.data.labels import Multilabel
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.statistics.summary import summarise
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -46,7 +46,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     facts = ClassScores(rng.random((90, 3)), rng.random((90, 3)) < 0.3, None)
     whole = label_sweep(facts, np.linspace(0, 1, 21))
-    monkeypatch.setattr("evalreport.facts.classes.CELLS", 30)
+    monkeypatch.setattr("evalreport.statistics.class_scores.CELLS", 30)
     assert label_sweep(facts, np.linspace(0, 1, 21)) == whole
 
 

@@ -10,13 +10,15 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import precision_recall_curve
 
-from evalreport.codec import decode, encode
-from evalreport.curves import Curve, MulticlassCurves, MultilabelCurves, curves
-from evalreport.engines.memory import summarise
-from evalreport.labels import Multiclass, Multilabel
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.values import Undefined
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Undefined
+from evalreport.curves.curve import Curve
+from evalreport.curves.curves import curves
+from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
+from evalreport.data.labels import Multiclass, Multilabel
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.statistics.summary import summarise
 
 
 def multiclass(n: int = 300) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]:

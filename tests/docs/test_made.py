@@ -11,9 +11,9 @@ import click
 
 import evalreport as er
 from docs import made
-from evalreport.findings import RULES
+from evalreport.findings.catalogue import RULES
 from evalreport.metrics.catalogue import everything
-from evalreport.report import names
+from evalreport.page import payload
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -52,8 +52,8 @@ def test_every_key_of_the_document_has_its_object() -> None:
 
 
 def test_every_error_code_and_setting_is_listed() -> None:
-    from evalreport import errors
     from evalreport.cli.settings import CHECK, KNOWN
+    from evalreport.core import errors
 
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and hasattr(kind, "code")]
     assert all(f"`{kind.code}`" in made.error_page() for kind in kinds if kind is not er.EvalreportError)
@@ -63,15 +63,15 @@ def test_every_error_code_and_setting_is_listed() -> None:
 def test_every_artifact_and_tag_is_named() -> None:
     page = (DOCS / "reference" / "mlflow.md").read_text(encoding="utf-8")
     told = [
-        *names.PAGES,
-        *names.TABLES,
-        *map(names.in_run, names.FIGURES),
-        names.EVALUATION,
-        names.ROWS,
-        names.SWEEP,
+        *payload.PAGES,
+        *payload.TABLES,
+        *map(payload.in_run, payload.FIGURES),
+        payload.EVALUATION,
+        payload.ROWS,
+        payload.SWEEP,
     ]
-    told += [names.COMPARISON, names.SWEEP_POINTS, names.MANIFEST]
-    told += [names.DIGEST_TAG, names.VERSION_TAG, names.SWEEP_TAGS, names.GATE_TAGS]
+    told += [payload.COMPARISON, payload.SWEEP_POINTS, payload.MANIFEST]
+    told += [payload.DIGEST_TAG, payload.VERSION_TAG, payload.SWEEP_TAGS, payload.GATE_TAGS]
     assert all(f"`{name}`" in page for name in told)
 
 

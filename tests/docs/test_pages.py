@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import run
 from tests.tracking import fluent
 

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.curves import BinaryCurves
-from evalreport.errors import UsageError
-from evalreport.facts import ScoreTable
-from evalreport.facts.binned import BinnedScores, BinnedTable, bins_of, edges_of
+from evalreport.core.errors import UsageError
+from evalreport.core.result import Estimate, Undefined
+from evalreport.curves.binary import BinaryCurves
+from evalreport.features.large.binned_tables import BinnedScores, BinnedTable, bins_of, edges_of
 from evalreport.metrics.catalogue import BINARY
 from evalreport.metrics.record import Metric
-from evalreport.values import Estimate, Undefined
+from evalreport.statistics.score_table import ScoreTable
 from tests.cli.running import run
 from tests.engines.test_stream import FEW
 

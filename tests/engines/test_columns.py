@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.facts.columns import PIECE, StoredColumns, run_sums
-from evalreport.facts.spill import Spill
+from evalreport.features.large.spill import Spill
+from evalreport.features.large.stored_columns import PIECE, StoredColumns, run_sums
 
 ROWS = 3 * PIECE + 17
 

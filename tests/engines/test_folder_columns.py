@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.errors import UsageError
+from evalreport.core.errors import UsageError
 from tests.engines.test_stream import FEW, FORMATS, plain, table
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evalreport.engines.memory import summarise
-from evalreport.errors import DataError
-from evalreport.facts import ClassScores, ScoreTable, Summary, Tally
-from evalreport.facts.summary import ALIKE, SUMS, merge
-from evalreport.labels import Binary
-from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
+from evalreport.core.errors import DataError
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.statistics.row_sums import Tally
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import ALIKE, SUMS, Summary, merge, summarise
 from tests import factories
 
 

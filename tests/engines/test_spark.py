@@ -17,13 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.api.given import asked as request_of
-from evalreport.engines.partitions import Buckets, PackedWords, merged
-from evalreport.errors import ColumnNotFoundError, DataError, UsageError
-from evalreport.facts import ScoreTable
-from evalreport.sources.spark_session import spark_errors
-from evalreport.workflow.spark import collect_frame
-from evalreport.workflow.stream import CollectedFacts, evaluated_facts
+from evalreport.api.arrays import asked as request_of
+from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
+from evalreport.features.large.collect import CollectedFacts, evaluated_facts
+from evalreport.features.spark.evaluate_table import collect_frame
+from evalreport.features.spark.partitions import Buckets, PackedWords, merged
+from evalreport.features.spark.session import spark_errors
+from evalreport.statistics.score_table import ScoreTable
 
 FEW: dict[str, Any] = {"resamples": 100}
 N = 600
@@ -136,7 +136,7 @@ def plain(ev: er.Evaluation) -> dict[str, Any]:
 @pytest.mark.parametrize("case", CASES)
 def test_all_engines_agree(case: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers are equal, the last digit of sums excepted; small tables leave some partitions empty."""
-    monkeypatch.setattr("evalreport.sources.spark_counting.BUCKET", 100)
+    monkeypatch.setattr("evalreport.features.spark.count.BUCKET", 100)
     table, asked = CASES[case]
     path = tmp_path / "rows.parquet"
     pq.write_table(table, path)
@@ -211,7 +211,7 @@ def test_a_task_that_dies_once_changes_nothing(spark: Any, tmp_path: Path) -> No
 def test_a_value_that_cannot_be_evaluated_is_named_with_its_partition(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalreport.sources.spark_tables.HEAD", 50)  # it is not among the first rows
+    monkeypatch.setattr("evalreport.features.spark.tables.HEAD", 50)  # it is not among the first rows
     table = ties()
     score = table["score"].to_numpy().copy()
     score[77] = np.nan

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.errors import DataError, UsageError
-from evalreport.stages import listening
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.progress import listening
 from tests.engines.test_spark import assert_close, plain
 from tests.engines.test_stream import FEW
 from tests.engines.test_stream_classes import SIZES, classes, scored
@@ -63,7 +63,7 @@ CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
 def test_spark_and_memory_agree(
     case: str, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalreport.sources.spark_counting.BUCKET", 200)
+    monkeypatch.setattr("evalreport.features.spark.count.BUCKET", 200)
     rows, asked = CASES[case]
     path = tmp_path / "rows.parquet"
     pq.write_table(rows, path)
@@ -74,7 +74,7 @@ def test_spark_and_memory_agree(
 
 def test_labels_of_lists_are_found_where_they_are(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that only later rows carry, too; what is no label is told with its partition."""
-    monkeypatch.setattr("evalreport.sources.spark_tables.HEAD", 4)
+    monkeypatch.setattr("evalreport.features.spark.tables.HEAD", 4)
     rows = labelled()
     found = er.evaluate_spark(placed(spark, rows), **LISTS, confidence=None)
     assert found.space.labels == ("anger", "fear", "grief", "joy")

@@ -20,19 +20,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.errors import DataError, EvalreportError, UsageError
-from evalreport.evaluation.streamed import Watch
-from evalreport.facts import ScoreTable
-from evalreport.facts.columns import StoredColumns, is_stored
-from evalreport.facts.spill import FILES, Spill, check_room
-from evalreport.facts.words import Budget, ScoreWords
-from evalreport.sources.datasets import data_set
-from evalreport.stages import listening
-from evalreport.thresholds.holding import limited
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.core.progress import listening
+from evalreport.features.large.collect import collect_stream, streams
+from evalreport.features.large.datasets import data_set
+from evalreport.features.large.evaluation import Watch
+from evalreport.features.large.score_words import Budget, ScoreWords
+from evalreport.features.large.spill import FILES, Spill, check_room
+from evalreport.features.large.stored_columns import StoredColumns, is_stored
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.bounds_on_new_rows import limited
 from evalreport.thresholds.objectives import Constraint
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.request import Request
-from evalreport.workflow.stream import collect_stream, streams
 from tests.cli.running import run
 
 FEW: dict[str, Any] = {"resamples": 100}
@@ -183,8 +183,8 @@ def test_words_of_any_split_make_the_same_table(
     budget = Budget(64, Path(os.curdir)) if tight else Budget()
     with pytest.MonkeyPatch.context() as patch, ScoreWords(budget) as words:
         if parted:
-            patch.setattr("evalreport.facts.words.WHOLE", 20)
-            patch.setattr("evalreport.facts.words.PART", 3)
+            patch.setattr("evalreport.features.large.score_words.WHOLE", 20)
+            patch.setattr("evalreport.features.large.score_words.PART", 3)
         for part in np.split(np.arange(len(some)), sorted(cut for cut in cuts if cut < len(some))):
             words.add(scores[part], truth[part])
         found = words.table()
@@ -197,7 +197,7 @@ def test_words_of_any_split_make_the_same_table(
 def test_a_range_that_is_counted_in_parts_makes_the_same_table(
     digits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evalreport.facts.words.PART", 16)
+    monkeypatch.setattr("evalreport.features.large.score_words.PART", 16)
     rng = np.random.default_rng(0)
     scores = rng.random(5_000).round(digits)
     truth = rng.random(len(scores)) < scores
@@ -289,7 +289,7 @@ def test_files_named_one_by_one_are_told_to_be_tables_of_their_own(
 
 
 def test_a_row_is_counted_from_the_first_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalreport.sources.readers.batches.ROWS", 100)
+    monkeypatch.setattr("evalreport.features.large.batches.ROWS", 100)
     rows = table()
     score = rows["score"].to_numpy().copy()
     score[345] = 1.5
@@ -429,8 +429,8 @@ def test_the_engine_is_chosen_by_size_and_said(
     path = tmp_path / "a.csv"
     csv(table(), path)
     assert "engine" not in run(capsys, "report", str(path), "--out", str(tmp_path / "one")).err
-    monkeypatch.setattr("evalreport.workflow.stream.SMALL", 0)
-    monkeypatch.setattr("evalreport.workflow.stream._free", lambda: 1 << 10)
+    monkeypatch.setattr("evalreport.features.large.collect.SMALL", 0)
+    monkeypatch.setattr("evalreport.features.large.collect._free", lambda: 1 << 10)
     done = run(capsys, "report", str(path), "--out", str(tmp_path / "two"))
     assert "engine stream of 1 file, by itself" in done.err
     assert (tmp_path / "two" / "evaluation.json").is_file()

@@ -16,15 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.engines.class_ranges import ClassCells, placed_range
-from evalreport.errors import DataError, UsageError
-from evalreport.facts import ClassScores, LabelScores
-from evalreport.facts.columns import StoredColumns
-from evalreport.facts.places import OwnScores
-from evalreport.sources.datasets import DataSet
-from evalreport.stages import listening
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.progress import listening
+from evalreport.features.large.class_ranges import ClassCells, placed_range
+from evalreport.features.large.collect import streams
+from evalreport.features.large.datasets import DataSet
+from evalreport.features.large.second_pass import OwnScores
+from evalreport.features.large.stored_columns import StoredColumns
+from evalreport.statistics.class_scores import ClassScores, LabelScores
 from evalreport.workflow.request import Request
-from evalreport.workflow.stream import streams
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, FORMATS, parts, plain
 
@@ -171,7 +171,7 @@ def of_ranges(
     size, edges = scores.shape[1], (0.0, 0.25, 0.3, 0.75, 2.0)[rng.integers(6) :]
     parts: dict[int, list[bytes]] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evalreport.engines.class_ranges.HEAVY", 5)
+        patch.setattr("evalreport.features.large.class_ranges.HEAVY", 5)
         for piece in pieces:
             cells = ClassCells(size, edges)
             cells.add(scores[piece].astype(("f4", "f8")[rng.integers(2)]), truth[piece])
@@ -259,9 +259,9 @@ def test_a_file_is_streamed_for_its_columns_as_for_its_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, path = classes(), tmp_path / "a.parquet"
-    monkeypatch.setattr("evalreport.workflow.stream.SMALL", 0)
+    monkeypatch.setattr("evalreport.features.large.collect.SMALL", 0)
     monkeypatch.setattr(
-        "evalreport.workflow.stream._free", lambda: 4 * 200 * N
+        "evalreport.features.large.collect._free", lambda: 4 * 200 * N
     )  # 200 bytes a row may be taken
     pq.write_table(rows, path)
     assert streams([str(path)], Request(engine="auto")) is None

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import evalreport as er
-from evalreport.errors import ColumnNotFoundError, DataError, FileMissingError
-from evalreport.stages import listening
-from evalreport.values import Estimate
+from evalreport.core.errors import ColumnNotFoundError, DataError, FileMissingError
+from evalreport.core.progress import listening
+from evalreport.core.result import Estimate
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, FORMATS, N, parquet, parts, plain, table
 

@@ -19,22 +19,27 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.engines.partitions import Buckets
-from evalreport.errors import DataError, EvalreportError
-from evalreport.report.render import render
-from evalreport.sources.datasets import data_set
-from evalreport.sources.request import Columns
-from evalreport.sources.spark_counting import CountedParts, PartitionPlan, count_partition, merge_group
-from evalreport.sources.spark_task import work_in_task
-from evalreport.sources.stream_columns import open_stream
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError, EvalreportError
+from evalreport.features.large.datasets import data_set
+from evalreport.features.large.read import open_stream
+from evalreport.features.spark.count import (
+    CountedParts,
+    PartitionPlan,
+    count_partition,
+    merge_group,
+    work_in_task,
+)
+from evalreport.features.spark.partitions import Buckets
+from evalreport.page.render import render
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, N, parts, table
 from tests.engines.test_stream_classes import scored
 
 KILLED = """
 import os, signal, sys
-from evalreport.cli import inputs, main
-from evalreport.facts.spill import WordRange
+from evalreport.cli import requests as inputs, main
+from evalreport.features.large.spill import WordRange
 
 written, write = [], WordRange.write
 
@@ -114,7 +119,9 @@ def test_a_disk_that_is_full_is_told_and_left_empty(
     asked: dict[str, Any] = {"memory": 100, **FEW}
     with pytest.raises(DataError, match=r"need 0\.2 MB of disk and 0\.1 MB are free"):
         er.evaluate_files(rows, **asked)
-    monkeypatch.setattr("evalreport.workflow.stream.check_room", lambda *_: None)  # others took it since
+    monkeypatch.setattr(
+        "evalreport.features.large.collect.check_room", lambda *_: None
+    )  # others took it since
     with pytest.raises(DataError, match="the folder took less") as caught:
         er.evaluate_files(rows, **asked)
     assert "TMPDIR" in caught.value.where

@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.engines.several_stream import LabelStream
-from evalreport.errors import UsageError
-from evalreport.facts import ClassScores
-from evalreport.facts.tally import LabelMoments
-from evalreport.facts.words import Budget
-from evalreport.labels import Multilabel
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions
-from evalreport.sources.datasets import data_set
-from evalreport.sources.request import Columns
-from evalreport.sources.stream_columns import open_stream
+from evalreport.columns.request import Columns
+from evalreport.core.errors import UsageError
+from evalreport.data.labels import Multilabel
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions
+from evalreport.features.large.datasets import data_set
+from evalreport.features.large.engine import LabelStream
+from evalreport.features.large.read import open_stream
+from evalreport.features.large.score_words import Budget
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.statistics.row_sums import LabelMoments
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, parts
 from tests.engines.test_stream_classes import agree
@@ -226,8 +226,8 @@ def test_tables_of_labels_tell_what_their_matrix_tells(
     space, held = Multilabel(LABELS[:size]), ClassScores(scores, truth, None)
     with pytest.MonkeyPatch.context() as patch:
         if tight:
-            patch.setattr("evalreport.facts.label_tables.PIECE", 4)
-            patch.setattr("evalreport.facts.label_tables.STRIDE", 2)
+            patch.setattr("evalreport.features.large.second_pass.PIECE", 4)
+            patch.setattr("evalreport.features.large.second_pass.STRIDE", 2)
         stream = LabelStream(space, Budget())
         for part in np.array_split(np.arange(n), 3):
             if len(part):

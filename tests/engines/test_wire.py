@@ -14,16 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.codec import encode
-from evalreport.engines.memory import summarise
-from evalreport.errors import DataError
-from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
-from evalreport.evaluation.observed import Observed
-from evalreport.facts import wire
-from evalreport.facts.wire import KEY, from_bytes, to_bytes
-from evalreport.intervals import Sampling
-from evalreport.labels import Multiclass
-from evalreport.predictions import Predictions
+from evalreport.core.errors import DataError
+from evalreport.core.json_codec import encode
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions
+from evalreport.evaluation.evaluate import Observed, evaluate_facts, evaluate_predictions
+from evalreport.features.large import facts_file
+from evalreport.features.large.facts_file import KEY, from_bytes, to_bytes
+from evalreport.intervals.settings import Sampling
+from evalreport.statistics.summary import summarise
 from tests import factories
 from tests.cli.running import run
 from tests.engines.test_stream_classes import same
@@ -74,8 +73,8 @@ def sealed(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     head = json.loads(table.schema.metadata[KEY])
     change(head)
     told = json.dumps(head).encode()
-    arrays = {name: wire._array(table.column(name).chunk(0)) for name in table.column_names}
-    table = table.replace_schema_metadata({KEY: told, wire.SEAL: wire._seal(told, arrays)})
+    arrays = {name: facts_file._array(table.column(name).chunk(0)) for name in table.column_names}
+    table = table.replace_schema_metadata({KEY: told, facts_file.SEAL: facts_file._seal(told, arrays)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.tracking.client import Store, connect
 from tests.faults.harness import (
     LABELS,
     SCORES,

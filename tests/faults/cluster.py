@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyspark
 
 import evalreport as er
-from evalreport.sources.spark_session import spark_session
+from evalreport.features.spark.session import spark_session
 from tests.engines.test_spark import assert_close, ties
 from tests.engines.test_stream_classes import scored
 

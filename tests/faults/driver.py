@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalreport.cli import main
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 
 T = TypeVar("T")
 

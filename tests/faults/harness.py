@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.cli import main
-from evalreport.report.names import DIGEST_TAG
-from evalreport.sinks.verify import check_part
-from evalreport.sinks.writer import UNFINISHED
-from evalreport.sources.mlflow_client import Store
+from evalreport.page.payload import DIGEST_TAG
+from evalreport.tracking.client import Store
+from evalreport.tracking.verify import check_part
+from evalreport.tracking.writer import UNFINISHED
 from tests.faults import driver
 from tests.tracking import MadeRun, make_run
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.tracking.client import Store, connect
 from tests.faults.cases import Faults, end_case
 from tests.faults.harness import check_mended, fresh_run, log_command, said
 from tests.faults.proxy import KINDS, FaultyProxy

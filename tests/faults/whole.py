@@ -16,8 +16,7 @@ from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 
-from evalreport.sources.mlflow_client import connect
-from evalreport.sources.quiet import quiet
+from evalreport.tracking.client import connect, quiet
 from tests.faults.cases import Attempt, Faults, end_cases, server_cases, together_cases
 from tests.faults.proxy import FaultyProxy
 from tests.tracking import MlflowServer, empty_store, new_database

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from evalreport import figures
-from evalreport.errors import UsageError
+from evalreport.core.errors import UsageError
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Multiclass
-from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
+from evalreport.evaluation.evaluation import Evaluation
 from tests import factories
 
 HOSTILE = [r"$\frac{1}$", "$$", "cost $5 to $10", "<script>", "\x00ü\n!", "%s {0}"]

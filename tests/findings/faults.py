@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import Predictions, Threshold, predictions
-from evalreport.scores import Decisions, Probabilities
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, Threshold, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests import factories
 from tests.findings.light import light
 

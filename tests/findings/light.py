@@ -8,26 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.curves import BinaryCurves, Curve, Curves, MultilabelCurves, curves
-from evalreport.curves.bins import reliability
-from evalreport.curves.series import numbers
-from evalreport.curves.several import label_sweep
-from evalreport.engines.memory import summarise
-from evalreport.evaluation.classes import class_results
-from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.parts import ClassResult
-from evalreport.evaluation.row_facts import row_facts
+from evalreport.core.result import Undefined
+from evalreport.curves.binary import BinaryCurves
+from evalreport.curves.curve import Curve, numbers, reliability
+from evalreport.curves.curves import Curves, curves
+from evalreport.curves.multiclass import MultilabelCurves, label_sweep
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions
+from evalreport.evaluation.data_checks import row_facts
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.parts import ClassResult, class_results
 from evalreport.evaluation.slices import judged_slices, slice_facts
-from evalreport.facts import ClassScores, Counts, ScoreTable, Summary
-from evalreport.intervals import Sampling, class_estimates, estimates
-from evalreport.labels import Binary
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.multiclass import class_estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import PER_CLASS, catalogue, no_skill
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Predictions
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.statistics.confusion import Counts
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary, summarise
 from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.sweep import Sweep
-from evalreport.values import Undefined
 
 FEW = Sampling(resamples=100)
 READ = frozenset(

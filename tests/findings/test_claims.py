@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.codec import encode
+from evalreport.core.format import at, count, fixed, number, percent, ratio, threshold
+from evalreport.core.json_codec import encode
+from evalreport.core.result import Estimate, Finding
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings import find
-from evalreport.format import at, count, fixed, number, percent, ratio, threshold
-from evalreport.labels import Binary, Multiclass
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.catalogue import find
 from evalreport.metrics.catalogue import find as metric
-from evalreport.predictions import predictions
-from evalreport.report.page import sections
-from evalreport.values import Estimate, Finding
+from evalreport.page.sections.order import sections
 from tests.findings.faults import PLANTED, UNIT
 from tests.findings.light import FEW, light
 from tests.findings.wild import wild

@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evalreport.facts import Counts
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions, predictions
 from evalreport.findings.chance import (
     association,
     chi_square_deviate,
@@ -16,10 +17,8 @@ from evalreport.findings.chance import (
     poisson_tail,
     right_by_chance,
 )
-from evalreport.findings.confusions import families, mix_ups, top_confusions
-from evalreport.findings.families import kinship
-from evalreport.labels import Multiclass
-from evalreport.predictions import Predictions, predictions
+from evalreport.findings.confusions import families, kinship, mix_ups, top_confusions
+from evalreport.statistics.confusion import Counts
 from tests.findings.faults import INTENTS, evaluated, intents, one_way, relate
 from tests.findings.light import counted, light
 

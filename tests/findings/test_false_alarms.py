@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import pytest
 
+from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.findings import find
-from evalreport.predictions import Predictions
+from evalreport.findings.catalogue import find
 from tests import factories
 from tests.findings import faults
 from tests.findings.light import FEW, light

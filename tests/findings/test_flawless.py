@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.evaluation.model import Evaluation
-from evalreport.panels.verdict.summary import summary
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.sections.verdict import summary
 
 
 def flawless(positives: int, negatives: int, seed: int = 0, **options: object) -> Evaluation:

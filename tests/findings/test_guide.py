@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions, Threshold, predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.guide import guide
-from evalreport.labels import Multiclass
-from evalreport.predictions import Predictions, Threshold, predictions
-from evalreport.values import Estimate
 from tests import factories
 from tests.findings.faults import MAIL, mail, names
 from tests.findings.light import FEW

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evalreport.findings import find
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.findings.catalogue import find
 from evalreport.findings.labels import absent_classes, micro_macro_gap, never_predicted, unread_labels
-from evalreport.labels import Binary, Multiclass
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import predictions
 from tests.findings.faults import INTENTS, evaluated
 from tests.findings.light import counted, light
 

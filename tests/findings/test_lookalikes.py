@@ -6,9 +6,9 @@ import unicodedata
 
 import pytest
 
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import predictions
 from evalreport.findings.labels import lookalikes
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.predictions import predictions
 from tests.findings.light import light
 
 COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))

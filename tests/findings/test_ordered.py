@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.evaluation.model import Evaluation
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import decision_skill
-from evalreport.panels.verdict.forest import forest
-from evalreport.panels.verdict.headline import headline
-from evalreport.panels.verdict.summary import summary
+from evalreport.page.sections.headline import headline
+from evalreport.page.sections.verdict import forest, summary
 
 GRADES = ["1", "2", "3", "4", "5"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings import find
-from evalreport.intervals import Sampling
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import predictions
-from evalreport.sources.columns import find_in_files, to_predictions
-from evalreport.sources.request import Columns
+from evalreport.columns.find import find_in_files, to_predictions
+from evalreport.columns.request import Columns
+from evalreport.data.predictions import predictions
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.findings.catalogue import find
+from evalreport.intervals.settings import Sampling
 from evalreport.workflow.collect import collect_file
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.request import Request

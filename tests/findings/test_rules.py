@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalreport.findings import RULES, SAID, SEVERITIES, find
+from evalreport.findings.catalogue import RULES, SAID, SEVERITIES, find
 from tests.findings.faults import PLANTED
 
 BY_NAME = {rule.__name__: rule for rule in RULES}

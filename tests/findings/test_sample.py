@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.evaluation.model import Evaluation
-from evalreport.evaluation.row_facts import row_facts
+from evalreport.core.result import Finding
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.evaluation.data_checks import row_facts
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.sample import slice_calibration
-from evalreport.labels import Binary, Multiclass
-from evalreport.predictions import predictions
-from evalreport.values import Finding
 from tests.findings.light import light
 
 RNG = np.random.default_rng(8)

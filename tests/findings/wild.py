@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, NoScores, Probabilities, Scores
-from evalreport.weights import relative
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions, relative
+from evalreport.data.scores import Decisions, NoScores, Probabilities, Scores
+from evalreport.features.text_labels.parser import make_parser, parse_all
 
 KINDS = ("binary", "multiclass", "multilabel", "text")
 

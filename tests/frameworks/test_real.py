@@ -13,7 +13,7 @@ import pytest
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 import evalreport as er
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.tracking import fluent
 
 RNG = np.random.default_rng(0)
@@ -88,7 +88,7 @@ def bert(torch: Any, transformers: Any) -> Any:
 @pytest.mark.parametrize("whole", [True, False], ids=["concatenated", "batches"])
 def test_a_trainer_end_to_end(whole: bool, mlflow: Any, tmp_path: Path) -> None:
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    from evalreport.adapters.huggingface import TrainerMetrics, trainer_callback
+    from evalreport.adapters.training_callbacks import TrainerMetrics, trainer_callback
 
     tokens = RNG.integers(0, 40, (N, 8))
     rows = [{"input_ids": torch.tensor(t), "labels": int(y)} for t, y in zip(tokens, Y, strict=True)]
@@ -127,7 +127,7 @@ def test_a_trainer_end_to_end(whole: bool, mlflow: Any, tmp_path: Path) -> None:
 
 def test_lightning_collects_and_logs(mlflow: Any, tmp_path: Path) -> None:
     torch, lightning = pytest.importorskip("torch"), pytest.importorskip("lightning")
-    from evalreport.adapters.lightning import lightning_callback
+    from evalreport.adapters.training_callbacks import lightning_callback
 
     class Module(lightning.LightningModule):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -169,7 +169,7 @@ def test_keras_evaluates_and_logs(width: int, mlflow: Any, monkeypatch: pytest.M
     monkeypatch.setenv("KERAS_BACKEND", "torch")
     pytest.importorskip("torch")
     keras = pytest.importorskip("keras")
-    from evalreport.adapters.keras import keras_callback
+    from evalreport.adapters.training_callbacks import keras_callback
 
     activation, loss = (
         ("sigmoid", "binary_crossentropy") if width == 1 else ("softmax", "sparse_categorical_crossentropy")

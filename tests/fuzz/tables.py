@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, NoScores, Probabilities, Scores
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, NoScores, Probabilities, Scores
 
 ODD = (
     *("", " ", "a", "A", "0", "1", "nan", "None", "<b>", "ü", "模型"),

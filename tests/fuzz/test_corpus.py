@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from tests.fuzz.test_tables import whole_way
 
 RNG = np.random.default_rng

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.errors import DataError, EvalreportError
-from evalreport.evaluation.model import Evaluation
-from evalreport.report.render import render
+from evalreport.core.errors import DataError, EvalreportError
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.render import render
 from tests.cli.running import run
 from tests.fuzz.test_tables import MANY
 from tests.report import made

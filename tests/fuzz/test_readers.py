@@ -19,10 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from evalreport.errors import EvalreportError
-from evalreport.sources.reading import read_for
-from evalreport.sources.request import Columns
-from evalreport.sources.tables import RawTable
+from evalreport.columns.request import Columns
+from evalreport.core.errors import EvalreportError
+from evalreport.readers.formats import RawTable
+from evalreport.readers.read import read_for
 from tests.fuzz.test_tables import MANY
 
 Table = Mapping[str, Sequence[Any]]

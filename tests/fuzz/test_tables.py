@@ -11,13 +11,13 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from evalreport.errors import EvalreportError
+from evalreport.core.errors import EvalreportError
+from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings import find
-from evalreport.intervals import Sampling
-from evalreport.predictions import Predictions
-from evalreport.report.render import render, render_brief
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.catalogue import find
+from evalreport.intervals.settings import Sampling
+from evalreport.page.render import render, render_brief
 from tests.fuzz.tables import LEVELS, tables
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "25"))

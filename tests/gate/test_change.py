@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.bounds import Bound
 from evalreport.comparison.compare import compare
-from evalreport.errors import UsageError
-from evalreport.gate.rules import check_change, measured_change
+from evalreport.core.bounds import Bound
+from evalreport.core.errors import UsageError
+from evalreport.features.gate.rules import check_change, measured_change
 
 
 def run_of(seed: int, skill: float) -> er.Evaluation:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from evalreport.gate.data import TrainingRows, data_checks
-from evalreport.gate.results import CheckResult
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Probabilities
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.features.gate.data_checks import TrainingRows, data_checks
+from evalreport.features.gate.rules import CheckResult
+from evalreport.features.text_labels.parser import make_parser, parse_all
 
 SPACE = Binary("ham", "spam")
 

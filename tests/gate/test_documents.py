@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from evalreport.codec import decode, encode
-from evalreport.errors import DataError
-from evalreport.gate.documents import CheckedRun, as_dicts, junit, markdown
-from evalreport.gate.results import CheckResult
+from evalreport.core.errors import DataError
+from evalreport.core.json_codec import decode, encode
+from evalreport.features.gate.documents import CheckedRun, as_dicts, junit, markdown
+from evalreport.features.gate.rules import CheckResult
 
 NASTY = "a\"<b>&'|`@team #12 ]]>\x1b[31m\x00\ufffe\u202e\nhttps://example.org ![x](y)"
 RESULTS = (

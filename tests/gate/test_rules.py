@@ -13,20 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from evalreport.bounds import Bound
 from evalreport.comparison.compare import compare
-from evalreport.comparison.planning import about_rows
-from evalreport.errors import DataError, UsageError
+from evalreport.comparison.sample_size import about_rows
+from evalreport.core.bounds import Bound
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.gate.results import CheckResult, is_open, tally
-from evalreport.gate.rules import outcome_of, rule_checks
-from evalreport.intervals import Sampling
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.gate.rules import CheckResult, is_open, outcome_of, rule_checks, tally
 from evalreport.intervals.proportions import exact_limits, wilson
-from evalreport.labels import Binary, Multiclass
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.values import Estimate, Undefined
+from evalreport.intervals.settings import Sampling
 
 SPACE = Binary("ham", "spam")
 FEW = Sampling(0.95, 200, 0)

@@ -10,16 +10,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import ScoreTable, Summary, table
-from evalreport.facts.counts import Array
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.influence import influence, standard_error
-from evalreport.labels import Binary
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.settings import Sampling
+from evalreport.intervals.standard_errors import influence, standard_error
 from evalreport.metrics.catalogue import BINARY, find
-from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate, Undefined
+from evalreport.statistics import score_table
+from evalreport.statistics.confusion import Array
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary, summarise
 
 Rows: TypeAlias = npt.NDArray[np.bool_]
 QUICK = Sampling(resamples=300)
@@ -180,7 +182,7 @@ def test_blocks_of_a_large_table_tell_the_limits_of_its_rows(
     truth, scores = drawn(60_000, prevalence, 2.0, 6)
     scored = [metric for metric in BINARY if metric.reads == "scores"]
     in_blocks = estimates(scored, summary_of(truth, scores), None, QUICK)
-    monkeypatch.setattr(table, "LARGE", 10**9)
+    monkeypatch.setattr(score_table, "LARGE", 10**9)
     by_row = estimates(scored, summary_of(truth, scores), None, QUICK)
     assert in_blocks["roc_auc"] != by_row["roc_auc"]
     for metric in scored:

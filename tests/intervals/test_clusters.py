@@ -8,20 +8,22 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import ScoreTable
-from evalreport.facts.counts import Array
-from evalreport.intervals import Sampling, class_estimates, estimates
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.intervals.bootstrap import FEW_UNITS, Units
 from evalreport.intervals.calibration import gap_limits, mean_square, unit_draws
-from evalreport.intervals.crossings import CROSSINGS
-from evalreport.intervals.units import FEW_UNITS, Units
-from evalreport.labels import Binary, Multiclass
-from evalreport.metrics.binary_probability import brier_reliability, brier_resolution
+from evalreport.intervals.curve_points import CROSSINGS
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.multiclass import class_estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, find
-from evalreport.metrics.strategies import CurvePoint
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.values import Estimate
+from evalreport.metrics.probability_functions import brier_reliability, brier_resolution
+from evalreport.metrics.record import CurvePoint
+from evalreport.statistics.confusion import Array
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import summarise
 
 QUICK = Sampling(resamples=300)
 READ = [metric.name for metric in BINARY if isinstance(metric.strategy, CurvePoint)]

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from evalreport.engines.memory import summarise
-from evalreport.intervals.contributions import Counted, contributions
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions
+from evalreport.intervals.row_influence import Counted, contributions
 from evalreport.metrics.catalogue import catalogue
 from evalreport.metrics.record import Metric
-from evalreport.predictions import Predictions
-from evalreport.values import Undefined
+from evalreport.statistics.summary import summarise
 from tests import factories
 
 SAMPLES = {

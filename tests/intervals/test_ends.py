@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evalreport.facts import ScoreTable
-from evalreport.intervals import Sampling
 from evalreport.intervals.calibration import Inversion, gap_limits, mean_gap
-from evalreport.intervals.crossings import flattery
+from evalreport.intervals.calibration_noise import few_counts, sized
+from evalreport.intervals.curve_points import flattery
+from evalreport.intervals.distributions import tails_near_end
 from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.majority import greatest_share, majority_limits
-from evalreport.intervals.noise import few_counts, sized
-from evalreport.intervals.quantiles import tails_near_end
-from evalreport.intervals.scales import area_limits
+from evalreport.intervals.settings import Sampling
+from evalreport.intervals.standard_errors import area_limits
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.multiclass import effective_labels
-from evalreport.metrics.strategies import MostFrequent
+from evalreport.metrics.record import MostFrequent
+from evalreport.statistics.score_table import ScoreTable
 
 QUICK = Sampling(resamples=500)
 NORMAL = NormalDist()

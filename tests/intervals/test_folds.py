@@ -11,16 +11,16 @@ from scipy import stats
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
 from evalreport.comparison.compare import compare
-from evalreport.errors import DataError
+from evalreport.core.errors import DataError
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.intervals import Sampling
-from evalreport.intervals.folds import folded
-from evalreport.labels import Binary
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.intervals.cross_validation import folded
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
 
 N, K = 240, 5
 RNG = np.random.default_rng(3)

@@ -7,26 +7,27 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from evalreport.engines.memory import summarise
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.facts import Counts, ScoreTable
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.binary import table_limits
+from evalreport.intervals.bootstrap import Units
+from evalreport.intervals.by_metric import table_limits
 from evalreport.intervals.calibration import gap_limits, greatest_gap, mean_gap
-from evalreport.intervals.confusions import smoothed, spreads
-from evalreport.intervals.crossings import RocDraws, precision_at_recall, recall_at_precision
-from evalreport.intervals.influence import promised_error, standard_error
-from evalreport.intervals.inversion import DrawnCurve
+from evalreport.intervals.class_averages import average_precision_bias, smoothed, spreads
+from evalreport.intervals.curve_points import RocDraws, precision_at_recall, recall_at_precision
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.paired import DrawnCurve
 from evalreport.intervals.proportions import wilson
-from evalreport.intervals.pull import average_precision_bias
+from evalreport.intervals.settings import Sampling
+from evalreport.intervals.standard_errors import promised_error, standard_error
 from evalreport.intervals.tables import Tables
-from evalreport.intervals.units import Units
-from evalreport.labels import Binary
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.derivatives import observed_expected
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.values import Estimate
+from evalreport.metrics.influence import observed_expected
+from evalreport.statistics.confusion import Counts
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import summarise
 from tests.coverage.settings import HARD
 
 QUICK = Sampling(resamples=100)

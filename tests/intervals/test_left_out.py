@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.intervals import Sampling
-from evalreport.labels import Multiclass
-from evalreport.predictions import predictions
-from evalreport.report.brief import headline_names
-from evalreport.report.summary import markdown, summary_of
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate, Undefined
+from evalreport.intervals.settings import Sampling
+from evalreport.page.summary import headline_names, markdown, summary_of
 
 
 def test_a_perfect_ranking_of_four_of_six_classes_is_perfect() -> None:

@@ -7,15 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evalreport.codec import encode
-from evalreport.engines.memory import summarise
-from evalreport.intervals import Sampling, class_estimates, estimates
-from evalreport.labels import UNPARSED, Binary, Multiclass
-from evalreport.metrics import Metric
+from evalreport.core.json_codec import encode
+from evalreport.data.labels import UNPARSED, Binary, Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.multiclass import class_estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, catalogue
-from evalreport.metrics.strategies import CurvePoint, Smooth
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
+from evalreport.metrics.record import CurvePoint, Metric, Smooth
+from evalreport.statistics.summary import summarise
 from tests import factories
 
 QUICK = Sampling(resamples=200)

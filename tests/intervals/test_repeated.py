@@ -12,13 +12,18 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from evalreport.errors import DataError, UsageError
-from evalreport.intervals import Sampling
-from evalreport.intervals.repeated import AnswerSamples, RepeatedAnswers, collapsed, repeated_answers
-from evalreport.labels import Multiclass
-from evalreport.panels.repeated import lines
-from evalreport.predictions import predictions
-from evalreport.values import Estimate
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.features.text_labels.repeated_answers import (
+    AnswerSamples,
+    RepeatedAnswers,
+    collapsed,
+    repeated_answers,
+)
+from evalreport.features.text_labels.repeated_section import lines
+from evalreport.intervals.settings import Sampling
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]

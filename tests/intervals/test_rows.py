@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.engines.memory import summarise
-from evalreport.intervals import Sampling, class_estimates, estimates
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.multiclass import class_estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate, Result, Undefined
+from evalreport.statistics.summary import summarise
 
 QUICK = Sampling(resamples=400)
 TASKS = ("binary", "multiclass", "multilabel")

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import Counts
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.sampling import Limits
-from evalreport.intervals.scales import Spread
-from evalreport.intervals.unseen import Stage, deviations, stage, staged_limits
-from evalreport.labels import Multiclass
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.missing_classes import Stage, deviations, stage, staged_limits
+from evalreport.intervals.settings import Limits, Sampling
+from evalreport.intervals.standard_errors import Spread
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
+from evalreport.statistics.confusion import Counts
+from evalreport.statistics.summary import summarise
 from tests.coverage.measure import measured
 from tests.coverage.settings import MULTICLASS
 

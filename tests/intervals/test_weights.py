@@ -6,18 +6,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from evalreport.codec import encode
-from evalreport.engines.memory import summarise
-from evalreport.errors import DataError
+from evalreport.core.errors import DataError
+from evalreport.core.json_codec import encode
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import Predictions, WeightKind, predictions
+from evalreport.data.scores import Probabilities
+from evalreport.evaluation.data_checks import row_facts
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.row_facts import row_facts
-from evalreport.intervals import Sampling, estimates
-from evalreport.labels import Binary, Multiclass
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
-from evalreport.weights import WeightKind
+from evalreport.statistics.summary import summarise
 
 QUICK = Sampling(resamples=200)
 ROWS = 120

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.intervals import Sampling
-from evalreport.labels import Binary
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions
-from evalreport.values import Estimate, Undefined
+from evalreport.intervals.settings import Sampling
 
 
 def test_the_majority_has_an_interval_without_decisions() -> None:

@@ -13,32 +13,17 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from evalreport.labels import Binary
-from evalreport.predictions import Predictions
-from evalreport.scores import NoScores, Probabilities
-from evalreport.sources.columns import find_in_files, to_predictions
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.run_candidates import RunRequest
-from evalreport.sources.run_tables import read_run
-from evalreport.sources.runs import find_run
+from evalreport.columns.find import find_in_files, to_predictions
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import NoScores, Probabilities
+from evalreport.tracking.client import Store
+from evalreport.tracking.find_predictions import RunRequest, read_run
+from evalreport.tracking.runs import find_run
 from evalreport.workflow.collect import collect_run
 from evalreport.workflow.request import Request
 from tests.cli.running import run
-from tests.layouts.layouts import (
-    CITIES,
-    LAYOUTS,
-    TEST,
-    G,
-    H,
-    K,
-    P,
-    Q,
-    Y,
-    csv,
-    document,
-    lines,
-    softmax,
-)
+from tests.layouts.layouts import CITIES, LAYOUTS, TEST, G, H, K, P, Q, Y, csv, document, lines, softmax
 from tests.tracking import make_run
 
 

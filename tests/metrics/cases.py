@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import Summary
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Probabilities
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.statistics.summary import Summary, summarise
 
 Array = npt.NDArray[Any]
 UNPARSED = -1

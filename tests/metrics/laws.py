@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import Marginals, ScoreTable, Summary
-from evalreport.labels import Binary, Multiclass, Multilabel
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.metrics.record import Metric, view
-from evalreport.values import Undefined
+from evalreport.statistics.confusion import Marginals
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary, summarise
 from tests.metrics.cases import Case
 
 Value = float | None

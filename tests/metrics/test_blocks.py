@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.facts import ScoreTable, passes, rankings, recalibration, table
+from evalreport.core.result import Undefined
 from evalreport.metrics.catalogue import BINARY
-from evalreport.values import Undefined
+from evalreport.statistics import calibration_fits, rankings, score_table
+from evalreport.statistics.score_table import ScoreTable
 from tests.metrics.cases import Array, binary_cases, multiclass_cases
 
 
@@ -15,8 +16,8 @@ from tests.metrics.cases import Array, binary_cases, multiclass_cases
 def test_binary_values_do_not_depend_on_the_block(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for case in binary_cases(8, seed=5):
         whole = {metric.name: metric.of(case.summary) for metric in BINARY}
-        monkeypatch.setattr(table, "BLOCK", block)
-        monkeypatch.setattr(recalibration, "BLOCK", block)
+        monkeypatch.setattr(score_table, "BLOCK", block)
+        monkeypatch.setattr(calibration_fits, "BLOCK", block)
         again = type(case)(case.space, case.y, case.score, case.weights, case.threshold).summary
         for metric in BINARY:
             found, expected = metric.of(again), whole[metric.name]
@@ -30,7 +31,7 @@ def test_binary_values_do_not_depend_on_the_block(block: int, monkeypatch: pytes
 @pytest.mark.parametrize("block", [1, 2, 5, 1 << 14])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_table_counts_every_distinct_score(block: int, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "BLOCK", block)
+    monkeypatch.setattr(score_table, "BLOCK", block)
     rng = np.random.default_rng(block)
     for n in (0, 1, 2, 7, 200):
         for distinct in (1, 3, 1000):
@@ -58,13 +59,13 @@ def test_recalibration_of_many_scores_is_exact() -> None:
     p: Array = np.sort(rng.beta(1, 3, 70_000))
     positive = rng.random(70_000) < 1 / (1 + np.exp(-(0.3 + 0.7 * np.log(p / (1 - p)))))
     made = ScoreTable.of(p, positive)
-    assert len(made) > recalibration.MANY
+    assert len(made) > calibration_fits.MANY
     weight = positive.astype(np.float64)
-    assert made.recalibration == pytest.approx(recalibration.recalibrate(p, weight, 1 - weight), rel=1e-9)
+    assert made.recalibration == pytest.approx(calibration_fits.recalibrate(p, weight, 1 - weight), rel=1e-9)
     assert made.recalibration == pytest.approx((0.3, 0.7), abs=0.05)
-    assert made.in_the_large == pytest.approx(recalibration.shift(p, weight, 1 - weight), rel=1e-12)
+    assert made.in_the_large == pytest.approx(calibration_fits.shift(p, weight, 1 - weight), rel=1e-12)
 
 
 def test_log_loss_clips_as_scikit_learn() -> None:
     made = ScoreTable.of(np.array([0.0, 1.0]), np.array([True, True]))
-    assert passes.ProbabilitySums.of(made).surprise == pytest.approx(-np.log(np.finfo(float).eps))
+    assert score_table.ProbabilitySums.of(made).surprise == pytest.approx(-np.log(np.finfo(float).eps))

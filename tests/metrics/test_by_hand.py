@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evalreport.facts import ClassScores, ScoreTable
-from evalreport.intervals.auc import delong
+from evalreport.intervals.roc_auc import delong
 from evalreport.metrics.averages import AreaAverage
-from evalreport.metrics.binary_probability import brier, brier_reliability, brier_resolution
+from evalreport.metrics.probability_functions import brier, brier_reliability, brier_resolution
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.statistics.score_table import ScoreTable
 
 
 def test_delong_with_ties() -> None:

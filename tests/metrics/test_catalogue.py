@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score
 
-from evalreport.engines.memory import summarise
-from evalreport.errors import UsageError
-from evalreport.facts import Marginals
-from evalreport.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.core.errors import UsageError
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions
 from evalreport.metrics import multiclass
 from evalreport.metrics.catalogue import (
     BINARY,
+    COMPARED,
+    HEADLINE,
     MULTICLASS,
     MULTILABEL,
     TEXT,
@@ -20,10 +23,8 @@ from evalreport.metrics.catalogue import (
     find,
     no_skill,
 )
-from evalreport.metrics.named_sets import COMPARED, HEADLINE
-from evalreport.predictions import predictions
-from evalreport.scores import Decisions
-from evalreport.values import Undefined
+from evalreport.statistics.confusion import Marginals
+from evalreport.statistics.summary import summarise
 from tests.metrics.cases import Case
 from tests.metrics.test_oracles import CASES, class_weights
 

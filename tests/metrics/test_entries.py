@@ -7,25 +7,22 @@ from types import ModuleType
 
 import pytest
 
-from evalreport.metrics.catalogue import everything
-from evalreport.metrics.entries import (
-    areas,
+from evalreport.features.text_labels import metrics
+from evalreport.metrics import (
     averages,
-    binary_agreement,
-    binary_counts,
+    binary_decisions,
     binary_probability,
     binary_ranking,
     multiclass,
-    multiclass_scores,
     multilabel,
     operating_points,
-    text,
 )
+from evalreport.metrics.catalogue import everything
 from evalreport.metrics.record import Metric
 
 MODULES = (
-    *(areas, averages, binary_agreement, binary_counts, binary_probability, binary_ranking),
-    *(multiclass, multiclass_scores, multilabel, operating_points, text),
+    *(averages, averages, binary_decisions, binary_decisions, binary_probability, binary_ranking),
+    *(multiclass, multiclass, multilabel, operating_points, metrics),
 )
 
 

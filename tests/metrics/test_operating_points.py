@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from evalreport.engines.memory import summarise
-from evalreport.errors import UsageError
-from evalreport.intervals import Sampling, estimates
-from evalreport.intervals.auc import separated_limit
-from evalreport.labels import Binary
+from evalreport.core.errors import UsageError
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
+from evalreport.intervals.estimates import estimates
+from evalreport.intervals.roc_auc import separated_limit
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import predictions
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
+from evalreport.statistics.summary import summarise
 
 RNG = np.random.default_rng(6)
 TRUTH = RNG.integers(0, 2, 400)

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from evalreport.engines.memory import summarise
-from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.labels import Binary, Multiclass, Task
-from evalreport.metrics import binary_counts, binary_ranking
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Binary, Multiclass, Task
+from evalreport.data.predictions import predictions
+from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.metrics import binary_decisions, ranking_functions
 from evalreport.metrics.catalogue import TEXT, catalogue, find, one_label
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import predictions
-from evalreport.values import Undefined
+from evalreport.statistics.confusion import BinaryCounts
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import summarise
 from tests.metrics.cases import Case, binary_cases, multiclass_cases, multilabel_cases
 from tests.metrics.test_scikit_learn import REFERENCES
 
@@ -490,7 +491,7 @@ def test_hanley_and_mcneil_1982() -> None:
     """109 CT images rated 1 to 5; the area is 0.893 in their paper."""
     normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
     table = ScoreTable(np.arange(1.0, 6), np.array(abnormal, float), np.array(normal, float))
-    assert round(binary_ranking.roc_auc(table), 3) == 0.893
+    assert round(ranking_functions.roc_auc(table), 3) == 0.893
 
 
 def test_altman_and_bland_1994() -> None:
@@ -498,10 +499,10 @@ def test_altman_and_bland_1994() -> None:
     counts = BinaryCounts(tp=231, fp=32, fn=27, tn=54)
     found = [
         round(float(f(counts)), 2)
-        for f in (binary_counts.recall, binary_counts.specificity, binary_counts.precision)
+        for f in (binary_decisions.recall, binary_decisions.specificity, binary_decisions.precision)
     ]
     assert found == [0.90, 0.63, 0.88]
-    assert round(float(binary_counts.prevalence(counts)), 2) == 0.75
+    assert round(float(binary_decisions.prevalence(counts)), 2) == 0.75
 
 
 def test_murphy_parts_add_up() -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from sklearn import metrics as skm
 
-from evalreport.facts import rankings
+from evalreport.statistics import rankings
 
 KINDS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[Any]]] = {
     "distinct": lambda s: s,

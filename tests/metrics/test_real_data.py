@@ -17,11 +17,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Logits, NoScores
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import predictions
-from evalreport.scores import Logits, NoScores
-from evalreport.values import Undefined
 from tests.metrics.cases import Case
 from tests.metrics.test_scikit_learn import REFERENCES, quietly
 

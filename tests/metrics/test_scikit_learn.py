@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from evalreport.intervals import Sampling, class_estimates
-from evalreport.labels import Task
+from evalreport.core.result import Undefined
+from evalreport.data.labels import Task
+from evalreport.intervals.multiclass import class_estimates
+from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, MULTICLASS, MULTILABEL, PER_CLASS, find
-from evalreport.values import Undefined
 from tests.metrics.cases import Case, binary_cases, multiclass_cases, multilabel_cases
 
 Reference = Callable[[Case], float]

@@ -18,15 +18,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evalreport.errors import EvalreportError
-from evalreport.labels import Multilabel
-from evalreport.predictions import Predictions
-from evalreport.scores import Probabilities
-from evalreport.sources.columns import find, to_predictions
-from evalreport.sources.reading import named_after_labels
-from evalreport.sources.request import Columns
-from evalreport.sources.shapes.roles import wanted
-from evalreport.sources.tables import read_table
+from evalreport.columns.find import find, to_predictions
+from evalreport.columns.names import wanted
+from evalreport.columns.request import Columns
+from evalreport.core.errors import EvalreportError
+from evalreport.data.labels import Multilabel
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import Probabilities
+from evalreport.readers.formats import read_table
+from evalreport.readers.read import named_after_labels
 
 Array = npt.NDArray[Any]
 Outcome = Literal["right", "refused with a way that works", "refused", "wrong"]

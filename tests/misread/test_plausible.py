@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.errors import DataError
-from evalreport.sources.plausible import (
+from evalreport.columns.plausible import (
     LabelColumns,
     best_pairs,
     refuse_constant,
@@ -15,6 +14,7 @@ from evalreport.sources.plausible import (
     refuse_reversed,
     several_evaluations,
 )
+from evalreport.core.errors import DataError
 
 LABELS = [str(label) for label in range(12)]
 TRUTH = np.array(LABELS * 6)

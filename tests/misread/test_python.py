@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import evalreport as er
-from evalreport.errors import DataError
+from evalreport.core.errors import DataError
 
 
 def test_lists_of_0_and_1_are_indicators() -> None:

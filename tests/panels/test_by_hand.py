@@ -10,27 +10,26 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from evalreport.evaluation.model import Evaluation
-from evalreport.panels import (
-    averaged,
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import NoScores, Probabilities
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels import page
+from evalreport.page.elements import Section, Table
+from evalreport.page.sections import (
+    appendix,
     calibration,
-    calibration_words,
     confusions,
-    cutoff,
-    metrics,
-    micro,
-    parsing,
+    coverage_cutoff,
+    curves,
+    multilabel,
+    threshold_selection,
     utility,
 )
-from evalreport.panels.parts import Section, Table
-from evalreport.panels.selection import bounds, labels, optima
-from evalreport.panels.selection.verdict import forest
-from evalreport.panels.verdict.forest import forest as headline
-from evalreport.panels.verdict.summary import better_threshold
-from evalreport.panels.words import Sentence
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import NoScores, Probabilities
-from evalreport.thresholds.optimum import Optimum
+from evalreport.page.sections.threshold_selection import forest
+from evalreport.page.sections.verdict import better_threshold
+from evalreport.page.sections.verdict import forest as headline
+from evalreport.page.sentences import Sentence
+from evalreport.thresholds.best_threshold import Optimum
 from tests.report.made import TUMOUR, evaluation, made, named, noisy
 from tests.report.sweeps import made as chosen
 
@@ -61,7 +60,7 @@ def texts(table: Any) -> list[list[str]]:
 
 def test_one_threshold_for_all_labels_finds_and_adds_so_many() -> None:
     ev = made("multilabel")
-    section, truth, scores = of(micro.panel(ev)), rows_of(ev).y_true.astype(bool), scores_of(ev)
+    section, truth, scores = of(multilabel.micro_section(ev)), rows_of(ev).y_true.astype(bool), scores_of(ev)
     points = zip(*(section.data[key] for key in ("t", "tp", "fp", "exact")), strict=True)
     for t, found, wrong, exact in points:
         added = scores >= t - 1e-9
@@ -73,7 +72,7 @@ def test_one_threshold_for_all_labels_finds_and_adds_so_many() -> None:
 
 def test_a_cut_off_answers_so_many_rightly() -> None:
     ev = made("twenty")
-    section, truth, scores = of(cutoff.panel(ev)), rows_of(ev).y_true, scores_of(ev)
+    section, truth, scores = of(coverage_cutoff.cutoff_section(ev)), rows_of(ev).y_true, scores_of(ev)
     sure, right = scores.max(axis=1), scores.argmax(axis=1) == truth
     for t, answered, well in zip(*(section.data[key] for key in ("t", "answered", "right")), strict=True):
         assert (answered, well) == ((sure >= t - 1e-9).sum(), right[sure >= t - 1e-9].sum())
@@ -81,7 +80,7 @@ def test_a_cut_off_answers_so_many_rightly() -> None:
 
 def test_confusions_are_counted() -> None:
     ev = made("three")
-    p, table = rows_of(ev), of(confusions.panel(ev)).body.plain
+    p, table = rows_of(ev), of(confusions.confusions_section(ev)).body.plain
     assert p.y_pred is not None
     for truth, (_, boxes) in enumerate(table.rows):
         for answer, box in enumerate(boxes):
@@ -105,16 +104,16 @@ def test_swaps_are_rows_on_which_one_label_is_left_out_and_another_added() -> No
 
 def test_expected_are_as_many_as_the_scores_add_up_to() -> None:
     ev = made("binary")
-    told, total = of(calibration.panel(ev)).summary.text, scores_of(ev).sum()
-    assert calibration_words.expected(ev) == pytest.approx(total)
+    told, total = of(calibration.calibration_section(ev)).summary.text, scores_of(ev).sum()
+    assert calibration.expected(ev) == pytest.approx(total)
     assert f"Expected: {total:.0f} malignant tumours; observed: {rows_of(ev).y_true.sum()}." in told
-    assert "the scores are too timid" in told and calibration_words.summary(ev).text in told
+    assert "the scores are too timid" in told and calibration.summary(ev).text in told
 
 
 def test_net_benefit_weighs_alarms_by_the_odds_of_the_threshold() -> None:
     ev = made("binary")
     both, truth, scores = utility.benefits(ev), rows_of(ev).y_true.astype(bool), scores_of(ev)
-    assert both is not None and utility.panel(ev) is not None
+    assert both is not None and utility.utility_section(ev) is not None
     for curve, scored in zip(both, (scores, np.ones(len(scores))), strict=True):  # the second flags all
         for t, benefit in zip(curve.x, curve.y, strict=True):
             hits, alarms = ((scored >= t) & truth).mean(), ((scored >= t) & ~truth).mean()
@@ -125,13 +124,13 @@ def test_the_hardest_classes_are_those_of_the_lowest_area() -> None:
     ev = made("twenty")
     truth, scores = rows_of(ev).y_true, scores_of(ev)
     areas = {name: roc_auc_score(truth == code, scores[:, code]) for code, name in enumerate(ev.space.names)}
-    table = of(averaged.panel(ev)).body[-1]
-    assert [row[0] for row in texts(table)] == sorted(areas, key=lambda name: areas[name])[: averaged.HARDEST]
+    table = of(curves.averaged_section(ev)).body[-1]
+    assert [row[0] for row in texts(table)] == sorted(areas, key=lambda name: areas[name])[: curves.HARDEST]
 
 
 def test_every_metric_has_its_row() -> None:
     ev = made("binary-labels")
-    section = of(metrics.panel(ev))
+    section = of(appendix.metrics_section(ev))
     undefined = [name for name, result in ev.metrics.items() if result.value is None]
     assert f"{len(ev.metrics)} metrics, {len(undefined)} of them undefined" in section.summary.text
     rows = section.body[-1].parts[-1].rows
@@ -141,7 +140,7 @@ def test_every_metric_has_its_row() -> None:
 
 def test_answers_that_could_not_be_read_are_wrong() -> None:
     ev = made("text")
-    section, p = of(parsing.panel(ev)), rows_of(ev)
+    section, p = of(page.parsing_section(ev)), rows_of(ev)
     assert p.y_pred is not None
     unread = int((p.y_pred < 0).sum())
     assert section.summary.text.startswith(f"{300 - unread} of 300 answers held one label; {unread} did not")
@@ -172,24 +171,24 @@ def test_a_better_threshold_has_its_price() -> None:
 
 def test_chosen_cut_offs_and_thresholds_are_those_found() -> None:
     found = chosen("multiclass-tuned")
-    (table, _) = of(bounds.cutoffs(found)).body
+    (table, _) = of(threshold_selection.cutoffs(found)).body
     scores, truth = scores_of(found.evaluation), rows_of(found.evaluation).y_true
     for row in texts(table):
         kept = scores.max(axis=1) >= float(row[1])
         assert row[5] == f"{100 * kept.mean():.1f}%"
         assert row[7] == f"{100 * (scores.argmax(axis=1) == truth)[kept].mean():.0f}%"
     tuned = chosen("multilabel-tuned")
-    (numbers,) = of(labels.panel(tuned)).body
+    (numbers,) = of(threshold_selection.labels_section(tuned)).body
     positives = rows_of(tuned.evaluation).y_true.sum(axis=0)
     assert [row[1] for row in texts(numbers)] == [str(n) for n in sorted(positives, reverse=True)]
-    assert len(texts(of(labels.reached(tuned)).body[0])) == len(tuned.tuned) == 3
-    (history,) = of(labels.searches(tuned)).body
+    assert len(texts(of(threshold_selection.reached(tuned)).body[0])) == len(tuned.tuned) == 3
+    (history,) = of(threshold_selection.searches(tuned)).body
     assert len(history.parts) == sum(best.trials is not None for best in tuned.tuned.values())
 
 
 def test_the_course_of_an_objective_is_best_at_its_threshold() -> None:
     found = chosen("binary")
-    charts = of(optima.course(found)).body[0].parts
+    charts = of(threshold_selection.course(found)).body[0].parts
     scored = {name: best for name, best in found.found.items() if isinstance(best, Optimum)}
     assert charts[0].title == "F1" and len(charts) == len(scored)
     truth, scores = rows_of(found.evaluation).y_true.astype(bool), scores_of(found.evaluation)

@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evalreport.parsing import FORMATS, REASONS
-from evalreport.parsing.parser import Parser, parse_all
+from evalreport.features.text_labels.outcomes import FORMATS, REASONS
+from evalreport.features.text_labels.parser import Parser, parse_all
 
 HERE = Path(__file__).parent
 BANKING = HERE.parents[1] / "examples" / "data" / "banking77"

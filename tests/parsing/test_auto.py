@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.errors import DataError
-from evalreport.parsing.parser import make_parser, parse_all
+from evalreport.core.errors import DataError
+from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests.parsing.answers import BANK, answers, generations, label_sets, queries, read_one
 
 ANSWERS = answers()

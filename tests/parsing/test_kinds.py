@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.errors import UsageError
-from evalreport.parsing import REASONS
-from evalreport.parsing.parser import make_parser, parse_all
+from evalreport.core.errors import UsageError
+from evalreport.features.text_labels.outcomes import REASONS
+from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests.parsing.answers import BANK, read_one
 
 

@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from evalreport.codec import decode, encode
-from evalreport.errors import DataError
-from evalreport.parsing import ParsingReport
-from evalreport.parsing.parser import make_parser, parse_all
+from evalreport.core.errors import DataError
+from evalreport.core.json_codec import decode, encode
+from evalreport.features.text_labels.outcomes import ParsingReport
+from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests.parsing.answers import BANK
 
 

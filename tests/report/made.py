@@ -8,15 +8,15 @@ from functools import lru_cache
 
 import numpy as np
 
+from evalreport.core.result import Provenance
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings import find
-from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import Predictions, predictions
-from evalreport.provenance import Provenance
-from evalreport.scores import Decisions, Probabilities
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.findings.catalogue import find
+from evalreport.intervals.settings import Sampling
 
 QUICK = Sampling(resamples=100)
 PROVENANCE = Provenance(

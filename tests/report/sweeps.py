@@ -8,15 +8,15 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.study.search import Search
+from evalreport.features.studies.search import Search
 from evalreport.thresholds.class_weights import class_weights
-from evalreport.thresholds.costs import CostMatrix
+from evalreport.thresholds.objectives import CostMatrix
+from evalreport.workflow.choose_thresholds import ThresholdRequest, chosen
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
-from evalreport.workflow.sweep_thresholds import ThresholdRequest, chosen
 from tests.report.made import (
     PROVENANCE,
     QUICK,

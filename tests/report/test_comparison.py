@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.codec import encode
 from evalreport.comparison.compare import compare
-from evalreport.comparison.values import Comparison
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Multiclass
-from evalreport.panels.comparison import PANELS
-from evalreport.panels.comparison.curves import STYLES
-from evalreport.panels.comparison.words import against, headline
-from evalreport.panels.parts import Folded, Heading, Section
-from evalreport.predictions import Predictions, predictions
-from evalreport.report.comparison import comparison_payload, differences
-from evalreport.report.render import render
+from evalreport.comparison.comparison import Comparison
+from evalreport.core.json_codec import encode
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.comparison.charts import STYLES
+from evalreport.page.comparison.order import PANELS
+from evalreport.page.comparison.payload import comparison_payload, differences
+from evalreport.page.comparison.sentences import against, headline
+from evalreport.page.elements import Folded, Heading, Section
+from evalreport.page.render import render
 from tests.report.made import KINDS, evaluation, made, renamed
 from tests.report.test_shape import CORPUS, shape
 from tests.report.test_words import sentences

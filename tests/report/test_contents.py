@@ -17,22 +17,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalreport.core.result import Estimate, Finding
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.panels.about import whole_sweep
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import predictions
-from evalreport.report.contents import MOST_CLASSES, class_keys, folder_files, payload
-from evalreport.report.names import FIGURES, in_run, is_ours
-from evalreport.report.payload import Payload
-from evalreport.report.summary import as_text
-from evalreport.report.tables import as_csv
-from evalreport.scores import Decisions, Probabilities
-from evalreport.sinks.mlflow import MlflowSink
-from evalreport.sources.mlflow_client import Store
-from evalreport.values import Estimate, Finding
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.intervals.settings import Sampling
+from evalreport.page.contents import MOST_CLASSES, class_keys, folder_files, payload
+from evalreport.page.csv_tables import as_csv
+from evalreport.page.evaluation_terms import whole_sweep
+from evalreport.page.payload import FIGURES, Payload, in_run, is_ours
+from evalreport.page.summary import as_text
+from evalreport.tracking.client import Store
+from evalreport.tracking.log import MlflowSink
 from tests.sinks.test_mlflow import png
 from tests.tracking import make_run
 

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import html5lib
 import pytest
 
-from evalreport.report.extracts import extracts
-from evalreport.report.render import render
+from evalreport.page.csv_tables import extracts
+from evalreport.page.render import render
 from tests.report.made import made
 from tests.report.test_comparison import several
 

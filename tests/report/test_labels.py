@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.panels.classes import panel
+from evalreport.page.sections.classes import classes_section
 from tests.report.made import made, multilabel
 
 
@@ -27,6 +27,6 @@ def test_the_best_threshold_of_a_label_is_the_best() -> None:
 
 def test_labels_without_scores_have_no_best_threshold() -> None:
     assert all(entry.best is None for entry in made("multilabel-labels").classes)
-    section = panel(made("multilabel-labels"))
+    section = classes_section(made("multilabel-labels"))
     assert section is not None
     assert "Best at" not in [column.title for column in section.body[0].columns]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.labels import Binary, Multiclass, Multilabel, renamed
-from evalreport.panels.notes import nodes
-from evalreport.report.render import render
+from evalreport.data.labels import Binary, Multiclass, Multilabel, renamed
+from evalreport.page.render import render
+from evalreport.page.sections.appendix import nodes
 from tests.cli.running import run
 from tests.report.made import made
 from tests.report.test_page import XHTML, tree

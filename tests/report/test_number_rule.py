@@ -10,23 +10,22 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evalreport.cli.show import metric_line
-from evalreport.cli.show_comparison import _row
-from evalreport.comparison.values import Comparison
+from evalreport.cli.compare import _row
+from evalreport.cli.print_evaluation import metric_line
+from evalreport.comparison.comparison import Comparison
+from evalreport.core.result import Estimate, Result
+from evalreport.data.labels import Binary, Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Binary, Multiclass
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import everything, find
-from evalreport.panels.comparison import PANELS
-from evalreport.panels.comparison.axis import Differences
-from evalreport.panels.parts import Cell, Table
-from evalreport.panels.threshold import panel as threshold_panel
-from evalreport.predictions import predictions
-from evalreport.report.brief import brief, comparison_brief, headline_names
-from evalreport.report.page import sections
-from evalreport.report.summary import described
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate, Result
+from evalreport.page.comparison.charts import Differences
+from evalreport.page.comparison.order import PANELS
+from evalreport.page.elements import Cell, Table
+from evalreport.page.sections.order import sections
+from evalreport.page.sections.threshold import threshold_section as threshold_panel
+from evalreport.page.summary import brief, comparison_brief, described, headline_names
 from tests.report.made import KINDS, evaluation, made
 from tests.report.test_comparison import several
 

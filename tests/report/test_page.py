@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 
 from evalreport import __version__
-from evalreport.errors import UsageError
-from evalreport.evaluation.model import Evaluation
-from evalreport.labels import Multiclass
-from evalreport.predictions import predictions
-from evalreport.report.contents import folder_files
-from evalreport.report.page import LAST, OF_ANY_TASK, PANELS
-from evalreport.report.render import asset, environment, policy, render, templates, templates_of
+from evalreport.core.errors import UsageError
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import predictions
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.contents import folder_files
+from evalreport.page.render import asset, environment, policy, render, templates, templates_of
+from evalreport.page.sections.order import LAST, OF_ANY_TASK, PANELS
 from tests.report.made import KINDS, PROVENANCE, collapsed, evaluation, made, multiclass, multilabel
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -304,7 +304,7 @@ def test_above_two_hundred_classes_blocks_of_look_alikes_are_drawn() -> None:
 
 def test_a_table_of_very_many_classes_keeps_the_weakest(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = tree(render(evaluation(multiclass(60, 600, scores=False))))
-    monkeypatch.setattr("evalreport.panels.classes.MOST_ROWS", 40)
+    monkeypatch.setattr("evalreport.page.sections.classes.MOST_ROWS", 40)
     page = render(evaluation(multiclass(60, 600, scores=False)))
     rows = ".//{*}table[@id='classes-table']/{*}tbody/{*}tr/{*}th"
     names = ["".join(head.itertext()) for head in whole.findall(rows)]

@@ -12,8 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.report.names import LONGEST_KEY, is_ours, metric_keys
-from evalreport.report.payload import MAX_STEPS, Payload, content_digest, split_json
+from evalreport.page.payload import (
+    LONGEST_KEY,
+    MAX_STEPS,
+    Payload,
+    content_digest,
+    is_ours,
+    metric_keys,
+    split_json,
+)
 
 
 def mlflow_takes(key: str, *, windows: bool = False) -> bool:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.report.render import render
-from evalreport.text import printable
+from evalreport.core.text import printable
+from evalreport.page.render import render
 from tests.report.made import renamed
 
 CORPUS = (

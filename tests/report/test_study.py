@@ -11,14 +11,15 @@ import html5lib
 import numpy as np
 import pytest
 
-from evalreport.panels.study import PANELS
-from evalreport.panels.study import sections as parts
-from evalreport.panels.words import Sentence
-from evalreport.report.render import render
-from evalreport.report.sweep_numbers import study_metrics
-from evalreport.study import StudyObjective, Trials
-from evalreport.study.judged import Judging, Study, studied
-from evalreport.values import Undefined
+from evalreport.core.result import Undefined
+from evalreport.features.studies.page_order import PANELS
+from evalreport.features.studies.page_order import sections as parts
+from evalreport.features.studies.payload import study_metrics
+from evalreport.features.studies.study import Judging, Study, studied
+from evalreport.features.studies.trial import StudyObjective
+from evalreport.features.studies.trials import Trials
+from evalreport.page.render import render
+from evalreport.page.sentences import Sentence
 from tests.report.test_shape import CORPUS, shape
 from tests.report.test_words import sentences
 

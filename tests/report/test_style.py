@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from evalreport.figures.sheet import STROKES
-from evalreport.report.render import asset
+from evalreport.page.render import asset
 
 TEXT = 4.5
 LINES = 3.0

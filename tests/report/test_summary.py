@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evalreport.report.render import render
-from evalreport.report.summary import FORMS, Concluded, summary_of
+from evalreport.page.render import render
+from evalreport.page.summary import FORMS, Concluded, summary_of
 from tests.cli.running import run
 from tests.report.made import made
 from tests.report.sweeps import made as chosen

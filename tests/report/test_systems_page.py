@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.comparison.notes import system_notes
-from evalreport.comparison.system_values import SystemsComparison
-from evalreport.panels.parts import Beside, Section, Table
-from evalreport.panels.systems import seeds, verdict
-from evalreport.panels.systems.words import headline, summary
-from evalreport.report.comparison import comparison_payload, systems_table
-from evalreport.report.summary import markdown, summary_of
+from evalreport.comparison.compare import system_notes
+from evalreport.features.systems import page
+from evalreport.features.systems.page import headline, summary
+from evalreport.features.systems.result import SystemsComparison
+from evalreport.page.comparison.payload import comparison_payload, systems_table
+from evalreport.page.elements import Beside, Section, Table
+from evalreport.page.summary import markdown, summary_of
 from tests.comparison.test_systems import runs_of
 
 
@@ -63,21 +63,21 @@ def test_of_one_run_nothing_is_said_of_the_seed() -> None:
 
 
 def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsComparison) -> None:
-    rows = verdict.forest(found).rows
+    rows = page.forest(found).rows
     assert [(row.title, len(row.dots)) for row in rows] == [("new", 3), ("old", 3), ("older", 3)]
-    (pairs, *_) = tables(verdict.differences(found))
+    (pairs, *_) = tables(page.differences(found))
     assert [row[3].words for row in pairs.rows][:2] == ["9 of 9", "9 of 9"]
-    (shares,) = tables(seeds.sources(found))
+    (shares,) = tables(page.sources(found))
     for one, row in zip(found.systems, shares.rows, strict=True):
         split = one.metrics["accuracy"].variance
         assert split is not None
         assert row[1].sort == pytest.approx(split.rows, abs=1e-6)
-    section = seeds.answers(found)
+    section = page.answers(found)
     churn = found.systems[0].churn
     assert churn is not None
     assert section.summary.numbers[0].value == churn.any
     assert tables(section)[0].rows[0][0].words == "new"
-    assert "Macro F1" in {row[0].words for row in tables(verdict.values(found))[0].rows}
+    assert "Macro F1" in {row[0].words for row in tables(page.values(found))[0].rows}
 
 
 def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) -> None:
@@ -94,7 +94,7 @@ def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) ->
 
 def test_nothing_is_claimed_of_seeds_that_are_unknown() -> None:
     alone = drawn({"a": 0.8, "b": 0.6}, runs=1)
-    for panel in (seeds.sources, seeds.answers):
+    for panel in (page.sources, page.answers):
         assert tables(panel(alone)) == []
     assert "pairs of runs" not in headline(alone).text
     assert len(system_notes(alone, [[], []])) == 2

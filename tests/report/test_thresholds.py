@@ -10,14 +10,15 @@ import html5lib
 import numpy as np
 import pytest
 
-from evalreport.codec import encode
+from evalreport.core.json_codec import encode
+from evalreport.core.result import Estimate
+from evalreport.data.predictions import predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.panels.parts import Section
-from evalreport.panels.selection import PANELS, verdict
-from evalreport.predictions import predictions
-from evalreport.report.render import render
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
+from evalreport.page.elements import Section
+from evalreport.page.render import render
+from evalreport.page.sections import threshold_selection
+from evalreport.page.sections.selection_order import PANELS
 from tests.report.made import TUMOUR, multiclass, multilabel, named
 from tests.report.sweeps import KINDS, elsewhere, hostile, made, swept
 from tests.report.test_shape import CORPUS, TASKS, shape
@@ -147,7 +148,7 @@ def test_a_thousand_classes_stay_within_their_budget() -> None:
 
 
 def headline(kind: str) -> str:
-    return verdict.headline(made(kind)).text
+    return threshold_selection.headline(made(kind)).text
 
 
 def test_headlines() -> None:
@@ -162,21 +163,27 @@ def test_headlines() -> None:
         headline("multiclass"),
     )
     assert headline("multilabel-tuned").startswith("One threshold per label for Macro F1: expect 0.")
-    assert verdict.summary(made("multilabel-tuned")).text.startswith("With 0.5 for all labels it would be 0.")
+    assert threshold_selection.summary(made("multilabel-tuned")).text.startswith(
+        "With 0.5 for all labels it would be 0."
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_headline_never_sets_a_number_against_itself(kind: str) -> None:
-    shown = [number.shown for number in verdict.headline(made(kind)).numbers if number.name != "threshold"]
+    shown = [
+        number.shown
+        for number in threshold_selection.headline(made(kind)).numbers
+        if number.name != "threshold"
+    ]
     assert len(shown) == len(set(shown)) or "also on rows" in headline(kind)
 
 
 def test_equal_values_are_said_once() -> None:
     elsewhere = Estimate(0.9011, 200, 0.861, 0.933)
-    assert verdict._here_and_elsewhere(0.9012, elsewhere, "f1").text == (
+    assert threshold_selection._here_and_elsewhere(0.9012, elsewhere, "f1").text == (
         "0.901, also on rows that took no part in the choice."
     )
-    worse = verdict._here_and_elsewhere(0.912, elsewhere, "f1").text
+    worse = threshold_selection._here_and_elsewhere(0.912, elsewhere, "f1").text
     assert worse == "expect 0.901 on new data, not the 0.912 of the choice."
 
 

@@ -16,24 +16,24 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.cli.compare import print_comparison
 from evalreport.cli.console import Console
-from evalreport.cli.show import mistakes, print_evaluation
-from evalreport.cli.show_comparison import print_comparison
-from evalreport.codec import encode
+from evalreport.cli.print_evaluation import mistakes, print_evaluation
+from evalreport.core.json_codec import encode
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings import OF_ROWS, find
-from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.metrics.entries.operating_points import at_prevalence
-from evalreport.panels.operating import NamedThreshold, _cheapest, _price, candidates
-from evalreport.panels.verdict.headline import headline
-from evalreport.panels.verdict.summary import summary
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.catalogue import OF_ROWS, find
+from evalreport.intervals.settings import Sampling
+from evalreport.metrics.operating_points import at_prevalence
+from evalreport.page.sections.headline import headline
+from evalreport.page.sections.threshold_table import NamedThreshold, _cheapest, _price, candidates
+from evalreport.page.sections.verdict import summary
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.compare import Compared
-from evalreport.workflow.thresholds import table_of
+from evalreport.workflow.evaluate import table_of
 from tests.findings.wild import odd
 from tests.report.test_words import check_page, of_page, silent
 

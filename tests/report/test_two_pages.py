@@ -13,12 +13,12 @@ import matplotlib as mpl
 import pytest
 
 import evalreport as er
-from evalreport.figures.canvas import OTHERS, families
-from evalreport.panels.chart import Chart
-from evalreport.panels.intervals import Forest
-from evalreport.panels.threshold import Four
-from evalreport.report.render import render_paper, sections_of
-from evalreport.report.two_pages import found
+from evalreport.figures.style import OTHERS, families
+from evalreport.page.charts import Chart
+from evalreport.page.elements import Forest
+from evalreport.page.render import render_paper, sections_of
+from evalreport.page.sections.threshold import Four
+from evalreport.page.two_pages import found
 from tests.cli.running import run
 from tests.report.made import made
 from tests.report.sweeps import made as chosen

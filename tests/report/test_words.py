@@ -21,21 +21,20 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from evalreport.core.result import Estimate, Provenance
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.evaluation.model import Evaluation
-from evalreport.findings import find
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.findings.catalogue import find
 from evalreport.findings.scores import gains
-from evalreport.intervals import Sampling
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.metrics.entries.operating_points import at_prevalence
-from evalreport.panels.verdict import panel as verdict
-from evalreport.panels.words import Sentence, listed, say
-from evalreport.parsing.parser import make_parser, parse_all
-from evalreport.predictions import Predictions, predictions
-from evalreport.provenance import Provenance
-from evalreport.report.page import sections
-from evalreport.scores import Probabilities
-from evalreport.values import Estimate
+from evalreport.intervals.settings import Sampling
+from evalreport.metrics.operating_points import at_prevalence
+from evalreport.page.sections.order import sections
+from evalreport.page.sections.verdict import verdict_section as verdict
+from evalreport.page.sentences import Sentence, listed, say
 from tests.report.made import KINDS, made
 
 LITERALS = re.compile(
@@ -115,7 +114,7 @@ class Facts:
 
     @property
     def families(self) -> tuple[int, float]:
-        from evalreport.findings.families import kinship
+        from evalreport.findings.confusions import kinship
 
         confusion = Evaluation.from_json(json.dumps(self.json)).confusion
         assert confusion is not None

@@ -112,8 +112,12 @@ def test_code_is_imported_for_these_options_only() -> None:
             importing.add(place)
         if re.search(r"parsing\.function import .*\bload\b|parsing import .*\bfunction\b", source):
             loading.add(place)
-    assert importing == {"__init__.py", "cli/__init__.py", "parsing/function.py"}
-    assert loading == {"parsing/parser.py", "thresholds/class_weights.py", "thresholds/label_optima.py"}
+    assert importing == {"__init__.py", "cli/__init__.py", "features/text_labels/function.py"}
+    assert loading == {
+        "features/text_labels/parser.py",
+        "thresholds/class_weights.py",
+        "thresholds/per_label.py",
+    }
 
 
 def write_settings(name: str, value: str) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-from evalreport import text
+from evalreport.core import text
 from tests.faults.harness import quick, said
 from tests.faults.test_downloads import FILES, RUN_ID, Server, _Answers
 from tests.security.test_secrets import written

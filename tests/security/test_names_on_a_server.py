@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.sources.mlflow_client import connect
+from evalreport.tracking.client import connect
 from tests.faults.harness import LABELS, log_command, said
 from tests.tracking import MlflowServer, make_run
 

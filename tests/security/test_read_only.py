@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.faults.harness import LABELS, ended_powerless, fresh_run, log_command
 
 pytestmark = pytest.mark.skipif(

@@ -84,7 +84,7 @@ def test_nothing_unpickles_runs_text_or_trusts_any_certificate() -> None:
     assert found == [OF_SPARK]
 
 
-OF_SPARK = "sources/spark_task.py: pickle"
+OF_SPARK = "features/spark/count.py: pickle"
 """A task of Spark that this process began answers as all of PySpark do: pickled, by our own code."""
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evalreport.sources.mlflow_client import Store
-from evalreport.text import redact
+from evalreport.core.text import redact
+from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.tracking import make_run
 

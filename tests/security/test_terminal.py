@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.sources.mlflow_client import Store
+from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.tracking import make_run
 

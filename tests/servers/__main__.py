@@ -21,7 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from evalreport.sources.mlflow_client import Store, connect
+from evalreport.tracking.client import Store, connect
 from tests.tracking import end, make_run, port_when_healthy
 
 RELEASES = ("2.22", "3.1", "3.6", "newest")

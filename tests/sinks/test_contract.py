@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import UsageError
-from evalreport.report.payload import Payload
-from evalreport.sinks import SINKS
-from evalreport.sinks.folder import FolderSink
-from evalreport.sinks.mlflow import MlflowSink
-from evalreport.sinks.sink import Sink
-from evalreport.sources.mlflow_client import Store
+from evalreport.core.errors import UsageError
+from evalreport.page.payload import Payload
+from evalreport.tracking.client import Store
+from evalreport.tracking.folder import FolderSink
+from evalreport.tracking.interface import Sink
+from evalreport.tracking.log import MlflowSink
+from evalreport.tracking.outputs import SINKS
 from tests.tracking import make_run
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import UsageError
-from evalreport.report.payload import Payload
-from evalreport.sinks.folder import MARK, FolderSink, run_folder, write_file, write_page
-from evalreport.sinks.sink import Logged
+from evalreport.core.errors import UsageError
+from evalreport.page.payload import Payload
+from evalreport.tracking.folder import MARK, FolderSink, run_folder, write_file, write_page
+from evalreport.tracking.interface import Logged
 
 PAGE = b"<!doctype html>" + MARK + b'0.1.0">'
 
@@ -146,9 +146,9 @@ def test_a_manifest_that_cannot_be_read_makes_nothing_ours(tmp_path: Path, manif
 WRITE = """
 import json, os, resource, sys, tempfile
 from pathlib import Path
-from evalreport.errors import EvalreportError
-from evalreport.report.payload import Payload
-from evalreport.sinks.folder import FolderSink
+from evalreport.core.errors import EvalreportError
+from evalreport.page.payload import Payload
+from evalreport.tracking.folder import FolderSink
 folder, limit, user, size = Path(sys.argv[1]), *map(int, sys.argv[2:])
 with tempfile.TemporaryDirectory() as place:  # all is imported while this user may read the package
     FolderSink(Path(place)).log(Payload("d", exports={"a.json": b"new"}))

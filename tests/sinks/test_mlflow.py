@@ -17,17 +17,14 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evalreport.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
-from evalreport.report.names import DIGEST_TAG, MANIFEST
-from evalreport.report.payload import Payload, Series, split_json
-from evalreport.sinks.manifest import Manifest
-from evalreport.sinks.mlflow import MlflowSink, check_run
-from evalreport.sinks.sink import Logged
-from evalreport.sinks.tags import BEGIN, END
-from evalreport.sinks.verify import CheckedPart, check_part
-from evalreport.sinks.writer import UNFINISHED
-from evalreport.sources.mlflow_client import Store, connect
-from evalreport.sources.quiet import quiet
+from evalreport.core.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
+from evalreport.page.payload import DIGEST_TAG, MANIFEST, Payload, Series, split_json
+from evalreport.tracking.client import Store, connect, quiet
+from evalreport.tracking.interface import Logged
+from evalreport.tracking.log import BEGIN, END, MlflowSink, check_run
+from evalreport.tracking.ownership import Manifest
+from evalreport.tracking.verify import CheckedPart, check_part
+from evalreport.tracking.writer import UNFINISHED
 from tests.tracking import MadeRun, MlflowServer, files_of, fluent, log_bytes, make_run
 
 T = TypeVar("T")

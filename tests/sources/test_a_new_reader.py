@@ -12,9 +12,9 @@ READER = """
 def read_orc(data, select):
     import pyarrow as pa
     from pyarrow import orc
-    from evalreport.sources.readers.arrow import to_arrays
-    from evalreport.sources.readers.content import Content
-    from evalreport.sources.readers.limits import choose
+    from evalreport.readers.arrow_types import to_arrays
+    from evalreport.readers.content import Content
+    from evalreport.readers.limits import choose
 
     table = orc.read_table(pa.BufferReader(data))
     names = tuple(table.column_names)
@@ -22,18 +22,18 @@ def read_orc(data, select):
 """
 LINE = "READERS: tuple[Reader, ...] = (\n"
 ENTRY = '    Reader("orc", (".orc",), (b"ORC",), read_orc),\n'
-IMPORT = "from evalreport.sources.readers.delimited import read_delimited\n"
+IMPORT = "from evalreport.readers.csv import read_delimited\n"
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with one more reader: two files are touched."""
     copy = copied(tmp_path_factory.mktemp("house"))
-    (copy / "evalreport" / "sources" / "readers" / "orc.py").write_text(READER)
+    (copy / "evalreport" / "readers" / "orc.py").write_text(READER)
     (catalogue,) = [
-        path for path in (copy / "evalreport" / "sources").rglob("*.py") if LINE in path.read_text()
+        path for path in (copy / "evalreport" / "readers").rglob("*.py") if LINE in path.read_text()
     ]
-    insert(catalogue, IMPORT, "from evalreport.sources.readers.orc import read_orc\n")
+    insert(catalogue, IMPORT, "from evalreport.readers.orc import read_orc\n")
     insert(catalogue, LINE, ENTRY)
     return copy
 

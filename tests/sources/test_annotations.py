@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import DataError, GradedError
-from evalreport.sources.columns import find_in_files
+from evalreport.columns.find import find_in_files
+from evalreport.core.errors import DataError, GradedError
 from tests.cli.running import run
 
 Given = Sequence[tuple[str, str]]

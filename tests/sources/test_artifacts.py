@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.errors import ArtifactNotFoundError, DataError, EvalreportError, UnsafeFileError
-from evalreport.sources import artifacts
-from evalreport.sources.artifacts import Artifact, downloaded, is_safe, list_artifacts
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.places import artifact_root
-from evalreport.sources.run_candidates import RunRequest
-from evalreport.sources.run_tables import read_run
-from evalreport.sources.runs import RunInfo, find_run
+from evalreport.core.errors import ArtifactNotFoundError, DataError, EvalreportError, UnsafeFileError
+from evalreport.tracking import artifacts
+from evalreport.tracking.artifact_locations import artifact_root
+from evalreport.tracking.artifacts import Artifact, downloaded, is_safe, list_artifacts
+from evalreport.tracking.client import Store
+from evalreport.tracking.find_predictions import RunRequest, read_run
+from evalreport.tracking.runs import RunInfo, find_run
 from tests.tracking import make_run
 
 HOSTILE = (

@@ -10,14 +10,19 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import DataError, RunNotFoundError, UsageError
-from evalreport.sources import children
-from evalreport.sources.child_layouts import callback_layout, layout_of, literal, storage_layout
-from evalreport.sources.children import trials_from_children
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.quiet import quiet
-from evalreport.study import Space, StudyObjective, Trials
-from evalreport.study.optuna_library import quiet_optuna
+from evalreport.core.errors import DataError, RunNotFoundError, UsageError
+from evalreport.features.studies import read
+from evalreport.features.studies.importance import quiet_optuna
+from evalreport.features.studies.read import (
+    callback_layout,
+    layout_of,
+    literal,
+    storage_layout,
+    trials_from_children,
+)
+from evalreport.features.studies.trial import Space, StudyObjective
+from evalreport.features.studies.trials import Trials
+from evalreport.tracking.client import Store, quiet
 from tests.tracking import empty_store, fluent
 
 
@@ -237,7 +242,7 @@ def test_a_direction_taken_from_a_name_is_told(store: Store, by_hand: str) -> No
 
 def test_children_come_page_by_page(store: Store, by_hand: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = trials_from_children(store, by_hand, "f1")
-    monkeypatch.setattr("evalreport.sources.runs.PAGE", 2)
+    monkeypatch.setattr("evalreport.tracking.runs.PAGE", 2)
     assert trials_from_children(store, by_hand, "f1") == whole
 
 
@@ -305,9 +310,9 @@ def test_declarations_that_are_broken_are_passed_over(text: str) -> None:
 
 def test_numbers_that_repeat_give_way_to_the_order_of_starts() -> None:
     layout = storage_layout(("maximize",))
-    assert list(children._numbers(layout, [run(numbers="0"), run(numbers="0")])) == [0, 1]
-    assert list(children._numbers(layout, [run(numbers="4"), run(numbers="2")])) == [4, 2]
-    assert list(children._numbers(layout, [run(numbers="4"), run(numbers="-1")])) == [0, 1]
+    assert list(read._numbers(layout, [run(numbers="0"), run(numbers="0")])) == [0, 1]
+    assert list(read._numbers(layout, [run(numbers="4"), run(numbers="2")])) == [4, 2]
+    assert list(read._numbers(layout, [run(numbers="4"), run(numbers="-1")])) == [0, 1]
 
 
 @pytest.mark.parametrize("zone", [-11.0, -3.5, 0.0, 5.75, 14.0])

@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 
 import evalreport as er
-from evalreport.errors import ColumnNotFoundError, DataError
-from evalreport.sources.columns import find_in_files
-from evalreport.sources.request import Columns
+from evalreport.columns.find import find_in_files
+from evalreport.columns.request import Columns
+from evalreport.core.errors import ColumnNotFoundError, DataError
 from tests.cli.running import Ran, run
 
 FILES = Path(__file__).parent / "misread"

@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.cells import identity_texts, ids_as_text, text_array, to_labels
-from evalreport.errors import DataError
-from evalreport.predictions import Categorical
-from evalreport.sources.columns import find_in_files
-from evalreport.sources.request import Columns
-from evalreport.sources.shapes.subsets import rows_where
-from evalreport.sources.tables import read_table
+from evalreport.columns.find import find_in_files
+from evalreport.columns.join import rows_where
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError
+from evalreport.data.arrays import identity_texts, ids_as_text, text_array, to_labels
+from evalreport.data.predictions import Categorical
+from evalreport.readers.formats import read_table
 from tests.cli.running import run
 
 FILES = Path(__file__).parent / "misread"

@@ -20,10 +20,9 @@ from typing import Any
 import pytest
 import urllib3.util.connection
 
-from evalreport.errors import EvalreportError, ServerError
-from evalreport.sources.mlflow_client import Store, check_uri, connect
-from evalreport.sources.mlflow_errors import translated
-from evalreport.sources.quiet import SETTINGS, quiet
+from evalreport.core.errors import EvalreportError, ServerError
+from evalreport.tracking.client import SETTINGS, Store, check_uri, connect, quiet
+from evalreport.tracking.errors import translated
 from tests.tracking import MlflowServer, closed_port, make_run
 
 CANARY = "c4n4ry-v4lue"

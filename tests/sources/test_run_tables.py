@@ -13,19 +13,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.errors import (
+from evalreport.columns.find import find
+from evalreport.columns.request import Columns
+from evalreport.core.errors import (
     ArtifactNotFoundError,
     ColumnNotFoundError,
     EvalreportError,
     GradedError,
     UsageError,
 )
-from evalreport.sources.columns import find
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.request import Columns
-from evalreport.sources.run_candidates import RunRequest, dataset_path
-from evalreport.sources.run_tables import LOGGING, RunTable, read_run
-from evalreport.sources.runs import DatasetSource, RunInfo, find_run
+from evalreport.tracking.client import Store
+from evalreport.tracking.find_predictions import LOGGING, RunRequest, RunTable, dataset_path, read_run
+from evalreport.tracking.runs import DatasetSource, RunInfo, find_run
 from tests.tracking import make_run
 
 CSV = "example_id,y_true,y_pred\n1,a,a\n2,b,a\n"

@@ -6,10 +6,9 @@ import uuid
 
 import pytest
 
-from evalreport.errors import EvalreportError, RunNotFoundError, UsageError
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.quiet import quiet
-from evalreport.sources.runs import RunInfo, Selection, find_run, select_runs
+from evalreport.core.errors import EvalreportError, RunNotFoundError, UsageError
+from evalreport.tracking.client import Store, quiet
+from evalreport.tracking.runs import RunInfo, Selection, find_run, select_runs
 from tests.tracking import make_run
 
 
@@ -167,8 +166,8 @@ def test_a_selection_that_cannot_be_meant_is_exit_2(named: dict[str, object]) ->
 
 
 def test_searches_page_through_everything(sqlite_store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalreport.sources.runs.PAGE", 2)
-    monkeypatch.setattr("evalreport.sources.runs._EXPERIMENTS_AT_ONCE", 2)
+    monkeypatch.setattr("evalreport.tracking.runs.PAGE", 2)
+    monkeypatch.setattr("evalreport.tracking.runs._EXPERIMENTS_AT_ONCE", 2)
     runs = [make_run(sqlite_store) for _ in range(5)]
     runs += [make_run(sqlite_store, experiment=runs[0].experiment) for _ in range(4)]
     found = select_runs(sqlite_store, Selection(experiment="exp-*"))

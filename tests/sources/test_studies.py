@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import (
+from evalreport.core.errors import (
     DataError,
     FileMissingError,
     MissingExtraError,
@@ -19,9 +19,10 @@ from evalreport.errors import (
     UnsafeFileError,
     UsageError,
 )
-from evalreport.sources.studies import trials_from_optuna
-from evalreport.study import StudyObjective, Trials
-from evalreport.study.optuna_library import quiet_optuna
+from evalreport.features.studies.importance import quiet_optuna
+from evalreport.features.studies.read import trials_from_optuna
+from evalreport.features.studies.trial import StudyObjective
+from evalreport.features.studies.trials import Trials
 
 
 def objective(trial: Any) -> float:
@@ -237,9 +238,9 @@ def test_a_study_too_large_is_refused_before_it_is_built(
     size = (folder / name).stat().st_size
     if name == "one.db":
         size = sum(1 + len(trial.params) + len(trial.intermediate) for trial in whole.trials)
-    monkeypatch.setattr(f"evalreport.sources.studies.{limit}", size)
+    monkeypatch.setattr(f"evalreport.features.studies.read.{limit}", size)
     assert len(trials_from_optuna(folder / name)) == len(whole)
-    monkeypatch.setattr(f"evalreport.sources.studies.{limit}", size - 1)
+    monkeypatch.setattr(f"evalreport.features.studies.read.{limit}", size - 1)
     with pytest.raises(UnsafeFileError, match=f"has {size:,} .*, more than {size - 1:,}") as caught:
         trials_from_optuna(folder / name)
     assert "add_trials" in caught.value.fix

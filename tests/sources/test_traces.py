@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import DataError, EvalreportError, UsageError
-from evalreport.sources.columns import find
-from evalreport.sources.mlflow_client import Store, connect
-from evalreport.sources.request import Columns
-from evalreport.sources.run_candidates import RunRequest
-from evalreport.sources.run_tables import read_run
-from evalreport.sources.runs import RunInfo, find_run
-from evalreport.sources.traces import read_traces
+from evalreport.columns.find import find
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.tracking.client import Store, connect
+from evalreport.tracking.find_predictions import RunRequest, read_run
+from evalreport.tracking.runs import RunInfo, find_run
+from evalreport.tracking.traces import read_traces
 from tests.tracking import empty_store, fluent
 
 QUESTIONS = ["win a prize", "see you at six", "free entry", "call me", "ok"]

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.study import error_correlation
-from evalreport.study.luck import winner_limits
+from evalreport.features.studies.winners_curse import error_correlation, winner_limits
 
 RESULT = Path(__file__).parent / "winner.json"
 SPREADS = {"equal": 0.0, "spread": 1.0, "far apart": 3.0}

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import DataError, UnsafeFileError
-from evalreport.figures.sweep import sweep_figures
-from evalreport.panels.study import sections
-from evalreport.panels.study.verdict import doubts, headline
-from evalreport.report.sweep_contents import trials_table
-from evalreport.report.sweep_numbers import study_metrics, study_series, study_tags
-from evalreport.sources.studies import trials_from_optuna
-from evalreport.study import StudyObjective, Trial, Trials
-from evalreport.study.constraints import constraints_of, mark_infeasible
-from evalreport.study.importance import Importance
-from evalreport.study.judged import Judging, Study, studied
-from evalreport.study.optuna_library import quiet_optuna
-from evalreport.values import Undefined
+from evalreport.core.errors import DataError, UnsafeFileError
+from evalreport.core.result import Undefined
+from evalreport.features.studies.constraints import constraints_of, mark_infeasible
+from evalreport.features.studies.figures import sweep_figures
+from evalreport.features.studies.importance import Importance, quiet_optuna
+from evalreport.features.studies.page import doubts, headline
+from evalreport.features.studies.page_order import sections
+from evalreport.features.studies.payload import study_metrics, study_series, study_tags, trials_table
+from evalreport.features.studies.read import trials_from_optuna
+from evalreport.features.studies.study import Judging, Study, studied
+from evalreport.features.studies.trial import StudyObjective, Trial
+from evalreport.features.studies.trials import Trials
 from tests.cli.running import run
 
 

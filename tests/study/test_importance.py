@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.errors import MissingExtraError, UsageError
-from evalreport.study import Space, StudyObjective, Trial, Trials
-from evalreport.study.importance import Importance, importance
-from evalreport.values import Undefined
+from evalreport.core.errors import MissingExtraError, UsageError
+from evalreport.core.result import Undefined
+from evalreport.features.studies.importance import Importance, importance
+from evalreport.features.studies.trial import Space, StudyObjective, Trial
+from evalreport.features.studies.trials import Trials
 
 
 def sweep(n: int, *, conditional: bool = False, direction: Any = "maximize") -> Trials:

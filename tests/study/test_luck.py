@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.codec import encode
-from evalreport.errors import DataError, UsageError
-from evalreport.study import StudyObjective, Trials, error_correlation, expected_maximum, winners_curse
-from evalreport.study.luck import WinnersCurse, winner_limits
-from evalreport.study.selection import expected_optimism, gupta_critical
-from evalreport.values import Undefined
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.json_codec import encode
+from evalreport.core.result import Undefined
+from evalreport.features.studies.trial import StudyObjective
+from evalreport.features.studies.trials import Trials
+from evalreport.features.studies.winners_curse import (
+    WinnersCurse,
+    error_correlation,
+    expected_maximum,
+    expected_optimism,
+    gupta_critical,
+    winner_limits,
+    winners_curse,
+)
 from tests.study.simulate import RESULT
 
 WINNERS: list[dict[str, Any]] = json.loads(RESULT.read_text(encoding="utf-8"))["searches"]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.codec import decode, encode
-from evalreport.errors import DataError
-from evalreport.study.records import trial_from_record
-from evalreport.study.values import Space, Trial
+from evalreport.core.errors import DataError
+from evalreport.core.json_codec import decode, encode
+from evalreport.features.studies.trial import Space, Trial
+from evalreport.features.studies.trials import trial_from_record
 
 NUMBERS = st.one_of(st.floats(-1e100, 1e100), st.sampled_from([math.nan, math.inf, -math.inf]))
 WORDS = st.sampled_from(["inf", "nan", "rbf"])

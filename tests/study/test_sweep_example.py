@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from evalreport.sources.children import trials_from_children
-from evalreport.sources.mlflow_client import connect
-from evalreport.sources.quiet import quiet
-from evalreport.sources.studies import trials_from_optuna
-from evalreport.study import Trials, WinnersCurse, error_correlation, winners_curse
-from evalreport.study.optuna_library import quiet_optuna
+from evalreport.features.studies.importance import quiet_optuna
+from evalreport.features.studies.read import trials_from_children, trials_from_optuna
+from evalreport.features.studies.trials import Trials
+from evalreport.features.studies.winners_curse import WinnersCurse, error_correlation, winners_curse
+from evalreport.tracking.client import connect, quiet
 from tests.cli.running import run
 from tests.tracking import fluent
 

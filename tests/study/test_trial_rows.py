@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.labels import Binary
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
+from evalreport.features.studies.sweep_trials import StudyRequest, measured_errors, study_from_runs
+from evalreport.features.studies.winners_curse import winner_limits
 from evalreport.metrics.catalogue import find
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
-from evalreport.sources.mlflow_client import Store
-from evalreport.sources.runs import find_run
-from evalreport.study.luck import winner_limits
-from evalreport.workflow.sweep_trials import StudyRequest, measured_errors, study_from_runs
+from evalreport.tracking.client import Store
+from evalreport.tracking.runs import find_run
 from tests.sweeping import nested_runs
 
 F1 = find("f1", "binary")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.errors import DataError, UsageError
-from evalreport.study import STATES, Space, StudyObjective, Trial, Trials
-from evalreport.study.values import LARGEST
+from evalreport.core.errors import DataError, UsageError
+from evalreport.features.studies.trial import LARGEST, STATES, Space, StudyObjective, Trial
+from evalreport.features.studies.trials import Trials
 
 BOTH = (StudyObjective("f1"), StudyObjective("seconds", "minimize"))
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evalreport.errors import DataError
-from evalreport.study import Space, StudyObjective, Trial
-from evalreport.study.trials import make_column
+from evalreport.core.errors import DataError
+from evalreport.features.studies.trial import Space, StudyObjective, Trial
+from evalreport.features.studies.trials import make_column
 
 
 def test_direction_is_honoured_and_nan_is_never_better() -> None:

@@ -9,13 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.errors import DataError, UsageError
-from evalreport.study import StudyObjective, Trials
-from evalreport.study.values import ParameterColumn
-from evalreport.study.views.axes import MOST_POINTS, thinned
-from evalreport.study.views.course import history_view, intermediate_view, timeline_view
-from evalreport.study.views.outcome import drawn, front_view, ranked_trials
-from evalreport.study.views.space import parallel_view, slice_views
+from evalreport.core.errors import DataError, UsageError
+from evalreport.features.studies.trial import ParameterColumn, StudyObjective
+from evalreport.features.studies.trials import Trials
+from evalreport.features.studies.views import (
+    MOST_POINTS,
+    drawn,
+    front_view,
+    history_view,
+    intermediate_view,
+    parallel_view,
+    ranked_trials,
+    slice_views,
+    thinned,
+    timeline_view,
+)
 
 
 def study(rows: list[dict[str, Any]], direction: Any = "maximize") -> Trials:

@@ -21,15 +21,16 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.intervals.sampling import Sampling
-from evalreport.labels import Binary
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions
+from evalreport.intervals.settings import Sampling
+from evalreport.statistics.confusion import BinaryCounts
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.best_threshold import Optimum
+from evalreport.thresholds.bounds_on_new_rows import held
 from evalreport.thresholds.cross_fitting import judged
-from evalreport.thresholds.holding import held
 from evalreport.thresholds.objectives import METRICS, Objective
-from evalreport.thresholds.optimum import Optimum
 from evalreport.thresholds.resampling import units_of
 from evalreport.thresholds.sweep import Sweep
 

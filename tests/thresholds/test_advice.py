@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.cli.show_sweep import _optima
-from evalreport.evaluation.model import Evaluation
+from evalreport.data.predictions import predictions
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.findings import find
+from evalreport.features.studies.cli import _optima
+from evalreport.findings.catalogue import find
 from evalreport.findings.chance import ranking_skill
 from evalreport.findings.scores import calibrated
-from evalreport.panels.operating import COIN, advised, candidates, likely, steps
-from evalreport.panels.selection.verdict import headline, summary
-from evalreport.panels.verdict.headline import headline as of_evaluation
-from evalreport.panels.verdict.summary import summary as of_summary
-from evalreport.predictions import predictions
-from evalreport.report.render import render
-from evalreport.thresholds.optimum import Optimum
+from evalreport.page.render import render
+from evalreport.page.sections.headline import headline as of_evaluation
+from evalreport.page.sections.threshold_selection import headline, summary
+from evalreport.page.sections.threshold_table import COIN, advised, candidates, likely, steps
+from evalreport.page.sections.verdict import summary as of_summary
+from evalreport.thresholds.best_threshold import Optimum
 from tests.findings.faults import MAIL, evaluated, names, rare_mail
 
 OBJECTIVES = ("f1", "cost:10", "recall>=0.95", "precision>=0.05")

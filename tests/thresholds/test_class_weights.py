@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.codec import decode, encode
-from evalreport.errors import DataError, UsageError
-from evalreport.labels import Multiclass
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.study.search import Search
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.features.studies.search import Search
+from evalreport.thresholds.best_threshold import Tuned
 from evalreport.thresholds.class_weights import _lowest, class_weights
-from evalreport.thresholds.costs import CostMatrix, answered
-from evalreport.thresholds.records import Tuned
-from evalreport.values import Estimate, Undefined
+from evalreport.thresholds.objectives import CostMatrix, answered
 
 LADDER = CostMatrix([[0, 1, 4], [2, 0, 1], [12, 5, 0]])
 BY_TRUTH = CostMatrix([[0, 1, 1], [3, 0, 3], [9, 9, 0]])

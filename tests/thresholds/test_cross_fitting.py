@@ -10,20 +10,20 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import f1_score
 
-from evalreport.codec import decode, encode
-from evalreport.errors import UsageError
-from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.intervals.sampling import Sampling
-from evalreport.labels import Binary
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Probabilities
+from evalreport.core.errors import UsageError
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.intervals.settings import Sampling
+from evalreport.statistics.confusion import BinaryCounts
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.best_threshold import Optimum, OutOfSample, Unreachable
 from evalreport.thresholds.cross_fitting import chosen_places, judged
 from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
-from evalreport.thresholds.optimum import Optimum, Unreachable
-from evalreport.thresholds.records import OutOfSample
 from evalreport.thresholds.resampling import RowGroups, SingleRows, Units, narrowed
 from evalreport.thresholds.sweep import Sweep
-from evalreport.values import Estimate, Undefined
 
 F1 = (Objective.parse("f1"),)
 

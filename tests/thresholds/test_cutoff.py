@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.codec import decode, encode
-from evalreport.errors import UsageError
-from evalreport.labels import Multiclass
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.thresholds.cutoff import cutoff
-from evalreport.thresholds.optimum import Unreachable
-from evalreport.thresholds.records import Cutoff
-from evalreport.values import Estimate, Undefined
+from evalreport.core.errors import UsageError
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.thresholds.best_threshold import Cutoff, Unreachable
+from evalreport.thresholds.coverage_cutoff import cutoff
 
 
 def made(n: int, seed: int, **named: Any) -> Predictions:

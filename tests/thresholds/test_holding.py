@@ -10,18 +10,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evalreport.codec import decode, encode
-from evalreport.facts import ScoreTable
-from evalreport.intervals.sampling import Sampling
-from evalreport.labels import Binary
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Decisions
-from evalreport.thresholds import holding
+from evalreport.core.json_codec import decode, encode
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Decisions
+from evalreport.intervals.settings import Sampling
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds import bounds_on_new_rows
+from evalreport.thresholds.best_threshold import ChoiceRecord, Hold, Optimum, choice_from_wire
+from evalreport.thresholds.bounds_on_new_rows import chance_of, fewest
 from evalreport.thresholds.cross_fitting import judged
-from evalreport.thresholds.holding import chance_of, fewest
 from evalreport.thresholds.objectives import Constraint, Objective
-from evalreport.thresholds.optimum import Optimum, choice_from_wire
-from evalreport.thresholds.records import ChoiceRecord, Hold
 from evalreport.thresholds.resampling import units_of
 from evalreport.thresholds.sweep import Sweep
 
@@ -119,7 +118,7 @@ def test_a_bound_on_sixty_clusters_is_given_and_kept(shared: float, bad: float) 
         sweep = Sweep.of(ScoreTable.of(scores.values, truth))
         (best,) = sweep.choose([recall])
         assert isinstance(best, Optimum)
-        found = holding.held(sweep, units_of(sweep, rows, None), recall, best, Sampling(hold=0.95))
+        found = bounds_on_new_rows.held(sweep, units_of(sweep, rows, None), recall, best, Sampling(hold=0.95))
         assert found is not None
         given += found.threshold is not None
         at = -np.inf if found.threshold is None else found.threshold
@@ -196,19 +195,19 @@ def test_the_surely_kept_threshold_is_found_by_looking_at_few_places(monkeypatch
     truth = rng.random(20_000) < 0.3
     sweep = Sweep.of(ScoreTable.of(np.clip(rng.normal(0.3 + 0.3 * truth, 0.15), 0, 1), truth))
     looked: list[int] = []
-    wrong = holding._wrong
+    wrong = bounds_on_new_rows._wrong
 
     def counted(sweep: Sweep, n: float, sought: Any, places: Any) -> Any:
         looked.append(np.size(places))
         return wrong(sweep, n, sought, places)
 
-    monkeypatch.setattr(holding, "_wrong", counted)
+    monkeypatch.setattr(bounds_on_new_rows, "_wrong", counted)
     for metric, number in (("recall", 0.95), ("specificity", 0.9)):
-        place = holding.limited(sweep, Constraint(metric, ">=", number), 0.95)
+        place = bounds_on_new_rows.limited(sweep, Constraint(metric, ">=", number), 0.95)
         least = sweep.positives if metric == "recall" else sweep.negatives
-        every = holding.chance_of(np.arange(least), least, 1 - number)
+        every = bounds_on_new_rows.chance_of(np.arange(least), least, 1 - number)
         most = int((every >= 0.95).sum()) - 1
-        assert holding.most_wrong(round(least), 1 - number, 0.95) == most
+        assert bounds_on_new_rows.most_wrong(round(least), 1 - number, 0.95) == most
         missed = least - sweep.tp if metric == "recall" else sweep.fp
         kept = np.flatnonzero(missed[: len(sweep) - 1] <= most + 1e-9)
         assert place == (kept[-1] if metric == "recall" else kept[0])

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 
-from evalreport.facts import ClassScores
-from evalreport.thresholds.label_optima import LabelObjective, ascended, each_alone, pooled
+from evalreport.statistics.class_scores import ClassScores
+from evalreport.thresholds.per_label import LabelObjective, ascended, each_alone, pooled
 
 Rows = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]
 SKLEARN: dict[str, Any] = {

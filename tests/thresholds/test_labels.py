@@ -11,16 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.codec import decode, encode
-from evalreport.errors import UsageError
-from evalreport.labels import Multilabel
-from evalreport.predictions import Predictions, Threshold, predictions
-from evalreport.scores import Decisions, Probabilities
-from evalreport.study.search import Search
-from evalreport.thresholds.label_optima import LabelObjective
-from evalreport.thresholds.labels import label_thresholds
-from evalreport.thresholds.records import Tuned
-from evalreport.values import Estimate, Undefined
+from evalreport.core.errors import UsageError
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Estimate, Undefined
+from evalreport.data.labels import Multilabel
+from evalreport.data.predictions import Predictions, Threshold, predictions
+from evalreport.data.scores import Decisions, Probabilities
+from evalreport.features.studies.search import Search
+from evalreport.thresholds.best_threshold import Tuned
+from evalreport.thresholds.per_label import LabelObjective, label_thresholds
 
 EMOTIONS = Path(__file__).parents[2] / "examples" / "data" / "goemotions"
 EXACT = ("f1_macro", "f1_macro_supported", "f1_weighted", "f1_micro", "jaccard_macro", "jaccard_micro")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.errors import UsageError
-from evalreport.facts import BinaryCounts
+from evalreport.core.errors import UsageError
+from evalreport.statistics.confusion import BinaryCounts
 from evalreport.thresholds.objectives import METRICS, STANDARD, Costs, Objective
 
 COUNTS = BinaryCounts(tp=8.0, fp=4.0, fn=2.0, tn=86.0)

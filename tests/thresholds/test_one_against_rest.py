@@ -8,21 +8,20 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.errors import DataError, UsageError
+from evalreport.core.errors import DataError, UsageError
+from evalreport.data.labels import Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.evaluation.threshold_selection import written
-from evalreport.intervals.sampling import Sampling
-from evalreport.labels import Multiclass, Multilabel
-from evalreport.predictions import Predictions, predictions
-from evalreport.scores import Probabilities
-from evalreport.thresholds.cutoff import answers
-from evalreport.thresholds.holding import held
+from evalreport.intervals.settings import Sampling
+from evalreport.thresholds.best_threshold import Cutoff, Optimum
+from evalreport.thresholds.bounds_on_new_rows import held
+from evalreport.thresholds.coverage_cutoff import answers
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.one_against_rest import _against_rest, part_bounds, part_threshold
-from evalreport.thresholds.optimum import Optimum
-from evalreport.thresholds.records import Cutoff
 from evalreport.thresholds.resampling import units_of
 from evalreport.thresholds.sweep import Sweep
-from evalreport.workflow.thresholds import decided, table_of
+from evalreport.workflow.evaluate import decided, table_of
 from tests.coverage.settings import Setting
 
 LABELS = Setting("multilabel", "labels", 300, 0.2, 5)

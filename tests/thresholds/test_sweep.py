@@ -14,14 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, precision_recall_curve, roc_curve
 
-from evalreport.bounds import CLOSE
-from evalreport.codec import decode, encode
-from evalreport.facts import BinaryCounts, ScoreTable
-from evalreport.facts.hull import hull
+from evalreport.core.bounds import CLOSE
+from evalreport.core.json_codec import decode, encode
+from evalreport.core.result import Undefined
+from evalreport.statistics.confusion import BinaryCounts
+from evalreport.statistics.roc_hull import hull
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.best_threshold import Optimum, Unreachable
 from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
-from evalreport.thresholds.optimum import Optimum, Unreachable
 from evalreport.thresholds.sweep import BLOCK, Sweep, middle_of_longest_run
-from evalreport.values import Undefined
 
 ALL = tuple(Objective.parse(name) for name, metric in METRICS.items() if metric.better in ("higher", "lower"))
 ODD = tuple(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.errors import DataError, UsageError
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.scores import Probabilities
-from evalreport.sources.columns import Found, find_in_files, to_predictions
-from evalreport.sources.request import Columns
+from evalreport.columns.find import Found, find_in_files, to_predictions
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError, UsageError
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.scores import Probabilities
 
 RNG = np.random.default_rng(0)
 THREE = RNG.dirichlet(np.ones(3), size=6).astype(np.float32)

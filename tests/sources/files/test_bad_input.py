@@ -11,16 +11,16 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from evalreport.errors import (
+from evalreport.columns.find import Found, find, find_in_files, to_predictions
+from evalreport.columns.request import Columns, read_labels
+from evalreport.core.errors import (
     ColumnNotFoundError,
     DataError,
     EvalreportError,
     FileMissingError,
     UsageError,
 )
-from evalreport.sources.columns import Found, find, find_in_files, to_predictions
-from evalreport.sources.request import Columns, read_labels
-from evalreport.sources.tables import read_table
+from evalreport.readers.formats import read_table
 
 
 def found(text: str, request: Columns | None = None, format: str = "csv") -> Found:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from evalreport.errors import DataError
-from evalreport.sources.readers.limits import MODEST, refuse_decoded
-from evalreport.sources.tables import read_table
+from evalreport.core.errors import DataError
+from evalreport.readers.formats import read_table
+from evalreport.readers.limits import MODEST, refuse_decoded
 from tests.sources.files.lean import read_within
 
 

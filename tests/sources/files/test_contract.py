@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.labels import Binary, LabelSpace, Multiclass, Multilabel
-from evalreport.sources.columns import Found, find_in_files, to_predictions
-from evalreport.sources.request import Columns
-from evalreport.sources.tables import read_table
+from evalreport.columns.find import Found, find_in_files, to_predictions
+from evalreport.columns.request import Columns
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.readers.formats import read_table
 from tests.sources.files.writers import ARRAYS, DELIMITED, WRITERS, Data
 
 

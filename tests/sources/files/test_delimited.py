@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.sources.readers.batches import open_delimited
-from evalreport.sources.tables import RawTable, read_table
+from evalreport.features.large.batches import open_delimited
+from evalreport.readers.formats import RawTable, read_table
 from tests.sources.files.writers import WRITERS, Data
 
 # Python 3.11 writes a lone carriage return without quotes, which no reader can tell from a line end.
@@ -140,8 +140,8 @@ def test_invalid_bytes_matter_only_where_they_are_read() -> None:
 FILES = """
 import sys
 from pathlib import Path
-from evalreport.sources.columns import find_in_files, to_predictions
-from evalreport.sources.request import Columns
+from evalreport.columns.find import find_in_files, to_predictions
+from evalreport.columns.request import Columns
 for name in sys.argv[1:]:
     to_predictions(find_in_files(Path(name), Columns(score="score")))
 print(*{"pandas", "mlflow", "scipy", "sklearn", "matplotlib"}.intersection(sys.modules))

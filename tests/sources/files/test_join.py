@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.errors import ColumnNotFoundError, DataError
-from evalreport.sources.columns import Found, find_in_files
-from evalreport.sources.request import Columns
+from evalreport.columns.find import Found, find_in_files
+from evalreport.columns.request import Columns
+from evalreport.core.errors import ColumnNotFoundError, DataError
 from tests.sources.files.writers import WRITERS, Data
 
 PREDICTIONS: Data = {"id": [3, 1, 2], "y_pred": ["c", "a", "b"]}

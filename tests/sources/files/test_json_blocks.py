@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalreport.errors import DataError
-from evalreport.sources.readers import jsons
-from evalreport.sources.readers.jsons import columns_of, records_of
+from evalreport.core.errors import DataError
+from evalreport.readers import json as jsons
+from evalreport.readers.json import columns_of, records_of
 
 NAMES = ("a", "b")
 CELLS = st.one_of(

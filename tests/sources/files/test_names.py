@@ -6,12 +6,12 @@ import io
 
 import pytest
 
-from evalreport.errors import DataError, UsageError
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.sources.columns import Found, find, to_predictions
-from evalreport.sources.request import Columns
-from evalreport.sources.shapes.roles import PRED, SINGLE, TRUTH, wanted
-from evalreport.sources.tables import read_table
+from evalreport.columns.find import Found, find, to_predictions
+from evalreport.columns.names import PRED, SINGLE, TRUTH, wanted
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError, UsageError
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.readers.formats import read_table
 
 
 def found(text: str, request: Columns | None = None, format: str = "csv") -> Found:

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.errors import ColumnNotFoundError, DataError, UsageError
-from evalreport.labels import Binary, Multiclass, Multilabel
-from evalreport.scores import Probabilities
-from evalreport.sources.columns import find_in_files, to_predictions
-from evalreport.sources.request import Columns, read_labels
+from evalreport.columns.find import find_in_files, to_predictions
+from evalreport.columns.request import Columns, read_labels
+from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.scores import Probabilities
 
 DATA = Path(__file__).parents[3] / "examples" / "data"
 BANKING = DATA / "banking77"

@@ -16,12 +16,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from evalreport.errors import DataError, EvalreportError, UnsafeFileError
-from evalreport.sources.columns import find_in_files
-from evalreport.sources.readers import limits
-from evalreport.sources.readers.feather import claims
-from evalreport.sources.readers.limits import refuse_pickle
-from evalreport.sources.tables import ACCEPTED, PICKLES, READERS, read_table
+from evalreport.columns.find import find_in_files
+from evalreport.core.errors import DataError, EvalreportError, UnsafeFileError
+from evalreport.readers import limits
+from evalreport.readers.arrow import claims
+from evalreport.readers.formats import ACCEPTED, PICKLES, READERS, read_table
+from evalreport.readers.limits import refuse_pickle
 from tests.sources.files.lean import read_within
 from tests.sources.files.writers import WRITERS
 
@@ -195,7 +195,7 @@ def test_arrow_batches_are_counted_before_they_are_expanded(
     with write(out, table.schema, options=options) as writer:
         writer.write_table(table)
     assert sum(claims(out.getvalue())) == pytest.approx(table.nbytes, rel=0.01)
-    monkeypatch.setattr("evalreport.sources.readers.feather._bounded", None)
+    monkeypatch.setattr("evalreport.readers.arrow._bounded", None)
     with pytest.raises(UnsafeFileError, match="that expand to"):
         read_table(io.BytesIO(out.getvalue()), format="arrow")
 

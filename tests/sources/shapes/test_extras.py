@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.errors import ColumnNotFoundError, DataError
-from evalreport.sources.request import Columns
-from evalreport.sources.shapes.extras import extras, text_column, texts_of
-from evalreport.sources.shapes.join import Rows
+from evalreport.columns.extras import extras, text_column, texts_of
+from evalreport.columns.join import Rows
+from evalreport.columns.request import Columns
+from evalreport.core.errors import ColumnNotFoundError, DataError
 
 
 def rows(**columns: list[object]) -> Rows:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.errors import UsageError
-from evalreport.sources.request import Columns
-from evalreport.sources.shapes.roles import Part
-from evalreport.sources.shapes.scoring import score_part
+from evalreport.columns.names import Part
+from evalreport.columns.request import Columns
+from evalreport.columns.single_label import score_part
+from evalreport.core.errors import UsageError
 
 BINARY, THREE = ("benign", "malignant"), ("cat", "dog", "fox")
 

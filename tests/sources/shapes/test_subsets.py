@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.errors import ColumnNotFoundError, DataError
-from evalreport.sources.request import Columns
-from evalreport.sources.shapes.subsets import rows_meant
-from evalreport.sources.tables import RawTable
+from evalreport.columns.join import rows_meant
+from evalreport.columns.request import Columns
+from evalreport.core.errors import ColumnNotFoundError, DataError
+from evalreport.readers.formats import RawTable
 
 
 def table(**columns: list[object]) -> RawTable:

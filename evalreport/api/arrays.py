@@ -1,0 +1,351 @@
+"""What a caller gives, read once: frames, series, tensors, generators and lists become arrays.
+
+Nothing is guessed here. What could mean two things, such as a bare array of scores, two series of one
+index in another order, or a threshold that nobody asked to be chosen, is refused by name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evalreport.api.validation import SAMPLING, check, named_hints
+from evalreport.columns.lists import indicators_of
+from evalreport.columns.plausible import disjoint, distinct
+from evalreport.columns.request import Columns
+from evalreport.columns.single_label import single_label
+from evalreport.core.errors import DataError, UsageError, nearest
+from evalreport.data.arrays import as_array, to_labels
+from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
+from evalreport.data.predictions import Predictions, answers_of, with_gaps
+from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, Scores, index_of
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels.outcomes import Parsed
+from evalreport.intervals.settings import Sampling
+from evalreport.workflow.request import Request
+
+KINDS = (Probabilities, Logits, Decisions, NoScores)
+_SEVERAL = {"slices", "where", "metrics", "points"}
+"""Arguments that take several, or one alone."""
+_COLUMNS = {"truth", "pred", "score", "text", "id", "group", "fold", "weight", "example_text"}
+"""Arguments that name a column; of a frame made of arrays the names are numbers."""
+_MANY = (list, tuple, set, frozenset, np.ndarray)
+"""What holds the labels of one row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Truth and answers as arrays, in a label space.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    y_true, y_pred : arrays, lists of names, or (y_pred) Parsed or None
+    """
+
+    space: LabelSpace
+    y_true: Any
+    y_pred: Any
+
+
+def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing: str | None = None) -> Given:
+    """Return truth and answers with the label space that was declared, or that they show.
+
+    Raises
+    ------
+    UsageError
+        Something that is not one value per row; scores whose kind is not said.
+    DataError
+        Labels that are missing or of several types.
+    """
+    check_scores(scores)
+    if y_true is None:
+        raise _not_rows(y_true, "y_true")
+    names = _names_of_frame(y_true)
+    truth, answers = (_flags(rows_of(rows, name)) for rows, name in ((y_true, "y_true"), (y_pred, "y_pred")))
+    declared = labels if isinstance(labels, (Binary, Multiclass, Multilabel)) else None
+    if declared is None and labels is not None:
+        labels = tuple(as_array(rows_of(labels, "labels")).tolist())
+    if not isinstance(declared, Multilabel):
+        truth, answers = _flat(truth), _flat(answers)
+    if declared is not None:
+        return _in_order(Given(declared, truth, answers), y_true, y_pred)
+    if len(truth) == 0:
+        raise DataError("there are no rows to evaluate", where="y_true", fix="check what was selected")
+    if _is_multilabel(truth):
+        space = Multilabel(labels or names or _names_in(truth, answers))
+        return _in_order(Given(space, truth, answers), y_true, y_pred)
+    return _single(truth, answers, scores, labels, missing)
+
+
+def rows_of(values: Any, name: str) -> Any:
+    """Return what has one entry per row as an array or a list; None and `Parsed` pass.
+
+    Raises
+    ------
+    UsageError
+        A text, a mapping, a set, one number, or something that NumPy cannot read.
+    """
+    if values is None or isinstance(values, Parsed):
+        return values
+    if isinstance(values, (str, bytes, Mapping, set, frozenset)):
+        raise _not_rows(values, name)
+    if hasattr(values, "toarray"):  # indicators as SciPy's sparse matrix
+        values = values.toarray()
+    if np.ma.is_masked(values):
+        values = np.where(np.ma.getmaskarray(values), None, values.data)
+    try:
+        array = np.asarray(values) if hasattr(values, "__array__") else list(values)
+    except Exception as error:  # a tensor on another device says so in its own class of error
+        raise _not_rows(values, name, str(error)) from error
+    if isinstance(array, np.ndarray) and array.ndim == 0:
+        raise _not_rows(values, name)
+    return array
+
+
+def _flags(rows: Any) -> Any:
+    """Lists of 0 and 1 of one length have one indicator for each label: they are a matrix."""
+    flags = indicators_of(rows) if isinstance(rows, list) and rows else None
+    return rows if flags is None else flags
+
+
+def _not_rows(values: Any, name: str, reason: str = "") -> UsageError:
+    because = f": {reason.splitlines()[0][:120]}" if reason else ""
+    return UsageError(
+        f"{name} is {type(values).__name__}, not one value per row{because}",
+        where=name,
+        fix="pass a list, an array, a series or a frame"
+        + ("; of tensors t.detach().cpu()" if reason else ""),
+    )
+
+
+def check_scores(scores: Any) -> None:
+    """Refuse scores whose kind is not said.
+
+    Examples
+    --------
+    >>> check_scores([0.2, 0.9])
+    Traceback (most recent call last):
+    evalreport.core.errors.UsageError: scores are list: what they mean is not said
+    """
+    if scores is not None and not isinstance(scores, KINDS):
+        raise UsageError(
+            f"scores are {type(scores).__name__}: what they mean is not said",
+            where="scores",
+            fix="wrap them: er.Probabilities(scores), er.Logits(scores) or er.Decisions(scores)",
+        )
+
+
+def check_order(parts: Mapping[str, Any]) -> None:
+    """Refuse series that have one index in different orders: by position they would be mixed up.
+
+    Raises
+    ------
+    DataError
+    """
+    indexed = {name: index for name, part in parts.items() if (index := index_of(part)) is not None}
+    for name, index in indexed.items():
+        first, other = next(iter(indexed.items()))
+        if len(index) == len(other) and not index.equals(other) and set(index) == set(other):
+            pairs = enumerate(zip(index, other, strict=True))
+            raise DataError(
+                f"{first} and {name} have the same index in another order",
+                where=f"{name}, first: row {next(row for row, (a, b) in pairs if a != b)}",
+                fix=f"rows are matched by position: sort one like the other, {name}.loc[{first}.index]",
+            )
+
+
+def _in_order(found: Given, y_true: Any, y_pred: Any) -> Given:
+    """Put the columns of frames into the order of the labels."""
+    truth, answers = (
+        _ordered(rows, frame, found.space, name)
+        for rows, frame, name in ((found.y_true, y_true, "y_true"), (found.y_pred, y_pred, "y_pred"))
+    )
+    return replace(found, y_true=truth, y_pred=answers)
+
+
+def _ordered(rows: Any, frame: Any, space: LabelSpace, name: str) -> Any:
+    if not hasattr(frame, "columns") or getattr(rows, "ndim", 0) != 2 or rows.shape[1] != len(space):
+        return rows
+    order = column_order([str(column) for column in frame.columns], space, name)
+    return rows if order is None else rows[:, order]
+
+
+def _flat(rows: Any) -> Any:
+    """A column of shape (n, 1) is one value per row."""
+    return (
+        rows.reshape(-1) if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 1 else rows
+    )
+
+
+def _names_of_frame(y_true: Any) -> tuple[Label, ...]:
+    columns = getattr(y_true, "columns", ())
+    names = tuple(column.item() if isinstance(column, np.generic) else column for column in columns)
+    return names if all(isinstance(name, (str, int)) for name in names) else ()
+
+
+def _is_multilabel(truth: Any) -> bool:
+    if isinstance(truth, np.ndarray) and truth.dtype != object:
+        return bool(truth.ndim == 2)
+    return isinstance(truth[0], _MANY)
+
+
+def _names_in(truth: Any, answers: Any) -> list[Label]:
+    if isinstance(truth, np.ndarray) and truth.ndim == 2:
+        return list(range(truth.shape[1]))
+    rows = [*truth, *(answers if answers is not None and not isinstance(answers, Parsed) else ())]
+    return sorted({label for row in rows if isinstance(row, _MANY) for label in row}, key=str)
+
+
+def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missing: str | None) -> Given:
+    is_text = isinstance(answers, Parsed)
+    told, lost = (None, None) if answers is None or is_text else answers_of(answers, "y_pred", missing)
+    told = None if told is None else to_labels(told, "y_pred")
+    right = to_labels(truth, "y_true")
+    if labels is None and told is not None and disjoint(distinct(right), distinct(told)):
+        raise DataError(
+            "truth and predictions have no label in common",
+            where=f"y_true: {right[0]}, …; y_pred: {told[0]}, …",
+            fix="write the predictions with the labels of the truth, or declare all: labels=[…]",
+        )
+    found = single_label(right, told, (), Columns(labels=labels or None), is_text)
+    if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
+        _check_width(found.space, scores.values)
+    return Given(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))
+
+
+def _check_width(space: LabelSpace, values: np.ndarray[Any, Any]) -> None:
+    if values.ndim == 2 and values.shape[1] not in (len(space), 1):
+        raise UsageError(
+            f"there are {values.shape[1]} score columns and {len(space)} labels in the data",
+            fix="declare the labels in the order of the columns: labels=er.Multiclass([...])",
+        )
+
+
+def by_name(slices: Any) -> dict[str, Any] | None:
+    """Return slices as columns by their names; a frame is as good as a mapping.
+
+    Raises
+    ------
+    UsageError
+    """
+    if slices is None:
+        return None
+    named = hasattr(slices, "items") and (isinstance(slices, Mapping) or hasattr(slices, "columns"))
+    if not named:
+        raise UsageError(
+            f"slices are {type(slices).__name__}, without names",
+            where="slices",
+            fix='name each column, as in slices={"site": sites}',
+        )
+    for name, values in slices.items():
+        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+            raise UsageError(
+                f"slice {name!r} is {type(values).__name__}, not one value per row",
+                where="slices",
+                fix=f"pass a column of values, as in slices={{{name!r}: sites}}",
+            )
+    return {str(name): as_array(values) for name, values in slices.items()}
+
+
+def threshold_of(threshold: Any) -> tuple[float | tuple[float, ...] | None, str | None]:
+    """Return a threshold as numbers (one, or one per label), or as an objective.
+
+    Raises
+    ------
+    UsageError
+        A number that is not finite.
+    """
+    if threshold is None or isinstance(threshold, str):
+        return None, threshold
+    if isinstance(threshold, Real):
+        return _finite(threshold), None
+    return tuple(_finite(value) for value in threshold), None
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise UsageError(f"threshold {number} is not finite", where="threshold", fix="pass a finite number")
+    return number
+
+
+def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
+    """Return a request with what keyword arguments say: of columns, of intervals, of the whole.
+
+    Raises
+    ------
+    UsageError
+        A name that there is not; names the nearest.
+    """
+    base, hints = request or Request(), named_hints()
+    for name in named:
+        if name not in hints:
+            raise UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, sorted(hints)))
+    named = _as_asked(dict(named))
+    for name, value in named.items():
+        check(name, value, hints[name])
+    drawn = {name: value for name, value in named.items() if name in SAMPLING[1:]}
+    sampling = replace(base.sampling, **drawn)
+    if "confidence" in named:
+        sampling = sampling.at(named["confidence"])
+    whole, columns = (
+        {field.name: named[field.name] for field in fields(kind) if field.name in named}
+        for kind in (Request, Columns)
+    )
+    asked = replace(base, **whole)
+    return replace(asked, columns=replace(asked.columns, **columns), sampling=sampling)
+
+
+def _as_asked(named: dict[str, Any]) -> dict[str, Any]:
+    """What a person writes in Python, as a request and its columns hold it."""
+    labels = named.get("labels")
+    named |= {name: str(named[name]) for name in _COLUMNS & named.keys() if isinstance(named[name], int)}
+    named |= {name: str(value) for name, value in named.items() if isinstance(value, Path)}
+    named |= {name: (named[name],) for name in _SEVERAL & named.keys() if isinstance(named[name], str)}
+    if isinstance(labels, (Binary, Multiclass, Multilabel)):
+        named |= {"labels": labels.labels, "task": labels.task}
+        named |= {"positive": labels.positive} if isinstance(labels, Binary) else {}
+        named |= {"ordered": True} if isinstance(labels, Multiclass) and labels.ordered else {}
+    elif labels is not None:
+        named["labels"] = tuple(rows_of(labels, "labels")) or None
+    if isinstance(named.get("threshold"), Real) and not isinstance(named["threshold"], bool):
+        named["threshold"] = str(_finite(named["threshold"]))
+    if isinstance(named.get("label_names"), Mapping):
+        named["label_names"] = tuple((str(label), name) for label, name in named["label_names"].items())
+    lists = {n: tuple(v) for n, v in named.items() if isinstance(v, list) or getattr(v, "ndim", 0) == 1}
+    return named | lists
+
+
+def sampling_of(confidence: Any, resamples: Any, seed: Any, hold: Any = None) -> Sampling:
+    """Return the settings of the intervals.
+
+    Raises
+    ------
+    UsageError
+        A level outside (0, 1), no resamples, a negative seed, a confidence to hold outside (0, 1).
+    """
+    return Sampling(resamples=int(resamples), seed=int(seed), hold=hold).at(confidence)
+
+
+def tuning_rows(tune_on: Evaluation | None) -> Predictions | None:
+    """Return the rows that a choice is made on; None where it is made on those that it is judged by.
+
+    Raises
+    ------
+    UsageError
+        An evaluation that was read from JSON, without its predictions.
+    """
+    if tune_on is not None and tune_on.predictions is None:
+        raise UsageError(
+            "tune_on holds no predictions",
+            where="tune_on",
+            fix="evaluate them in this session, not from JSON",
+        )
+    return None if tune_on is None else tune_on.predictions

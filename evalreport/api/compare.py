@@ -1,0 +1,363 @@
+"""Comparisons and sweeps in Python, as a notebook asks for them and shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy.typing as npt
+
+from evalreport.api.arrays import tuning_rows
+from evalreport.api.evaluate import viewed
+from evalreport.api.validation import check, face
+from evalreport.comparison import compare as comparing
+from evalreport.comparison import comparison
+from evalreport.core.errors import UsageError
+from evalreport.evaluation import evaluation
+from evalreport.evaluation import threshold_selection as selections
+from evalreport.features.studies import figures
+from evalreport.features.studies import study as studies
+from evalreport.features.studies.search import Search
+from evalreport.features.studies.study import NOT_SAID, Judging, studied
+from evalreport.features.studies.trials import Trials
+from evalreport.features.systems.compare import compare_systems
+from evalreport.features.systems.result import SystemsComparison
+from evalreport.page.render import render_comparison_brief, render_summary
+from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
+from evalreport.workflow.choose_thresholds import ThresholdRequest, chosen
+from evalreport.workflow.collect import Collected
+from evalreport.workflow.deliver import sweep_verdict
+from evalreport.workflow.request import Request
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Comparison(comparison.Comparison):
+    """Several runs against a baseline, or all against all; made by `compare`.
+
+    Frozen. ``comparison.of(metric)`` gives the differences of a metric; `er.to_html` makes its page.
+
+    Parameters
+    ----------
+    names : tuple of str
+    differences, parts : tuple of Difference
+        Over all rows; by class and by slice.
+    pairings, mcnemar, delong, movement : tuple
+        Pair by pair.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = ["a", "b", "c", "d"] * 10
+    >>> found = er.compare([er.evaluate(truth, answers) for answers in (["a"] * 40, truth)])
+    >>> found.movement[0].fixed, found._repr_html_().count("<table>")
+    (30, 1)
+    """
+
+    def _repr_html_(self) -> str:
+        return render_comparison_brief(self)
+
+
+@overload
+def compare(
+    evaluations: Sequence[evaluation.Evaluation],
+    baseline: int | None = 0,
+    *,
+    names: Sequence[str] | None = None,
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+    unpaired: bool = False,
+    cost: float | str | None = None,
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    *,
+    systems: Mapping[str, Sequence[evaluation.Evaluation]],
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+) -> SystemsComparison: ...
+
+
+@face
+def compare(
+    evaluations: Sequence[evaluation.Evaluation] = (),
+    baseline: int | None = 0,
+    *,
+    names: Sequence[str] | None = None,
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+    unpaired: bool = False,
+    cost: float | str | None = None,
+    systems: Mapping[str, Sequence[evaluation.Evaluation]] | None = None,
+) -> Comparison | SystemsComparison:
+    """Compare runs, paired wherever the same examples are proven, or systems of several runs each.
+
+    Parameters
+    ----------
+    evaluations : two to twenty evaluations
+    baseline : int or None
+        Position of the run that the others are held against; None compares all with all.
+    names : sequence of str, optional
+        What to call the runs; their own names otherwise, made distinct.
+    metrics : sequence of str
+        Instead of the headline metrics.
+    primary : str, optional
+        The metric that the verdict is about.
+    unpaired : bool
+        The runs were scored on other examples: nothing is matched.
+    cost : float or str, optional
+        Of two classes: what a miss costs in false alarms, or ``fp=1,fn=10,tp=0,tn=0``. The runs are then also
+        matched where that is lowest (``matched``).
+    systems : mapping from a system's name to its evaluations, optional
+        In place of `evaluations`: runs of one system differ by their seed alone. All runs are compared on
+        the rows that they share, and intervals cover new rows and new seeds.
+
+    Returns
+    -------
+    Comparison or SystemsComparison
+
+    Raises
+    ------
+    UsageError
+        Fewer than two or too many runs or systems, different tasks, levels or label pairs, an unknown metric.
+    DataError
+        The same example has another truth in two runs; systems that share no rows.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = ["a", "b", "c", "d"] * 10
+    >>> found = er.compare([er.evaluate(truth, answers) for answers in (["a"] * 40, truth)])
+    >>> round(found.of("accuracy")[0].difference, 2), found.of("accuracy")[0].verdict
+    (0.75, 'better')
+    """
+    if systems is not None:
+        if len(evaluations):
+            raise UsageError("both runs and systems are given", fix="pass er.compare(systems={...}) alone")
+        return compare_systems(systems, metrics=metrics, primary=primary)
+    if baseline and baseline not in range(len(evaluations)):
+        raise UsageError(
+            f"there is no run {baseline}",
+            where="baseline",
+            fix=f"pass its position, 0 to {len(evaluations) - 1}, or None",
+        )
+    if names and len(names) != len(evaluations):
+        raise UsageError(
+            f"there are {len(names)} names for {len(evaluations)} runs",
+            where="names",
+            fix="pass one for each",
+        )
+    found = comparing.compare(
+        evaluations,
+        baseline,
+        names=names,
+        metrics=metrics,
+        primary=primary,
+        unpaired=unpaired,
+        costs=None if cost is None else stated_costs(str(cost)),
+    )
+    return viewed(Comparison, found)
+
+
+class PlottedSelection(selections.ThresholdSelection):
+    """What was chosen for each objective; made by `sweep`.
+
+    ``found[name]`` is what was chosen for one of them, ``found.best`` for the first. `to_html`, `report` and
+    `log` take it.
+    """
+
+    def __repr__(self) -> str:
+        return f"ThresholdSelection({sweep_verdict(self)})"
+
+    def _repr_html_(self) -> str:
+        return render_summary(self)
+
+    def plot(self) -> Figure:
+        """Draw each objective over the threshold, with the best one and its interval (binary).
+
+        Raises
+        ------
+        UsageError
+            There is no single threshold.
+        """
+        return figures.objectives(self)
+
+
+class PlottedStudy(studies.Study):
+    """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
+
+    def __repr__(self) -> str:
+        return f"Study({sweep_verdict(self)})"
+
+    def _repr_html_(self) -> str:
+        return render_summary(self)
+
+    @property
+    def plot(self) -> StudyPlots:
+        """The figures of this study, each a matplotlib `Figure`."""
+        return StudyPlots(self)
+
+
+@dataclass(frozen=True)
+class StudyPlots:
+    """The figures of a study; one that does not apply says so in a `UsageError`."""
+
+    study: studies.Study
+
+    def history(self) -> Figure:
+        """Value of each trial, and the best so far."""
+        return figures.history(self.study)
+
+    def importance(self) -> Figure:
+        """Share of each parameter."""
+        return figures.importance(self.study)
+
+    def slices(self) -> Figure:
+        """The objective over each parameter that varies."""
+        return figures.slices(self.study)
+
+    def parallel(self) -> Figure:
+        """Every trial across its parameters."""
+        return figures.parallel(self.study)
+
+    def intermediate(self) -> Figure:
+        """What trials reported on their way."""
+        return figures.intermediate(self.study)
+
+    def timeline(self) -> Figure:
+        """When each trial ran."""
+        return figures.timeline(self.study)
+
+    def front(self) -> Figure:
+        """The first two of several objectives against each other."""
+        return figures.front(self.study)
+
+
+@overload
+def sweep(what: Trials, objective: str | None = None, *, judging: Judging = NOT_SAID) -> PlottedStudy: ...
+
+
+@overload
+def sweep(
+    what: evaluation.Evaluation,
+    objective: str | Sequence[str] | None = None,
+    *,
+    tune_on: evaluation.Evaluation | None = None,
+    costs: npt.ArrayLike | None = None,
+    trials: int | None = None,
+    hold: float | None = None,
+    prevalence: float | None = None,
+) -> PlottedSelection: ...
+
+
+@face
+def sweep(
+    what: evaluation.Evaluation | Trials,
+    objective: str | Sequence[str] | None = None,
+    *,
+    tune_on: evaluation.Evaluation | None = None,
+    costs: npt.ArrayLike | None = None,
+    trials: int | None = None,
+    hold: float | None = None,
+    prevalence: float | None = None,
+    judging: Judging = NOT_SAID,
+) -> PlottedSelection | PlottedStudy:
+    """Return what is best for objectives, thresholds of an evaluation, or how the trials of a sweep stand.
+
+    Parameters
+    ----------
+    what : Evaluation or Trials
+    objective : str or sequence of str, optional
+        As on the command line: ``f1``, ``recall>=0.95``, ``cost:10`` (binary), ``f1_macro``,
+        ``subset_accuracy``, ``module:function``, ``recall>=0.9`` of each, ``recall_micro>=0.9`` (several
+        labels), ``accuracy>=0.95``, ``f1_macro``, ``recall[CLASS]>=0.9`` (classes); those of the task
+        without it. Of trials, the name of one of several objectives.
+    tune_on : Evaluation, optional
+        Other rows that the choice is made on; without them its value elsewhere is cross-fitted.
+    costs : array-like of shape (K, K), optional
+        Of classes: row the true label, column the answer.
+    trials : int, optional
+        Let Optuna search so many where an objective does not fall apart.
+    hold : float, optional
+        Confidence with which a threshold (or a cut-off of confidence) under a bound has to keep it on new
+        rows; that of the evaluation without it.
+    prevalence : float, optional
+        Of two classes: the share of positives where the thresholds will be used; ``found.deployed`` then has
+        what each does there.
+    judging : Judging
+        Of trials: how many examples judged each.
+
+    Returns
+    -------
+    ThresholdSelection or Study
+        ``best`` is the first choice, or the best trial; `to_html`, `report` and `log` take both.
+
+    Raises
+    ------
+    EvalreportError
+        No such objective; nothing to choose from; no trial completed; labels unlike those of `tune_on`.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> ev = er.evaluate([0, 0, 1, 1], scores=er.Probabilities([0.1, 0.4, 0.35, 0.8]))
+    >>> er.sweep(ev, ["recall>=1", "f1"])["recall>=1"].threshold
+    0.35
+    >>> study = er.sweep(er.Trials.from_records([{"value": 0.7}, {"value": 0.8}], objectives="f1"))
+    >>> study.best.number
+    1
+    """
+    if isinstance(what, Trials):
+        if any(value is not None for value in (tune_on, costs, trials, hold, prevalence)):
+            raise UsageError(
+                "trials have no thresholds to choose",
+                where="er.sweep",
+                fix="leave out tune_on, costs, trials, hold and prevalence",
+            )
+        goal: Any = objective
+        check("objective", goal, str | None)
+        return viewed(PlottedStudy, studied(what, goal, judging=judging))
+    wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
+    if what.predictions is None and (hold is not None or prevalence is not None):
+        raise UsageError(
+            "the evaluation holds no predictions to hold a bound on, or to move to a prevalence",
+            where="er.sweep",
+            fix="evaluate the predictions in this session, not from JSON",
+        )
+    if what.predictions is None:
+        return viewed(PlottedSelection, _of_json(what, wanted))
+    other = tuning_rows(tune_on)
+    asked = ThresholdRequest(
+        wanted,
+        costs=None if costs is None else CostMatrix(costs),
+        search=None if trials is None else Search(trials=trials, seed=what.sampling.seed),
+    )
+    rows = Collected(what.predictions, (), what.provenance)
+    sampling = what.sampling if hold is None else replace(what.sampling, hold=hold)
+    found = chosen(rows, Request(sampling=sampling, prevalence=prevalence), other, asked)
+    return viewed(PlottedSelection, found if tune_on is None else _with_origin(found, tune_on))
+
+
+def _with_origin(
+    found: selections.ThresholdSelection, tune_on: evaluation.Evaluation
+) -> selections.ThresholdSelection:
+    """The choice with the name of the rows that it was made on, where they have one."""
+    name = tune_on.provenance.title or tune_on.provenance.run_name or tune_on.provenance.source
+    return replace(found, tuned_on=name or found.tuned_on)
+
+
+def _of_json(ev: evaluation.Evaluation, wanted: tuple[str, ...]) -> selections.ThresholdSelection:
+    """What the thinned sweep of an evaluation without its predictions still knows."""
+    if ev.sweep is None:
+        raise UsageError(
+            "there is no threshold to sweep: the evaluation holds no predictions",
+            where="er.sweep",
+            fix="evaluate the predictions in this session, not from JSON",
+        )
+    goals = tuple(map(Objective.parse, wanted or tuple(ev.sweep.optima)))
+    found = {goal.name: ev.sweep.best(goal) for goal in goals}
+    return selections.ThresholdSelection(ev, found, {goal.name: goal for goal in goals})

@@ -1,0 +1,447 @@
+"""An evaluation as a notebook shows it: a small table, and figures.
+
+Arrays, frames, files and runs evaluated in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport import figures
+from evalreport.adapters.frames import is_frame, table_of
+from evalreport.api.arrays import (
+    asked,
+    by_name,
+    check_order,
+    given,
+    rows_of,
+    sampling_of,
+    threshold_of,
+    tuning_rows,
+)
+from evalreport.api.validation import face, named_hints
+from evalreport.columns.extras import texts_of
+from evalreport.core.errors import UsageError, nearest
+from evalreport.core.result import Provenance
+from evalreport.data.arrays import as_array
+from evalreport.data.labels import Label, LabelSpace
+from evalreport.data.predictions import Predictions, WeightKind, predictions
+from evalreport.data.scores import Scores
+from evalreport.evaluation import evaluation
+from evalreport.evaluation import evaluation as model
+from evalreport.features.large.collect import evaluated_facts
+from evalreport.features.spark.evaluate_table import collect_frame
+from evalreport.features.text_labels.outcomes import Parsed
+from evalreport.page.render import render_brief
+from evalreport.page.sections.headline import headline
+from evalreport.tracking.client import connect
+from evalreport.tracking.runs import find_run
+from evalreport.workflow.collect import Collected, collect_table
+from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.items import Item
+from evalreport.workflow.request import Request
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+View = TypeVar("View")
+
+
+def viewed(kind: type[View], value: Any) -> View:
+    """Return a value as the class of this face that adds views, and no fields, to its own."""
+    return kind(**{field.name: vars(value)[field.name] for field in fields(value)})
+
+
+class Evaluation(model.Evaluation):
+    """Everything known of one set of predictions; made by `evaluate`, `evaluate_file` or `evaluate_run`.
+
+    Frozen. ``ev[name]`` is an `Estimate` or `Undefined`; equal when the JSON is.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    rows : int
+    weight : float
+        Sum of weights (the number of rows without weights).
+    metrics : mapping from name to Estimate or Undefined
+        The catalogue of the task, in its order.
+    findings : tuple of Finding
+        What is wrong, in plain English, the weightiest first.
+    sweep : Sweep or None
+        Every threshold of a binary problem with scores.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> ev = er.evaluate(["ham", "spam", "spam", "ham"], ["ham", "spam", "ham", "ham"])
+    >>> ev
+    Evaluation(binary, 4 rows: recall 50%, specificity 100%, precision 100%, … 60 metrics, 2 findings)
+    >>> ev.verdict
+    'Not demonstrated to beat always saying “ham”: it finds 1 of 2 spam cases and flags 0 of 2 ham cases.'
+    >>> er.Evaluation.from_json(ev.to_json()) == ev
+    True
+    """
+
+    @property
+    def plot(self) -> Plots:
+        """The figures of this evaluation, each a matplotlib `Figure`."""
+        return Plots(self)
+
+    @property
+    def verdict(self) -> str:
+        """What the model gets wrong, in one sentence: the headline of its page."""
+        return headline(self).text
+
+    def _repr_html_(self) -> str:
+        return render_brief(self)
+
+
+@dataclass(frozen=True)
+class Plots:
+    """The figures of an evaluation."""
+
+    evaluation: model.Evaluation
+
+    def confusion_matrix(self) -> Figure:
+        """Truth against predictions."""
+        return figures.confusion_matrix(self.evaluation)
+
+    def roc(self) -> Figure:
+        """True against false positive rates, with the band."""
+        return figures.roc_curve(self.evaluation)
+
+    def pr(self) -> Figure:
+        """Precision against recall, with the band."""
+        return figures.pr_curve(self.evaluation)
+
+    def reliability(self) -> Figure:
+        """Observed shares against mean scores."""
+        return figures.reliability(self.evaluation)
+
+    def coverage(self) -> Figure:
+        """Accuracy against the share answered."""
+        return figures.coverage(self.evaluation)
+
+    def scores(self) -> Figure:
+        """Scores by true class; of several classes or labels the confidence of right and wrong answers."""
+        return figures.score_distributions(self.evaluation)
+
+    def classes(self) -> Figure:
+        """F1 of each class or label with its interval, the lowest on top."""
+        return figures.class_forest(self.evaluation)
+
+    def thresholds(self) -> Figure:
+        """Precision, recall and F1 at every threshold."""
+        return figures.thresholds(self.evaluation)
+
+
+@face
+def evaluate(
+    y_true: npt.ArrayLike | Sequence[Any],
+    y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
+    scores: Scores | str | None = None,
+    labels: LabelSpace | Sequence[Label] | None = None,
+    threshold: float | np.floating[Any] | Sequence[float] | str | None = None,
+    weights: npt.ArrayLike | None = None,
+    ids: npt.ArrayLike | None = None,
+    groups: npt.ArrayLike | None = None,
+    folds: npt.ArrayLike | None = None,
+    slices: Mapping[str, npt.ArrayLike] | pd.DataFrame | str | Sequence[str] | None = None,
+    texts: npt.ArrayLike | None = None,
+    tune_on: evaluation.Evaluation | None = None,
+    missing: Literal["wrong"] | None = None,
+    weight_kind: WeightKind = "sampling",
+    confidence: float | None = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    hold: float | None = None,
+    prevalence: float | None = None,
+    **columns: Any,
+) -> Evaluation:
+    """Evaluate predictions held in memory: arrays, or the columns of a frame.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,), or (n, labels) indicators, or one list of names per row; or a frame
+        A frame (pandas, Polars, PyArrow, a DuckDB relation, anything with the Arrow C stream) without
+        `y_pred` and `scores` beside it is read like a file: its columns are named in `columns`, or found.
+    y_pred : the same, or `Parsed` (see `parse`), optional
+        Without it, the threshold (0.5) or the greatest score decides.
+    scores : Probabilities, Logits or Decisions, optional
+        Shape (n,) for a binary problem: of the positive label. Else one column per label. Of a frame the
+        names of its columns, such as ``p_*``.
+    labels : Binary, Multiclass, Multilabel, or a sequence of labels, optional
+        The label space. Without it two labels make a binary problem (the greater is positive), more a
+        multiclass one; indicators and lists a multilabel one.
+    threshold : float, one per label, or str, optional
+        A number or numbers, or an objective such as ``max-f1``; chosen on `tune_on`, else cross-fitted.
+    weights, ids, groups, folds : array-like of shape (n,), optional
+        Folds say in which fold of a cross-validation a row was tested: see `Evaluation.folds`.
+    slices : mapping from name to array-like of shape (n,), or a frame, optional
+    texts : sequence of str, optional
+        Example texts that the report may show.
+    tune_on : Evaluation, optional
+        Other rows, on which an objective chooses the threshold.
+    missing : str, optional
+        ``wrong``: a row of `y_pred` without an answer (None, NaN) counts as one that could not be read:
+        wrong, in a column of its own, in every denominator. Without it such a row is an error.
+    weight_kind : {"sampling", "count"}
+        Whether `weights` are relative (a common factor changes nothing), or each a number of equal rows.
+    confidence, resamples, seed
+        Of the intervals. ``confidence=None``: values without intervals, for loops and simulations: a metric
+        is worked out when it is read, and curves, classes and findings when one of them is.
+    hold : float, optional
+        Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
+    prevalence : float, optional
+        Share of positives where a binary model goes: adds PPV, NPV, net benefit and alarms per 1,000 there,
+        such as ``ev["precision@prevalence=0.01"]``.
+    **columns
+        Of a frame: ``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, … as of `evaluate_file`;
+        `slices` are then names of columns.
+
+    Raises
+    ------
+    EvalreportError
+        Data that cannot be evaluated as they are; says what, where and how to mend it.
+
+    Examples
+    --------
+    >>> ev = evaluate(["a", "b", "b"], ["a", "b", "a"])
+    >>> ev["accuracy"].value, ev.space.positive
+    (0.6666666666666666, 'b')
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"diagnosis": ["sick", "well", "sick"], "p": [0.9, 0.2, 0.4]})
+    >>> evaluate(frame, truth="diagnosis", score="p", positive="sick")["recall"].value
+    0.5
+    """
+    if is_frame(y_true) and y_pred is None and (scores is None or isinstance(scores, str)):
+        arrays = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
+        settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
+        settings |= {"weight_kind": weight_kind, "scores": scores}
+        columns |= {name: value for name, value in settings.items() if value is not None}
+        columns |= {"confidence": confidence, "resamples": resamples, "seed": seed, "hold": hold}
+        columns |= {} if prevalence is None else {"prevalence": prevalence}
+        return _of_frame(y_true, columns, arrays, tune_on)
+    if columns or isinstance(scores, str):
+        raise _no_frame(next(iter(columns), "scores"))
+    order = {"y_true": y_true, "y_pred": y_pred, "scores": scores}
+    sliced = slices if isinstance(slices, Mapping) else {"": slices}
+    beside = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
+    check_order({**order, **beside, **{f"slices {name}": part for name, part in sliced.items()}})
+    found = given(y_true, y_pred, scores, labels, missing)
+    numbers, objective = threshold_of(threshold)
+    read = {name: rows_of(values, name) for name, values in beside.items()}
+    if texts is not None:
+        read["texts"] = texts_of(as_array(read["texts"])).tolist()
+    rows = predictions(
+        found.space,
+        found.y_true,
+        found.y_pred,
+        scores,
+        threshold=numbers,
+        slices=by_name(slices),
+        missing=missing,
+        weight_kind=weight_kind,
+        **read,
+    )
+    sampling = sampling_of(confidence, resamples, seed, hold)
+    request = Request(sampling=sampling, threshold=objective, prevalence=prevalence)
+    other = _tuning_rows(tune_on, chosen=numbers is None)
+    return viewed(Evaluation, evaluated(Collected(rows, (), Provenance()), request, other))
+
+
+def _of_frame(
+    frame: Any, named: Mapping[str, Any], arrays: Mapping[str, Any], tune_on: evaluation.Evaluation | None
+) -> Evaluation:
+    """Evaluate a frame as a file of its columns would be."""
+    for name, values in arrays.items():
+        if values is not None:
+            raise UsageError(
+                f"{name} are given beside a frame",
+                where=name,
+                fix="put them into the frame and name the column, as in group='site'",
+            )
+    request = asked(None, named)
+    table = table_of(frame, request.columns)
+    collected = collect_table(table, request)
+    return viewed(Evaluation, evaluated(collected, request, _tuning_rows(tune_on, chosen=True)))
+
+
+def _no_frame(name: str) -> UsageError:
+    if name not in named_hints():
+        known = [known for known in signature(evaluate).parameters if known != "columns"]
+        return UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, known))
+    return UsageError(
+        f"{name} goes with a frame, and y_true is no frame with the predictions in it",
+        where=name,
+        fix="pass the frame alone, or arrays: y_true, y_pred=, scores=, labels=er.Binary(no, yes), …",
+    )
+
+
+def _tuning_rows(tune_on: evaluation.Evaluation | None, *, chosen: bool) -> Predictions | None:
+    """The rows that choose the threshold, where it is to be chosen."""
+    rows = tuning_rows(tune_on)
+    if rows is not None and not chosen:
+        raise UsageError(
+            "there are rows to tune on, and nothing to choose",
+            where="tune_on",
+            fix='say what the threshold is chosen by, as in threshold="max-f1"',
+        )
+    return rows
+
+
+@face
+def evaluate_file(path: str | Path, *, request: Request | None = None, **columns: Any) -> Evaluation:
+    """Evaluate a file of predictions.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, Parquet, Feather, JSON, JSON lines, NPZ or NPY.
+    request : Request, optional
+        Everything at once, as the command line makes it.
+    **columns
+        Names of columns (``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, ``slices``, …), the
+        problem (``labels``, ``positive``, ``task``, ``score_kind``), and ``threshold``, ``confidence``,
+        ``resamples``, ``seed``, as `--truth` and the other options do.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the file from being evaluated: what, where, how to mend it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "predictions.csv"
+    ...     _ = path.write_text("diagnosis,p\\nsick,0.9\\nwell,0.2\\nsick,0.4\\n")
+    ...     ev = evaluate_file(path, truth="diagnosis", score="p", positive="sick")
+    >>> ev["recall"].value
+    0.5
+    """
+    wanted = asked(request, columns)
+    item = Item(path=str(path))
+    return viewed(Evaluation, item.evaluate(wanted)[0])
+
+
+@face
+def evaluate_files(
+    paths: str | Path | Sequence[str | Path], *, request: Request | None = None, **columns: Any
+) -> Evaluation:
+    """Evaluate files that hold one table, batch by batch: more rows than fit into memory.
+
+    Counts, curves, thresholds, areas and intervals are exact, as of `evaluate_file`. What needs all rows at
+    once (groups, weights, example texts, several labels) is refused.
+
+    Parameters
+    ----------
+    paths : str or Path, or a sequence of them
+        Files, folders, and patterns such as ``"scores/*.parquet"``: Parquet, Arrow, Feather, CSV and JSON
+        lines, also packed with gzip or Zstandard.
+    request, **columns
+        As of `evaluate_file`; also ``memory``, the bytes that scores may take (a gigabyte) before they
+        go to temporary files (TMPDIR), and ``approximate=True``: scores of two labels are counted in bins, in
+        fixed memory; areas come with proven bounds, and what bins do not bound is undefined.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the files from being evaluated: what, in which file and row, how to mend it.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     for part in ("a", "b"):
+    ...         path = Path(folder) / f"{part}.csv"
+    ...         _ = path.write_text("y_true,p\\nsick,0.9\\nwell,0.2\\nsick,0.4\\n")
+    ...     ev = evaluate_files(folder, positive="sick")
+    >>> ev.rows, ev["recall"].value
+    (6, 0.5)
+    """
+    several = (paths,) if isinstance(paths, (str, Path)) else paths
+    if not len(several):
+        raise UsageError("no file is named", where="paths", fix="name a file, a folder or a pattern")
+    wanted = asked(request, {"engine": "stream", **columns})
+    item = Item(path=str(several[0]), files=tuple(map(str, several)))
+    return viewed(Evaluation, item.evaluate(wanted)[0])
+
+
+@face
+def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any) -> Evaluation:
+    """Evaluate the predictions of a Spark DataFrame where its rows are.
+
+    Each task counts its rows and sorts their scores into ranges, which one task reads for all metrics; the
+    driver gets their values. Nothing is sampled: the numbers are those of `evaluate_files` on the same rows.
+    The session stays as it is.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+        Of a session that runs: of a notebook, a cluster or Spark Connect; the workers need evalreport, too.
+        It is read two to four times: cache what is dear to make.
+    request, **columns
+        As of `evaluate_files`: ``truth``, ``score`` or ``pred``, ``positive``, ``slices``, ``threshold`` …
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps the rows from being evaluated: what, in which partition and row, how to mend it.
+
+    Examples
+    --------
+    >>> evaluate_spark([0.1, 0.9])
+    Traceback (most recent call last):
+    evalreport.core.errors.UsageError: the frame is list, not a Spark DataFrame
+    """
+    if not hasattr(frame, "mapInArrow"):
+        raise UsageError(
+            f"the frame is {type(frame).__name__}, not a Spark DataFrame",
+            where="frame",
+            fix="pass spark.table(name), or evaluate(frame) for a frame in memory",
+        )
+    wanted = asked(request, columns)
+    work = partial(evaluated_facts, request=wanted)
+    return viewed(Evaluation, collect_frame(frame, "Spark DataFrame", wanted, work).made)
+
+
+@face
+def evaluate_run(
+    run_id: str, *, tracking_uri: str | None = None, request: Request | None = None, **columns: Any
+) -> Evaluation:
+    """Evaluate the predictions of an MLflow run; nothing is written.
+
+    Parameters
+    ----------
+    run_id : str
+        Id, or its first six or more characters.
+    tracking_uri : str, optional
+        Of the store; MLflow's own setting without it.
+    request, **columns
+        As of `evaluate_file`; also ``artifact``, the path of the predictions inside the run.
+
+    Raises
+    ------
+    EvalreportError
+        No such run, no predictions in it, no server; says what, where and how to mend it.
+
+    Examples
+    --------
+    >>> evaluate_run("3f9c1e0a7b", tracking_uri="sqlite:///no-such-store.db")
+    Traceback (most recent call last):
+    evalreport.core.errors.FileMissingError: there is no MLflow database no-such-store.db
+    """
+    wanted = asked(request or Request(engine="auto"), columns)
+    store = connect(tracking_uri)
+    item = Item(run=find_run(store, run_id), store=store)
+    return viewed(Evaluation, item.evaluate(wanted)[0])

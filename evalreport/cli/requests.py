@@ -1,0 +1,238 @@
+"""From parsed options to the values that the workflow takes."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalreport.core.errors import UsageError
+from evalreport.core.text import redact
+
+if TYPE_CHECKING:
+    from evalreport.columns.request import Columns
+    from evalreport.intervals.settings import Sampling
+    from evalreport.tracking.runs import Selection
+    from evalreport.workflow.request import Destination, Request
+
+LONGEST_NOTES = 50_000
+"""Bytes of the notes of a page, which stays one file that can be sent."""
+
+
+ENGINE = ("engine", "approximate", "spark_master")
+"""Options of what counts the rows, beside the memory that it may take."""
+PAGE = 200_000_000
+FIGURES = 150_000_000
+MLFLOW = 150_000_000
+"""Bytes of a process beside the scores of its rows: Python, its libraries, a batch of rows and the page (185
+MB measured at 1e8 rows); figures (305 MB with them, at 1e4 rows); MLflow's client (405 MB with both)."""
+
+
+def request_of(options: Mapping[str, Any], command: str) -> Request:
+    """Return what the options say about the data, the evaluation and the page."""
+    from evalreport.workflow.request import Request
+
+    plain = ("artifact", "format", "truth_file", "fuzzy", "ordered", "tune_on")
+    engine = (name for name in ENGINE if name in options)
+    return Request(
+        **{name: options[name] for name in (*plain, *engine)},
+        **memory_of(options),
+        columns=_columns(options),
+        parse=options["parse"] or "auto",
+        threshold=None if options["threshold"] is None else str(options["threshold"]),
+        sampling=_sampling(options),
+        metrics=several_words(options["metrics"]),
+        prevalence=options.get("prevalence"),
+        title=options.get("title") or "",
+        unit=_unit(options.get("unit")),
+        no_examples=bool(options.get("no_examples")),
+        checklist=options.get("checklist"),
+        label_names=_label_names(options.get("label_names")),
+        notes=read_notes(options.get("notes")),
+        command=command,
+        made=written_now(),
+    )
+
+
+def memory_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the memory for the scores of a stream: what ``--memory`` leaves beside the process itself.
+
+    A task of Spark is another process: there the option is what its scores may take.
+
+    Raises
+    ------
+    UsageError
+        The limit is lower than what the process takes without a row.
+
+    Examples
+    --------
+    >>> memory_of({"memory": 1_000_000_000, "run_ids": ()})
+    {'memory': 800000000}
+    """
+    given = options.get("memory")
+    if given is None or options.get("engine") == "spark" or options.get("table"):
+        return {} if given is None else {"memory": given}
+    runs = any(options.get(name) for name in ("run_ids", "experiment", "latest", "log_to"))
+    figures = any(options.get(name) for name in ("out", "pdf")) or runs
+    floor = PAGE + FIGURES * figures + MLFLOW * runs
+    if given < floor:
+        what = "".join([" and figures" * figures, " and MLflow's client" * runs])
+        raise UsageError(
+            f"--memory {given / 1e6:,.0f} MB is less than Python, its libraries{what} take without a row",
+            where="--memory",
+            fix=f"pass --memory {floor / 1e6:.0f}MB or more",
+        )
+    return {"memory": given - floor}
+
+
+def _columns(options: Mapping[str, Any]) -> Columns:
+    """Return what the options say about the data."""
+    from evalreport.columns.request import Columns, read_labels
+
+    task = options["task"]
+    named = ("truth", "pred", "score", "scores", "text", "id", "weight", "fold", "example_text", "positive")
+    plain = ("score_kind", "batch_axis", "list_separator", "no_scores", "missing", "weight_kind")
+    return Columns(
+        **{name: options[name] for name in (*named, *plain)},
+        group=tuple(options["group"]),
+        slices=several_words(options["slices"]),
+        task=None if task == "auto" else task,
+        labels=_labels(options["labels"], read_labels),
+        where=tuple(options["where"]),
+        several_answers=options["answers"],
+    )
+
+
+def _sampling(options: Mapping[str, Any]) -> Sampling:
+    from evalreport.intervals.settings import Sampling
+
+    drawn = Sampling(resamples=options["resamples"], seed=options["seed"], hold=options.get("hold"))
+    return drawn.at(options["confidence"])
+
+
+def _labels(value: Any, read: Any) -> tuple[Any, ...] | None:
+    if value is None or isinstance(value, (list, tuple)):
+        return tuple(value) if value else None
+    labels: tuple[Any, ...] = read(value)
+    return labels
+
+
+def several_words(value: Any) -> tuple[str, ...]:
+    """Return several names: of an option that repeats, a list of the settings, or words with commas.
+
+    Examples
+    --------
+    >>> several_words("model, f1_macro")
+    ('model', 'f1_macro')
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(str(part) for part in value)
+
+
+def _unit(value: Any) -> tuple[str, str]:
+    if value is None:
+        return ("case", "cases")
+    parts = several_words(value)
+    if len(parts) != 2:
+        raise UsageError(f"--unit {value} is not two words", fix="write one and many: --unit tumour,tumours")
+    return parts[0], parts[1]
+
+
+def _label_names(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = [tuple(part.strip() for part in one.split("=", 1)) for one in several_words(value)]
+    for pair in pairs:
+        if len(pair) != 2 or not all(pair):
+            raise UsageError(
+                f"--label-names holds {'='.join(pair)!r}, which is no LABEL=NAME",
+                fix="write --label-names 1=failure,0=fine",
+            )
+    return tuple((pair[0], pair[1]) for pair in pairs)
+
+
+def destination_of(options: Mapping[str, Any], **more: Any) -> Destination:
+    """Return where a result goes, as far as the command has options for it.
+
+    Examples
+    --------
+    >>> destination_of({"output": "page.html", "force": True, "metrics": ()}, page=True).output
+    'page.html'
+    """
+    from evalreport.workflow.request import Destination
+
+    names = ("output", "pdf", "out", "prefix", "force", "allow_running", "dry_run")
+    return Destination(**{name: options[name] for name in names if name in options}, **more)
+
+
+def read_notes(path: str | None) -> str:
+    """Return the Markdown of a page's notes.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, is no text, or is longer than a section of a page can be.
+    """
+    if path is None:
+        return ""
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(LONGEST_NOTES + 1)
+        text = data.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(
+            "the notes cannot be read", where=f"--notes {path}: {why}", fix="name a Markdown file"
+        ) from None
+    if len(data) > LONGEST_NOTES:
+        raise UsageError(
+            f"the notes are longer than {LONGEST_NOTES // 1000} kB",
+            where=f"--notes {path}",
+            fix="shorten them",
+        )
+    return text
+
+
+def selection_of(options: Mapping[str, Any], *, every_status: bool = False) -> Selection | None:
+    """Return the selected runs, with `every_status` unfinished ones, too; None when no run is selected."""
+    from evalreport.tracking.runs import Selection
+
+    ids = [word for run_id in options["run_ids"] for word in (_stdin_ids() if run_id == "-" else [run_id])]
+    named = {"experiment": options["experiment"], "latest": options["latest"]}
+    if not ids and not any(named.values()) and not options["filter"]:
+        return None
+    more = {"filter": options["filter"] or "", "max_runs": options["max_runs"], "every_status": every_status}
+    return Selection(run_ids=tuple(ids), **more, **named)
+
+
+def _stdin_ids() -> Sequence[str]:
+    found = [line.strip() for line in sys.stdin if line.strip()]
+    if not found:
+        raise UsageError("stdin holds no run id", where="--run-id -", fix="write one id per line")
+    return found
+
+
+def written_now() -> str:
+    """Return the time in UTC, as a report states it."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def command_line() -> str:
+    """Return the command as it was typed, without secrets, for the report's provenance."""
+    return redact("evalreport " + shlex.join(sys.argv[1:]))
+
+
+def tracking_uri(ctx: click.Context) -> str | None:
+    """Return the tracking URI of an option, the environment or a trusted settings file."""
+    given = ctx.meta.get("evalreport.tracking_uri")
+    if given:
+        return str(given)
+    settings = ctx.meta.get("evalreport.settings")
+    value = None if settings is None else settings.values.get("tracking_uri")
+    return None if value is None else str(value)

@@ -1,0 +1,516 @@
+"""What the columns of a file mean: the way from a `RawTable` to validated predictions.
+
+Nothing is guessed silently: every column that was taken for a part stands in `Found.taken`, every
+assumption in `Found.notes`.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from evalreport.columns.extras import extras, texts_of
+from evalreport.columns.graded import refuse_grade, refuse_misread_grade
+from evalreport.columns.join import (
+    FOLD,
+    Array,
+    Rows,
+    joined,
+    key_of,
+    one_answer_a_row,
+    rows_meant,
+    rows_of,
+    rows_of_truth,
+)
+from evalreport.columns.lists import with_lists
+from evalreport.columns.multilabel import Parts, find_multilabel, is_multilabel
+from evalreport.columns.names import PRED, SINGLE, TRUTH, Part, class_columns, is_like_score, named_as, role
+from evalreport.columns.nested import as_columns, completed, left_alone, truth_of, unfolded
+from evalreport.columns.plausible import (
+    MOST_COMPARED,
+    MOST_ROWS,
+    LabelColumns,
+    SeveralEvaluationsError,
+    label_like,
+    likely_labels,
+    refuse_constant,
+    refuse_order,
+    refuse_reversed,
+    refuse_rivals,
+    refuse_several,
+    rows_as_codes,
+)
+from evalreport.columns.request import Columns, listed
+from evalreport.columns.single import OneScoreError, cannot_rank, find_single
+from evalreport.columns.single_label import UnnamedScoresError
+from evalreport.columns.unused import refuse_unused
+from evalreport.core.errors import (
+    ColumnNotFoundError,
+    DataError,
+    EvalreportError,
+    NoTableError,
+    NotFoundError,
+    UsageError,
+)
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, WeightKind, predictions
+from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
+from evalreport.features.text_labels.outcomes import Parsed
+from evalreport.readers.content import in_file
+from evalreport.readers.formats import RawTable
+from evalreport.readers.read import read_for, read_truth
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Truth, predictions and scores as they were found, labels still as they were written.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    y_true : labels of shape (n,), or bool of shape (n, labels) for multilabel
+    y_pred : the same, or None
+    scores : float array of shape (n,) or (n, labels) in the order of the labels, or None
+    score_kind : str or None
+        ``probability``, ``logit`` or ``decision``.
+    text : object array of str, shape (n,), or None
+        Generated answers, from which the labels are still to be read.
+    ids, groups, folds, weights, example_texts : arrays of shape (n,), or None
+    slices : mapping from column name to array of shape (n,)
+    taken : tuple of (part, column)
+        What was taken for what, to be printed.
+    notes : tuple of str
+        What was assumed.
+    unused : tuple of str
+        Columns that were not taken for anything.
+    files : tuple of RawTable
+        Where it came from (name, digest, format), predictions first.
+    """
+
+    space: LabelSpace
+    y_true: Array
+    y_pred: Array | None
+    scores: Array | None
+    score_kind: ScoreKind | None
+    text: Array | None
+    ids: Array | None
+    groups: Array | None
+    folds: Array | None
+    weights: Array | None
+    slices: Mapping[str, Array]
+    example_texts: Array | None
+    taken: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    unused: tuple[str, ...]
+    files: tuple[RawTable, ...] = field(repr=False)
+
+    @property
+    def unused_note(self) -> tuple[str, ...]:
+        """What is said of columns that were not taken for anything."""
+        return (f"not used: {listed(self.unused)}",) if self.unused else ()
+
+    def chosen_by(self, names: Sequence[str]) -> Found:
+        """Return the same with the columns whose values said which rows are meant."""
+        taken = (*self.taken, *(("rows by", name) for name in dict.fromkeys(names)))
+        return replace(self, taken=taken, unused=tuple(name for name in self.unused if name not in names))
+
+
+def find_in_files(
+    path: Path | BinaryIO,
+    request: Columns | None = None,
+    *,
+    truth: Path | None = None,
+    format: str | None = None,
+) -> Found:
+    """Read a file of predictions, and of truth where that is another, and find what is in them.
+
+    Parameters
+    ----------
+    path : Path or binary stream
+    request : Columns, optional
+        What was said about the columns.
+    truth : Path, optional
+        A file with the truth, joined by id, one to one.
+    format : str, optional
+        Format of `path`; needed for a stream.
+
+    Raises
+    ------
+    FileMissingError, ColumnNotFoundError, UsageError, DataError, UnsafeFileError
+        Each names the file, and where it can the column and the first row.
+    """
+    request = request or Columns()
+    table = read_for(path, request, format=format)
+    return find(table, request, None if truth is None else read_truth(truth, table, request))
+
+
+def find(
+    table: RawTable, request: Columns | None = None, truth: RawTable | None = None, *, whole: bool = True
+) -> Found:
+    """Find truth, predictions and scores in a table, by what was said and else by common names.
+
+    Parameters
+    ----------
+    table : RawTable
+    request : Columns, optional
+    truth : RawTable, optional
+        Where the truth lives when it is not in `table`; joined by id, one to one.
+    whole : bool
+        Whether the table has all rows; what only all of them can contradict is else not looked for.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+        A table with a grade per item in place of labels is refused as such.
+
+    Examples
+    --------
+    >>> import io
+    >>> from evalreport.readers.formats import read_table
+    >>> data = b"case,y_true,p_spam\\n1,spam,0.9\\n2,ham,0.2\\n"
+    >>> found = find(read_table(io.BytesIO(data), format="csv"))
+    >>> found.space, found.unused
+    (Binary(negative='ham', positive='spam'), ('case',))
+    >>> found.taken
+    (('truth', 'y_true'), ('score', 'p_spam'), ('score kind', 'probability'), ('task', 'binary'),
+     ('positive', 'spam'))
+    """
+    request = request or Columns()
+    if truth is not None and request.where:
+        table, truth, request = rows_of_truth(table, truth, request)
+    try:
+        found = _find(replace(_prepared(table, request), whole=whole), request, truth)
+    except (ColumnNotFoundError, DataError) as error:
+        if isinstance(error, SeveralEvaluationsError):
+            raise
+        if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
+            refuse_grade(table, request)
+        if isinstance(error, (ColumnNotFoundError, UnnamedScoresError)):
+            raise _with_way_out(error, table, request, truth) from error
+        raise
+    is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
+    refuse_misread_grade(
+        found.files[0], found.taken, found.y_true == found.y_pred if is_one else None, request
+    )
+    return found
+
+
+def _with_way_out(
+    error: EvalreportError, table: RawTable, request: Columns, truth: RawTable | None
+) -> EvalreportError:
+    """Return the error with the options by which the same table is read, where the data show which.
+
+    Or by which more is known of it: what is refused then has a fix of its own.
+    """
+    before, use, _ = error.fix.partition(" Use ")
+    scored = request.pred or request.score or request.scores
+    if truth is not None or (request.truth and scored):
+        return error
+    columns = {**table.columns, **table.others}
+    rows = max((len(values) for values in columns.values()), default=0)
+    later = None
+    for tried in (*_pairs(columns, request), None, *_alone(columns, request)):
+        if tried is None:
+            if later is not None:
+                break
+            continue
+        named = {name: columns[name] for name in tried.given if name in columns}
+        try:
+            made = _prepared(replace(table, columns={**table.columns, **named}, n=rows), tried)
+            _find(replace(made, trial=True), tried, None)
+        except (NotFoundError, UsageError):
+            continue
+        except EvalreportError:
+            later = later or tried
+            continue
+        return _proposed(error, before if use else "", request, tried)
+    if later is None or not (use or isinstance(error, OneScoreError)):
+        return error
+    return _proposed(error, before if use else "", request, later)
+
+
+def _proposed(error: EvalreportError, before: str, request: Columns, tried: Columns) -> EvalreportError:
+    options = [("--truth", request.truth, tried.truth), ("--pred", request.pred, tried.pred)]
+    asked = " ".join(f"{option} {shlex.quote(now)}" for option, was, now in options if now and now != was)
+    fix = f"{before.rstrip('.')}. Use {asked}" if before else f"name the columns, as in {asked}"
+    return type(error)(error.message, where=error.where, fix=fix)
+
+
+def _pairs(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
+    """Yield requests that name truth and prediction by what is in the columns, the likeliest first."""
+    usual = named_as("truth", list(columns), TRUTH)
+    for pair in likely_labels(columns):
+        first, second = sorted(pair, key=lambda name: (name not in usual, role(name) == "prediction"))
+        for truth, pred in ((first, second), (second, first)):
+            if request.truth in (None, truth) and request.pred in (None, pred):
+                yield replace(request, truth=truth, pred=pred)
+
+
+def _alone(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
+    """Yield requests that name the truth alone, those first after whose labels columns are named."""
+    coded = {} if request.truth else label_like(columns)
+    names = [name for name in coded if name not in request.given]
+    scored = {name: bool(class_columns(list(columns), set(map(str, coded[name].values)))) for name in names}
+    yield from (replace(request, truth=name) for name in sorted(names, key=lambda name: not scored[name]))
+
+
+def find_folds(
+    tables: Sequence[RawTable], names: Sequence[str], request: Columns, truth: RawTable | None = None
+) -> Found:
+    """Find truth, predictions and scores in the tables of the folds of one cross-validation.
+
+    Of several answers to each row every table holds one instead.
+
+    Parameters
+    ----------
+    tables : sequence of RawTable
+    names : sequence of str
+        What the folds are called; distinct.
+    request : Columns
+    truth : RawTable, optional
+        Of all folds.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+        As of `find`; folds whose columns differ.
+    """
+    made = [_prepared(table, request) for table in tables]
+    first = made[0]
+    for name, one in zip(names, made, strict=True):
+        if one.named != first.named:
+            raise DataError(
+                f"fold {name} is laid out otherwise than {names[0]}",
+                where=one.table.source,
+                fix="write every fold with the same columns, and a score for each label of any fold",
+            )
+    whole, notes = joined([one.table for one in made], names, first.named)
+    said = tuple(dict.fromkeys(note for one in made for note in one.said))
+    named = replace(first.named, fold=None if request.several_answers else FOLD)
+    if request.several_answers:  # each table holds an answer to the same rows
+        kept = {name: v for name, v in whole.columns.items() if name != FOLD}
+        whole = replace(whole, columns=kept, names=tuple(kept))
+    return _find(_Prepared(whole, named, (*said, *notes), first.some), request, truth)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """A table of columns of one length, how they are named, and what was said on the way."""
+
+    table: RawTable
+    named: Columns
+    said: tuple[str, ...]
+    some: bool
+    """Whether some rows of the file are left out."""
+    whole: bool = True
+    """Whether all rows are here, not only the first of a stream."""
+    trial: bool = False
+    """Whether the columns were named to see what they can be, by nobody who knows."""
+
+
+def _prepared(table: RawTable, request: Columns) -> _Prepared:
+    with in_file(table.source):
+        table, request, said = rows_meant(table, request)
+        table, named = one_answer_a_row(*as_columns(table, completed(table, request)))
+        table, named, lists = with_lists(table, named)
+        table, named, left = unfolded(table, named)
+        return _Prepared(table, named, (*said, *lists, *left), bool(said))
+
+
+def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
+    table, named = made.table, made.named
+    with in_file(table.source):
+        key = key_of(table, named, joins=truth is not None)
+    if truth is None:
+        with in_file(table.source):
+            (part, note), other = truth_of(table, named), None
+    else:
+        with in_file(truth.source):
+            truth, more = as_columns(truth, request, "truth")
+            (part, note), other = truth_of(truth, more), key_of(truth, more, key, joins=True)
+            named = _answer_of_same_name(table, _completed(named, more), part)
+    with in_file(table.source):
+        rows = rows_of(table, key, truth, other, some=made.some)
+        search = find_multilabel if is_multilabel(rows.truth, part, named) else find_single
+        files = (table,) if truth is None else (table, truth)
+        found = _found(search(rows, part, named, table.name), rows, named, files)
+        _refuse_reading(found, rows, made, named)
+        refuse_unused(
+            request,
+            found.space,
+            scores=found.scores is not None,
+            text=found.text is not None,
+            weights=found.weights is not None,
+        )
+        chosen = request.score is not None or request.scores is not None  # who names scores means no others
+        ranked = found.scores is not None
+        spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
+        notes = (*made.said, *rows.notes, *filter(None, [note]), *found.notes, *spare)
+        return replace(found, notes=notes).chosen_by(named.filtered)
+
+
+def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns) -> None:
+    """Refuse what the other columns contradict."""
+    table = made.table
+    spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices}
+    free = {name: rows.columns[name] for name in rows.columns if name in spare}
+    free |= {name: values for name, values in table.others.items() if len(values) == rows.n}
+    alone = not request.several_answers and request.fold is None
+    if made.whole and alone and free and rows.n <= MOST_ROWS:
+        for labels in (found.y_true, found.y_pred):
+            if labels is not None:
+                refuse_several(free, rows_as_codes(np.asarray(labels)), table.name, request.groups)
+    if not isinstance(found.space, Multilabel):
+        _refuse_labels(
+            found, free, request, named=request.truth is not None and not made.trial, whole=made.whole
+        )
+
+
+def _refuse_labels(
+    found: Found, free: Mapping[str, Array], request: Columns, *, named: bool, whole: bool
+) -> None:
+    """Refuse a truth that is another column, and scores that are of other labels."""
+    some = slice(None, None, max(1, len(found.y_true) // MOST_COMPARED))
+    parts = dict(found.taken)
+    y_pred = None if found.y_pred is None else found.y_pred[some].astype(str)
+    scores = None if found.scores is None else found.scores[some]
+    decided, texts = None, found.space.texts
+    plain = scores is not None and scores.ndim == 1
+    least = float(scores.min()) if scores is not None and plain else 0.0
+    if scores is not None and scores.ndim == 2:
+        decided = np.asarray(texts)[scores.argmax(axis=1)]
+        scores = scores[:, -1] - scores[:, 0] if scores.shape[1] == 2 else None
+    score = parts.get("scores", parts.get("score"))
+    plain = found.scores is not None and found.scores.ndim == 1
+    reading = LabelColumns(
+        parts["truth"],
+        parts.get("prediction", parts.get("text")),
+        score,
+        found.y_true[some].astype(str),
+        y_pred,
+        decided,
+        plain and found.score_kind == "probability" and least >= 0.5,
+    )
+    others = {name: values[some] for name, values in free.items() if not is_like_score(name)}
+    refuse_rivals(others, reading, named=named)
+    if whole:
+        refuse_constant(reading, named=named or request.labels is not None)
+    refuse_order(reading, texts, places=str(score).partition(" ")[0].endswith("[*]"))
+    if whole and scores is not None and isinstance(found.space, Binary) and request.positive is None:
+        refuse_reversed(reading, scores, texts, plain=plain)
+
+
+def _answer_of_same_name(table: RawTable, request: Columns, truth: Part) -> Columns:
+    """Name the prediction where the file of predictions calls it as the other file calls the truth."""
+    name = truth.columns[0]
+    if request.pred or request.text or truth.labels or name not in table.columns:
+        return request
+    return request if named_as("prediction", table.names, PRED) else replace(request, pred=name)
+
+
+def _completed(request: Columns, more: Columns) -> Columns:
+    """Take from the arrays of the truth file what those of the predictions did not name."""
+    return replace(
+        request,
+        labels=request.labels or more.labels,
+        weight=request.weight or more.weight,
+        group=request.group or more.group,
+    )
+
+
+def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ...]) -> Found:
+    file = files[0].name
+    more = extras(rows, request, file)
+    if parts.y_pred is None and parts.scores is None and parts.text is None:
+        lone = [name for name in rows.names if name in SINGLE]
+        if lone and isinstance(parts.space, Multiclass):
+            raise cannot_rank(lone[0], parts.space)
+        raise ColumnNotFoundError(
+            f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
+            fix=f"columns are: {listed(rows.names)}. Use --pred, --score, --scores or --text COLUMN",
+        )
+    space = parts.space
+    count = "" if isinstance(space, Binary) else f", {len(space)} labels"
+    facts = [("text", parts.text), ("id", rows.id), *more.taken, ("joined", rows.joined)]
+    facts += [("task", f"{space.task}{count}")]
+    facts += [("positive", space.names[1])] if isinstance(space, Binary) else []
+    taken = (*parts.taken, *((part, value) for part, value in facts if value))
+    spare = set(rows.names) - set(parts.columns) - {value for _, value in taken}
+    return Found(
+        space=space,
+        y_true=parts.y_true,
+        y_pred=parts.y_pred,
+        scores=parts.scores,
+        score_kind=parts.kind,
+        text=None if parts.text is None else texts_of(rows.columns[parts.text]),
+        ids=None if rows.id is None else rows.columns[rows.id],
+        groups=more.groups,
+        folds=more.folds,
+        weights=more.weights,
+        slices=more.slices,
+        example_texts=more.example_texts,
+        taken=taken,
+        notes=parts.notes,
+        unused=tuple(name for name in rows.names if name in spare),
+        files=files,
+    )
+
+
+def scores_of(found: Found) -> Scores:
+    """Return the scores as the value of their kind."""
+    if found.scores is None:
+        return NoScores()
+    match found.score_kind:
+        case "logit":
+            return Logits(found.scores)
+        case "decision":
+            return Decisions(found.scores)
+        case _:
+            return Probabilities(found.scores)
+
+
+def to_predictions(
+    found: Found,
+    answers: Parsed | None = None,
+    *,
+    missing: str | None = None,
+    weight_kind: WeightKind = "sampling",
+) -> Predictions:
+    """Return validated predictions of what was found.
+
+    Parameters
+    ----------
+    found : Found
+    answers : Parsed, optional
+        What was read from generated answers, where there are some.
+    missing : str, optional
+        ``wrong``: rows without a prediction count as wrong.
+    weight_kind : {"sampling", "count"}
+        Whether weights are relative, or each a number of equal rows.
+
+    Raises
+    ------
+    DataError
+        What the front door refuses, with the file's name.
+    """
+    with in_file(found.files[0].source):
+        return predictions(
+            found.space,
+            found.y_true,
+            found.y_pred if answers is None else answers,
+            scores_of(found),
+            weights=found.weights,
+            weight_kind=weight_kind,
+            ids=found.ids,
+            groups=found.groups,
+            folds=found.folds,
+            slices=found.slices,
+            texts=None if found.example_texts is None else found.example_texts.tolist(),
+            notes=found.notes,
+            missing=missing,
+        )

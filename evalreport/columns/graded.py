@@ -1,0 +1,156 @@
+"""Files with a grade per item (right or wrong) in place of two columns of labels.
+
+A grade says whether an answer was right, not which label it was. Such a file is refused: read as labels,
+it would be "accuracy 0 %, no answer could be read", and two of them would be the same predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evalreport.columns.names import GRADES, TEXT, plain_name
+from evalreport.columns.request import Columns, listed
+from evalreport.core.errors import DataError, GradedError
+from evalreport.data.arrays import identity_texts, is_gap
+from evalreport.features.text_labels.outcomes import Parsed
+from evalreport.readers.formats import RawTable
+
+WORDS = frozenset(
+    (
+        "pass",
+        "fail",
+        "passed",
+        "failed",
+        "correct",
+        "incorrect",
+        "right",
+        "wrong",
+        "yes",
+        "no",
+        "true",
+        "false",
+    )
+) | frozenset("cipn")
+"""Texts of a grade, in small letters; the single letters are those of Inspect AI."""
+
+
+def grade_column(table: RawTable) -> str | None:
+    """Return the column with a grade per item: the one that the format names, or one that looks like it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = {"answer": np.array(["a", "b"], object), "exact_match": np.array([1.0, 0.0])}
+    >>> grade_column(RawTable(columns, 2, "samples.jsonl", "", "jsonl", tuple(columns)))
+    'exact_match'
+    """
+    known = {plain_name(name): name for name in table.columns}
+    usual = (table.parts.get("grade"), *(known.get(name) for name in GRADES))
+    return next((name for name in usual if name is not None and _is_graded(table, name)), None)
+
+
+def _is_graded(table: RawTable, name: str) -> bool:
+    values = table.columns.get(name)
+    if values is None or values.ndim != 1:
+        return False
+    if values.dtype.kind in "biuf":  # as below, without a look at each cell
+        numbers = values[values == values]  # noqa: PLR0124 (not NaN)
+        fits = (numbers == 0) | (numbers == 1) if name.lower() == "score" else (numbers >= 0) & (numbers <= 1)
+        return bool(numbers.size and fits.all())
+    known = [value for value in values.tolist() if not is_gap(value)]
+    if not known:
+        return False
+    if all(isinstance(value, (bool, int, float)) for value in known):
+        if name.lower() == "score":  # fractions are a score of a class, or of anything
+            return all(value in (0, 1) for value in known)
+        return all(0 <= value <= 1 for value in known)
+    return all(isinstance(value, str) and value.lower() in WORDS for value in known)
+
+
+def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> None:
+    """Refuse a table that holds a grade per item.
+
+    Parameters
+    ----------
+    table : RawTable
+    request : Columns
+        Where it names columns of labels, scores or texts, these are meant and nothing is refused.
+    always : bool
+        Refuse nevertheless.
+
+    Raises
+    ------
+    GradedError
+    """
+    is_named = any((request.truth, request.pred, request.text, request.score, request.scores))
+    name = grade_column(table) if always or not is_named else None
+    if name is None:
+        return
+    values = sorted({text for text in identity_texts(table.columns[name], name) if text is not None})
+    raise GradedError(
+        f"the file has a grade per item (right or wrong, column {name!r}), not two columns of labels",
+        where=f"{table.source}, column {name!r}, values {listed(values[:5])}",
+        fix="grades are not evaluated; name columns of labels with --truth and --pred, answers with --text, "
+        "scores with --score",
+    )
+
+
+def refuse_misread_grade(
+    table: RawTable, taken: Sequence[tuple[str, str]], right: Any | None, request: Columns
+) -> None:
+    """Refuse a table with a grade that was found as labels or as a score, or whose labels share nothing.
+
+    Parameters
+    ----------
+    table : RawTable
+    taken : sequence of (part, column)
+        The columns that would be used.
+    right : bool array of shape (n,), or None
+        Where the prediction is the true label; None without predictions of one label per row.
+    request : Columns
+
+    Raises
+    ------
+    DataError
+    """
+    parts = dict(taken)
+    name = grade_column(table)
+    if name is None:
+        return
+    truth, pred = (table.columns.get(parts.get(part, "")) for part in ("truth", "prediction"))
+    if name == parts.get("truth"):
+        refuse_grade(table, request)
+    is_pair = truth is not None and pred is not None and {truth.ndim, pred.ndim} == {1}
+    if is_pair and not _texts(truth) & _texts(pred):
+        refuse_grade(table, request)
+    if name == parts.get("score") and request.score is None:
+        _refuse_as_score(table, name, right, request)
+
+
+def _refuse_as_score(table: RawTable, name: str, right: Any | None, request: Columns) -> None:
+    """Refuse 0 and 1 as scores of a class where they grade the answers beside them."""
+    if right is None and any(column in table.columns for column in TEXT):
+        refuse_grade(table, request)
+    if right is not None and not right.all() and (table.columns[name].astype(bool) == right).all():
+        raise DataError(
+            f"column {name!r} is 1 exactly where the prediction is right: a grade, not a score of a class",
+            where=f"{table.source}, column {name!r}",
+            fix="pass --no-scores, or name the column of scores with --score",
+        )
+
+
+def _texts(values: Any) -> set[str]:
+    return {str(value) for value in values.tolist() if not is_gap(value) and not isinstance(value, list)}
+
+
+def refuse_unparsed(table: RawTable, answers: Parsed, request: Columns) -> None:
+    """Refuse a table with a grade where fewer than half of the answers can be read as labels of the truth.
+
+    Raises
+    ------
+    DataError
+    """
+    count = int((answers.codes >= 0).sum())
+    if 2 * count < len(answers.codes):
+        refuse_grade(table, request, always=not count)

@@ -1,0 +1,575 @@
+"""Tables of the folds of a cross-validation become one, with the fold of each row as a column.
+
+Truth from another file, joined by id one to one, and the ids themselves.
+
+Which rows are meant: those that `--where` keeps, and of a table of several parts the test rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.columns.names import (
+    FAMILIES,
+    FOLDS,
+    ID,
+    INDEX,
+    PRED,
+    SPLITS,
+    STATUS,
+    SUBMITTED,
+    TESTS,
+    UNFINISHED,
+    is_part,
+    named_as,
+    plain_name,
+    role,
+)
+from evalreport.columns.request import Columns, listed, missing_column, split_clause
+from evalreport.core.errors import DataError
+from evalreport.core.format import counted
+from evalreport.data.arrays import (
+    gaps_of,
+    identity_texts,
+    ids_as_text,
+    is_gap,
+    refuse_lost_identity,
+    repeated_ids,
+    stack,
+)
+from evalreport.readers.formats import RawTable
+
+FOLD = "(fold)"
+"""The column that says which table a row is from; no file has one of that name."""
+_NUMBER = re.compile(r"(\d+)(?=\D*$)")
+
+
+def joined(
+    tables: Sequence[RawTable], names: Sequence[str], request: Columns
+) -> tuple[RawTable, tuple[str, ...]]:
+    """Return the rows of all tables, and what is to be said of columns and folds that are missing.
+
+    Parameters
+    ----------
+    tables : sequence of RawTable
+        Of columns of one length.
+    names : sequence of str
+        What the folds are called; distinct.
+    request : Columns
+
+    Raises
+    ------
+    DataError
+        A column of truth, answers or scores that some folds have and some have not; values of other kinds.
+    """
+    times = Counter(name for table in tables for name in table.columns)
+    some = [name for name, count in times.items() if count < len(tables)]
+    lost = next((name for name in some if _counts(name, request)), None)
+    if lost is not None:
+        gap = next(name for name, table in zip(names, tables, strict=True) if lost not in table.columns)
+        raise DataError(
+            f"column {lost!r} is in {times[lost]} of {len(tables)} folds",
+            where=f"not in {gap}",
+            fix="write every fold with the same columns, and a score for each label of any fold",
+        )
+    columns = {name: _stacked(name, tables) for name, count in times.items() if count == len(tables)}
+    columns[FOLD] = np.repeat(np.array(names, dtype=object), [table.n for table in tables])
+    first = tables[0]
+    digest = hashlib.sha256("".join(table.sha256 for table in tables).encode()).hexdigest()
+    whole = replace(
+        first,
+        columns=columns,
+        n=sum(table.n for table in tables),
+        source=f"{first.source} and {len(tables) - 1} more",
+        sha256=digest,
+        names=tuple(columns),
+    )
+    notes = (f"not in every fold, and left out: {listed(some)}",) if some else ()
+    return whole, (*notes, *missing(names))
+
+
+def _counts(name: str, request: Columns) -> bool:
+    """Whether a column is one of truth, answers or scores, as far as its name tells."""
+    head = name.partition("[")[0]
+    return name in request.named or role(head) is not None or name.startswith(tuple(FAMILIES))
+
+
+def _stacked(name: str, tables: Sequence[RawTable]) -> npt.NDArray[Any]:
+    parts = [table.columns[name] for table in tables]
+    try:
+        return stack(parts)
+    except ValueError as error:
+        raise DataError(
+            f"column {name!r} has another shape in some folds",
+            where=", ".join(str(part.shape) for part in parts[:5]),
+            fix="write every fold with the same columns",
+        ) from error
+
+
+def missing(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what is to be said of folds that their numbers leave out.
+
+    Examples
+    --------
+    >>> missing(["fold-0", "fold-1", "fold-3"])
+    ('fold 2 is not there: the folds are numbered 0 to 3',)
+    >>> missing(["fold-1", "fold-2"]), missing(["a", "b"])
+    ((), ())
+    """
+    found = [_NUMBER.search(name) for name in names]
+    numbers = [int(match.group()) for match in found if match is not None]
+    if len(numbers) < len(names) or len(set(numbers)) < len(numbers):
+        return ()
+    low, high = min(numbers), max(numbers)
+    gaps = sorted(set(range(low, high + 1)) - set(numbers)) if high - low < 10 * len(numbers) else []
+    if not gaps:
+        return ()
+    which = f"fold {gaps[0]} is" if len(gaps) == 1 else f"folds {listed(map(str, gaps))} are"
+    return (f"{which} not there: the folds are numbered {low} to {high}",)
+
+
+ROW = "(row)"
+"""Name of the column of positions that holds answers of a row together where no column of ids is named."""
+
+
+def one_answer_a_row(table: RawTable, request: Columns) -> tuple[RawTable, Columns]:
+    """Return a table with a row for each answer, where several were said to stand in one cell.
+
+    Parameters
+    ----------
+    table : RawTable
+    request : Columns
+        With `several_answers`; else nothing is done.
+
+    Examples
+    --------
+    >>> cells = np.array([["a", "b"], ["b"]], dtype=object)
+    >>> table = RawTable({"y_true": np.array(["a", "b"]), "answer": cells}, 2, "f", "", "json", ("answer",))
+    >>> asked = Columns(pred="answer", several_answers=True)
+    >>> made, named = one_answer_a_row(table, asked)
+    >>> made.columns["answer"].tolist(), made.columns[named.id].tolist()
+    (['a', 'b', 'b'], ['0', '0', '1'])
+    """
+    if not request.several_answers:
+        return table, request
+    named = request.pred or request.text
+    names = (named,) if named else tuple(named_as("prediction", table.names, PRED))
+    held = [name for name in names if name in table.columns and _lists(table.columns[name])]
+    if not held:
+        return table, request
+    cells = [
+        cell if isinstance(cell, list | tuple | np.ndarray) else (cell,)
+        for cell in table.columns[held[0]].tolist()
+    ]
+    rows = np.repeat(np.arange(table.n), [len(cell) for cell in cells])
+    columns = {name: values[rows] for name, values in table.columns.items()}
+    flat = [
+        answer
+        for cell in cells
+        for answer in (cell if isinstance(cell, list | tuple | np.ndarray) else (cell,))
+    ]
+    columns[held[0]] = np.array([*flat, None], dtype=object)[:-1]
+    if request.id is None:
+        columns[ROW] = rows.astype(str)
+        request = replace(request, id=ROW)
+    return replace(table, columns=columns, n=len(rows), names=tuple(columns)), request
+
+
+def _lists(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool:
+    """Whether a column holds lists, by its first cell that is no gap."""
+    if values.dtype != object:
+        return False
+    first = next(
+        (cell for cell in values.tolist() if isinstance(cell, list | tuple) or not is_gap(cell)), None
+    )
+    return isinstance(first, list | tuple)
+
+
+Array = npt.NDArray[Any]
+RUNS = ("run", "run_id", "run_name", "model", "checkpoint", "epoch", "step", "seed")
+"""Columns that tell several sets of predictions in one file apart."""
+MAX_NAME = 1_000
+"""Characters of an id or of the value of a slice."""
+MAX_LABEL = 10_000
+"""Characters of a label, which is shown shortened."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Predictions and truth of the same examples, in the order of the predictions.
+
+    Parameters
+    ----------
+    truth : mapping from name to array
+        Where the truth is looked up: the truth file, or else the predictions' own.
+    columns : mapping from name to array
+        Where all other parts are: the predictions' columns before those of the truth file.
+    names : tuple of str
+        All columns there are, also those that were not read.
+    n : int
+    id : str or None
+        Name of the id column.
+    joined : str
+        How truth and predictions were brought together; empty for one file.
+    notes : tuple of str
+        What was assumed for it.
+    """
+
+    truth: Mapping[str, Array]
+    columns: Mapping[str, Array]
+    names: tuple[str, ...]
+    n: int
+    id: str | None
+    joined: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def key_of(table: RawTable, request: Columns, other: str | None = None, *, joins: bool = False) -> str | None:
+    """Return the id column of a table, or None where it has none; the ids are checked.
+
+    Parameters
+    ----------
+    other : str, optional
+        The id column of the file that this one is joined to, which is looked for first.
+    joins : bool
+        Whether rows of another file are looked up by these ids, so that each may occur once only.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        The column that was named is not there.
+    DataError
+        Ids that are missing, or that join and occur twice.
+    """
+    if request.id is not None and request.id not in table.columns:
+        raise missing_column(request.id, "--id", table.names, table.name)
+    names = (request.id,) if request.id is not None else (other, *ID)
+    usual = (name for name in names if name in table.columns and name not in request.groups)
+    key = next(usual, None)
+    if key is not None:
+        check_ids(table.columns[key], key)
+        if joins:
+            _refuse_repeated(table.columns[key], key, table.names)
+    return key
+
+
+def rows_of(
+    table: RawTable,
+    key: str | None,
+    truth: RawTable | None = None,
+    other: str | None = None,
+    *,
+    some: bool = False,
+) -> Rows:
+    """Return the rows of one file, or of two that are joined.
+
+    Parameters
+    ----------
+    key, other : str or None
+        The id columns of predictions and truth.
+    some : bool
+        Whether some rows of the predictions are meant: then the truth may have more.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        There is no id column to join by.
+    DataError
+        Ids that are in one of the files only.
+    """
+    if truth is None:
+        return Rows(table.columns, table.columns, table.names, table.n, key)
+    notes: tuple[str, ...] = ()
+    if key is None and other is None:
+        order, joined = _by_position(table, truth), "rows by their order"
+        notes = (f"neither {table.name} nor {truth.name} has ids: their rows are joined by their order",)
+    else:
+        order, joined = _by_id(table, key, truth, other, some=some), f"rows by {key}"
+    moved = {name: column[order] for name, column in truth.columns.items()}
+    names = (*table.names, *(name for name in truth.names if name not in table.names))
+    return Rows(moved, {**moved, **table.columns}, names, table.n, key, joined, notes)
+
+
+def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
+    if table.n != truth.n:
+        raise DataError(
+            f"{table.name} has {table.n} rows and the truth in {truth.name} has {truth.n}",
+            where=truth.source,
+            fix="both files hold the same examples, one row each: in the same order, or with an id in both",
+        )
+    _refuse_other_order(table, truth)
+    return np.arange(table.n)
+
+
+def _refuse_other_order(table: RawTable, truth: RawTable) -> None:
+    """Refuse two files that both hold the index of a frame, when it says that their rows differ.
+
+    Which of the two is right, order or index, nobody but the user knows: a frame that was shuffled keeps
+    its index, and predictions of it that were written anew count from 0.
+    """
+    name = next((name for name in INDEX if name in table.columns and name in truth.columns), None)
+    if name is None:
+        return
+    ours, theirs = (identity_texts(held.columns[name], name or "index") for held in (table, truth))
+    row = next((row for row, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b), None)
+    if row is not None:
+        shown = f"column {name!r}" if name else "unnamed first column"
+        raise DataError(
+            f"the index of {table.name} and that of {truth.name} differ, and there are no ids",
+            where=f"{truth.source}, {shown}, first: row {row}, {ours[row]} and {theirs[row]}",
+            fix="write ids into both files (example_id), or leave the index out where the order is right",
+        )
+
+
+def _by_id(
+    table: RawTable, key: str | None, truth: RawTable, other: str | None, *, some: bool
+) -> npt.NDArray[np.intp]:
+    if key is None:
+        raise missing_column("example_id", "--id", table.names, table.name)
+    if other is None:
+        raise missing_column(key, "--id", truth.names, truth.name)
+    place = {text: row for row, text in enumerate(identity_texts(truth.columns[other], other))}
+    ids = identity_texts(table.columns[key], key)
+    lost = [row for row, value in enumerate(ids) if value not in place]
+    if lost:
+        raise DataError(
+            f"truth is missing for {len(lost)} of {table.n} rows",
+            where=f"{truth.source}, first: {other} {ids[lost[0]]!r} (row {lost[0]} of {table.name})",
+            fix="both files hold the same examples, one row each",
+        )
+    if len(place) > len(ids) and not some:
+        known = set(ids)
+        extra = next(value for value in place if value not in known)
+        raise DataError(
+            f"{truth.name} has {counted(len(place) - len(ids), 'row')} without a prediction",
+            where=f"{truth.source}, first: {other} {extra!r} (row {place[extra]})",
+            fix="both files hold the same examples, one row each; leave out of the truth what was not scored",
+        )
+    return np.array([place[value] for value in ids], dtype=np.intp)
+
+
+def check_ids(ids: Array, name: str) -> None:
+    """Refuse ids of which some are missing, or are no names.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> check_ids(np.array([1, 2]), "id")
+    """
+    if ids.ndim != 1:
+        raise DataError(
+            f"{name} has shape {ids.shape}; expected one id per row",
+            where=f"column {name}",
+            fix="write one id per row",
+        )
+    gaps = gaps_of(ids)
+    if gaps.size:
+        raise DataError(
+            f"{name} is missing for {counted(gaps.size, 'row')}",
+            where=f"column {name}, first: row {gaps[0]}",
+            fix="give each row an id, or name another column with --id",
+        )
+    check_length(ids, name)
+    refuse_lost_identity(ids, f"column {name!r}")
+
+
+def _refuse_repeated(ids: Array, name: str, names: Sequence[str]) -> None:
+    again = repeated_ids(ids_as_text(ids))
+    if again is not None:
+        raise DataError(
+            f"{again.shown}, so rows cannot be joined by it",
+            where=f"column {name}, {again.first}",
+            fix=_mend(name, names),
+        )
+
+
+def _mend(name: str, names: Sequence[str]) -> str:
+    runs = [column for column in names if column in RUNS]
+    if runs:
+        return f"the rows seem to be of several runs (column {runs[0]}): keep each run in a file of its own"
+    return f"for several rows of one user pass --group {name}; else name another column with --id"
+
+
+def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
+    """Refuse an id, group or label of very many characters: it is a text.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> check_length(np.array(["a", None], dtype=object), "label")
+    """
+    if values.dtype != object:
+        return
+    items = values.tolist()
+    distinct = set(items) if {type(None), str}.issuperset(map(type, items)) else items
+    longest = max((len(value) for value in distinct if isinstance(value, str)), default=0)
+    if longest > most:
+        row = next(row for row, value in enumerate(items) if isinstance(value, str) and len(value) > most)
+        raise DataError(
+            f"{name} holds a value of {len(items[row]):,} characters, at most {most:,} make a name",
+            where=f"column {name}, row {row}",
+            fix="generated answers are named with --text, texts to show with --example-text",
+        )
+
+
+_MOST = 50
+"""Distinct values of a column that is one of parts or folds."""
+
+
+def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tuple[str, ...]]:
+    """Return the rows that are evaluated, the request that names them, and what is to be said of the rest.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A column of `--where` that is not there.
+    DataError
+        No row is left; lists the values there are.
+    """
+    if request.where:
+        kept, said = _where(table, request.where)
+        return kept, request, said
+    for name in table.columns:
+        if name.lower() in SPLITS and name not in request.named:
+            found = _test_rows(table, name)
+            if found is not None:
+                kept, clause, note = found
+                return kept, replace(request, where=(clause,)), (note,)
+    for name in table.columns:
+        if tells_annotations(table, name) and name not in request.named:
+            kept, clause, note = _submitted_rows(table, name)
+            return kept, replace(request, where=(clause,)), (note,)
+    folds = [name for name in table.columns if name.lower() in FOLDS and name not in request.named]
+    return table, request, tuple(_folds(table, name) for name in folds[:1])
+
+
+def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str, ...]]:
+    kept = np.ones(table.n, dtype=bool)
+    for clause, found in rows_where(table, clauses).items():
+        if not found.any():
+            name, value, equal = split_clause(clause)
+            values = sorted(set(_texts(table, name).tolist()))
+            raise DataError(
+                f"no row has {name} = {value}" if equal else f"every row has {name} = {value}",
+                where=f"{table.name}, column {name}",
+                fix=f"its values are: {listed(values[:_MOST])}",
+            )
+        kept &= found
+    if not kept.any():
+        raise DataError("no row meets every --where", where=table.name, fix="leave one of them out")
+    shown = " and ".join(clauses)
+    return taken_rows(table, kept), (f"{kept.sum():,} of {table.n:,} rows, those where {shown}",)
+
+
+def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return which rows meet each clause, ``COLUMN=VALUE`` or ``COLUMN!=VALUE``.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A column that is not there.
+    """
+    found = {}
+    for clause in clauses:
+        name, value, equal = split_clause(clause)
+        if name not in table.columns:
+            raise missing_column(name, "--where", table.names, table.name)
+        found[clause] = (_texts(table, name) == value) == equal
+    return found
+
+
+def rows_of_truth(table: RawTable, truth: RawTable, request: Columns) -> tuple[RawTable, RawTable, Columns]:
+    """Return predictions and truth of the rows that ``--where`` keeps by columns of the truth's file."""
+    theirs = [clause for clause in request.where if split_clause(clause)[0] not in table.names]
+    theirs = [clause for clause in theirs if split_clause(clause)[0] in truth.names]
+    if not theirs:
+        return table, truth, request
+    kept, _ = _where(truth, theirs)
+    other = key_of(kept, request, joins=True)
+    key = key_of(table, request, other, joins=True)
+    if key is not None and other is not None:
+        known = set(_texts(kept, other).tolist())
+        table = taken_rows(table, np.array([text in known for text in _texts(table, key).tolist()]))
+    elif table.n == truth.n:
+        table = taken_rows(table, np.logical_and.reduce(list(rows_where(truth, theirs).values())))
+    left = tuple(clause for clause in request.where if clause not in theirs)
+    return table, kept, replace(request, where=left)
+
+
+def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
+    """Return the test rows of a table whose column of splits names several parts, their clause and a note."""
+    texts = _texts(table, name)
+    values = sorted(set(texts.tolist()))
+    if not 1 < len(values) <= _MOST or not all(is_part(value) for value in values):
+        return None
+    test = next((value for value in values if value.lower() in TESTS), None)
+    counts = ", ".join(f"{value} {(texts == value).sum():,}" for value in values)
+    if test is None:
+        raise DataError(
+            f"column {name!r} tells {len(values)} parts of the data apart, and none is the test part",
+            where=f"{table.name}, column {name}: {counts}",
+            fix=f'say which rows are meant, as in --where "{name}={values[-1]}"',
+        )
+    other = next(value for value in values if value != test)
+    note = f'the test rows alone ({name}: {counts}); for others pass --where "{name}={other}"'
+    return taken_rows(table, texts == test), f"{name}={test}", note
+
+
+def tells_annotations(table: RawTable, name: str) -> bool:
+    """Return whether a column says of each annotation whether it was submitted, discarded or is a draft."""
+    if plain_name(name) not in STATUS:
+        return False
+    values = {value.lower() for value in _texts(table, name).tolist()}
+    return values <= {*SUBMITTED, *UNFINISHED} and not values.isdisjoint(("discarded", "draft"))
+
+
+def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
+    """Return the rows with submitted annotations, their clause and a note, where others are beside them."""
+    texts = _texts(table, name)
+    values = sorted(set(texts.tolist()))
+    unfinished = [value for value in values if value.lower() in UNFINISHED]
+    submitted = [value for value in values if value not in unfinished]
+    counts = ", ".join(f"{value} {(texts == value).sum():,}" for value in values)
+    if len(submitted) != 1:
+        raise DataError(
+            f"column {name!r} tells which annotations count, and not one state of them is submitted",
+            where=f"{table.name}, column {name}: {counts}",
+            fix=f'say which rows are meant, as in --where "{name}={(submitted or values)[0]}"',
+        )
+    note = f"the {submitted[0]} annotations alone ({name}: {counts}); the others are no true labels"
+    return taken_rows(table, texts == submitted[0]), f"{name}={submitted[0]}", note
+
+
+def _folds(table: RawTable, name: str) -> str:
+    count = len(set(_texts(table, name).tolist()))
+    read = f"the {counted(count, 'fold')} of column {name} are read as one out-of-fold sample"
+    return f"{read}; for a cross-validation, fold by fold, pass --fold {name}"
+
+
+def _texts(table: RawTable, name: str) -> Array:
+    """Values as text; whole floats as whole numbers, so that a column with gaps reads as it is written."""
+    texts = [text or "" for text in identity_texts(table.columns[name], f"column {name!r}")]
+    return np.fromiter(texts, dtype=object, count=len(texts))
+
+
+def taken_rows(table: RawTable, kept: Array) -> RawTable:
+    """Return some rows of a table."""
+    columns = {
+        name: values[kept] if len(values) == table.n else values for name, values in table.columns.items()
+    }
+    others = {name: values[kept] for name, values in table.others.items()}
+    return replace(table, columns=columns, n=int(kept.sum()), others=others)

@@ -1,0 +1,675 @@
+"""What a column's name says, in whatever spelling: a small grammar of the words that people use.
+
+``y_true``, ``Predicted``, ``trueLabel``, ``ground truth`` and ``expected_response/value`` are read alike: a
+name is cut into words, and its words are those of truth, of predictions, of scores, or of neither.
+
+Score columns that are named after the classes, whatever stands round the class's name.
+
+Which columns play which part, judged by their names alone.
+
+Names are looked up in the order given here, and what was taken is always reported. A choice between
+equals (several score columns) is never made: it is an error that lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.columns.request import Columns, listed, missing_column, several
+from evalreport.core.errors import ColumnNotFoundError, NoTableError, some_of
+from evalreport.data.scores import ROW_SUM, ScoreKind
+from evalreport.readers.limits import Select
+
+Role = Literal["truth", "prediction", "score"]
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_GIVEN = _set(
+    "pred preds predict predicted predicts prediction predictions hat yhat guess guesses guessed estimated "
+    "inferred"
+)
+"""Words of what the model answered."""
+_KINDS: dict[str, ScoreKind | None] = {
+    **dict.fromkeys(("prob", "probs", "proba", "probas", "probability", "probabilities"), "probability"),
+    **dict.fromkeys(("softmax", "sigmoid", "likelihood"), "probability"),
+    **dict.fromkeys(("logit", "logits"), "logit"),
+    **dict.fromkeys(("margin", "margins"), "decision"),
+    **dict.fromkeys(("score", "scores", "confidence", "confidences", "conf", "certainty"), None),
+}
+"""Words of a score, with the kind that they declare."""
+_CONFIDENCE = frozenset({"confidence", "confidences", "conf", "certainty"})
+_KNOWN = _set("true truth gt gold golden groundtruth actual actuals expected ideal reference")
+"""Words of what is known to be right."""
+_NOUNS = _set("y label labels class classes category target targets outcome ytest ytrue")
+"""Words of a label, right or answered."""
+_BESIDE = _set(
+    "ground text name names id ids value values test val valid validation dev eval response answer output "
+    "column col is the of model best top argmax annotation annotated human correct string index code"
+)
+"""Words that may stand beside those and change nothing."""
+_LABELLIKE = _NOUNS | _BESIDE | _KNOWN
+
+SPLITS = ("split", "subset", "partition", "set", "data_split", "dataset_split", "phase", "stage")
+"""Columns whose values are parts of the data, each judged for itself."""
+FOLDS = ("fold", "cv_fold", "fold_id", "kfold", "fold_idx", "fold_index")
+"""Columns that say by which model of a cross-validation a row was predicted."""
+STATUS = ("status", "response_status", "annotation_status", "annotation_state", "review_status")
+"""Names of a column that says of each annotation whether it counts."""
+SUBMITTED = ("submitted", "completed")
+UNFINISHED = ("discarded", "draft", "pending")
+"""States of an annotation that is a true label, and of one that is none."""
+GRADES = (
+    "correct",
+    "is_correct",
+    "passed",
+    "pass",
+    "success",
+    "resolved",
+    "exact_match",
+    "acc",
+    "grade",
+    "graded",
+    "score",
+)
+"""Names of a column that says of each item whether the answer was right, in the order of the search."""
+TESTS = ("test", "testing", "holdout", "hold-out", "heldout")
+PARTS = (*TESTS, "train", "training", "val", "valid", "validation", "dev", "eval", "evaluation")
+"""Names of the parts of a data set."""
+
+
+def words(name: str) -> list[str]:
+    """Return the words of a column's name, in small letters.
+
+    Examples
+    --------
+    >>> words("trueLabel"), words("expected_response/value"), words("Prob")
+    (['true', 'label'], ['expected', 'response', 'value'], ['prob'])
+    """
+    cut = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return [word for word in re.split(r"[\W_]+", cut.lower()) if word]
+
+
+def plain_name(name: str) -> str:
+    """Return the words of a column's name in one spelling.
+
+    Examples
+    --------
+    >>> plain_name("isCorrect"), plain_name("exact match")
+    ('is_correct', 'exact_match')
+    """
+    return "_".join(words(name))
+
+
+def role(name: str) -> Role | None:
+    """Return the part that a name says the column plays, or None.
+
+    Examples
+    --------
+    >>> [role(name) for name in ("Actual", "y_hat", "y_pred_proba", "class", "age")]
+    ['truth', 'prediction', 'score', 'truth', None]
+    >>> role("credit_score") is None
+    True
+    """
+    found = set(words(name))
+    if found & _KINDS.keys():
+        rest = found - _KINDS.keys() - _GIVEN - _LABELLIKE - {"positive", "pos", "p"}
+        return "score" if not rest else None
+    if found & _GIVEN:
+        return "prediction" if not found - _GIVEN - _LABELLIKE else None
+    if found & (_KNOWN | _NOUNS) and not found - _LABELLIKE:
+        return "truth"
+    return None
+
+
+def is_like_score(name: str) -> bool:
+    """Tell whether a name holds a word of scores, whatever else it says.
+
+    Examples
+    --------
+    >>> is_like_score("credit_score"), is_like_score("income")
+    (True, False)
+    """
+    return not _KINDS.keys().isdisjoint(words(name))
+
+
+def is_confidence(name: str) -> bool:
+    """Tell whether a name says that the score is of the answer that was given.
+
+    Examples
+    --------
+    >>> is_confidence("confidence"), is_confidence("prediction_score"), is_confidence("score")
+    (True, True, False)
+    """
+    found = set(words(name))
+    return bool(found & _CONFIDENCE) or (bool(found & _GIVEN) and bool(found & {"score", "scores"}))
+
+
+def kind_of(name: str) -> ScoreKind | None:
+    """Return the kind of score that the words of a name declare.
+
+    Examples
+    --------
+    >>> kind_of("y_pred_proba"), kind_of("logits"), kind_of("score") is None
+    ('probability', 'logit', True)
+    """
+    kinds = {_KINDS[word] for word in words(name) if word in _KINDS}
+    return next(iter(kinds)) if len(kinds) == 1 else None
+
+
+def named_as(part: Role, names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that play a part: the first of the usual ones, else all that the words fit best.
+
+    Fewer words say it better: of ``label`` and ``label_id`` the first.
+
+    Examples
+    --------
+    >>> named_as("truth", ["Actual", "label_id", "age"], ["y_true"])
+    ('Actual',)
+    """
+    exact = next((name for name in usual if name in names), None)
+    if exact is not None:
+        return (exact,)
+    small = {name.lower(): name for name in reversed(names)}
+    close = next((small[name] for name in usual if name in small), None)
+    if close is not None and role(close) == part:
+        return (close,)
+    return _best([name for name in names if role(name) == part])
+
+
+def _best(names: Iterable[str]) -> tuple[str, ...]:
+    ranked = [(_rank(name), name) for name in names]
+    least = min(ranked, default=((), ""))[0]
+    return tuple(name for rank, name in ranked if rank == least)
+
+
+def _rank(name: str) -> tuple[int, int]:
+    """A word that is known to be right or answered says more than a noun; then fewer words."""
+    found = words(name)
+    return (0 if set(found) & (_KNOWN | _GIVEN | _KINDS.keys()) else 1, len(found))
+
+
+def is_beside(name: str) -> bool:
+    """Tell whether a column names rows or parts of the data, or is a truth: no answer stands in it.
+
+    Examples
+    --------
+    >>> is_beside("fold"), is_beside("target"), is_beside("y_pred")
+    (True, True, False)
+    """
+    return name.lower() in (*SPLITS, *FOLDS) or role(name) == "truth"
+
+
+def is_part(value: object) -> bool:
+    """Tell whether a value names a part of a data set.
+
+    Examples
+    --------
+    >>> is_part("Test"), is_part("val"), is_part(3)
+    (True, True, False)
+    """
+    return str(value).strip().lower() in PARTS
+
+
+Array = npt.NDArray[Any]
+_TWO: Mapping[str, int] = {
+    **dict.fromkeys(("yes", "y", "true", "t", "positive", "pos", "1", "on"), 1),
+    **dict.fromkeys(("no", "n", "false", "f", "negative", "neg", "0", "off"), 0),
+}
+"""Words that say one of two without saying of what."""
+_NUMBERED = re.compile(r"\D*?[_\- ]?(\d+)(?:\.0)?")
+_SHOWN = 3
+"""Pairs of spellings that a note names."""
+
+
+def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
+    """Return the predictions in the truth's spelling, and what was matched; unchanged where they agree.
+
+    ``LABEL_1`` and ``label 1`` are 1, ``Yes`` is True or 1, ``Spam`` is ``spam``, ``"1"`` is 1,
+    ``__label__x`` and ``1:x`` are ``x``, -1 beside 0 is the other of two: each only where every label of one
+    side is met by exactly one of the other.
+
+    Examples
+    --------
+    >>> one_spelling(np.array(["Yes", "No"]), np.array([1, 0]))
+    (array(['Yes', 'No'], dtype='<U3'), 'y_pred matched to the labels of the truth: 0 is No, 1 is Yes')
+    """
+    right, told = np.unique(y_true).tolist(), np.unique(y_pred).tolist()
+    same = isinstance(right[0], str) == isinstance(told[0], str)
+    if {tuple(right), tuple(told)} == _SIGNS:
+        return _rewritten(y_true, y_pred, told, dict(zip(told, right, strict=True)))
+    if same and set(told) & set(right):
+        return y_pred, ""
+    for key in (_plain, _folded, _number, _of_two):
+        matched = _matched(right, told, key)
+        if matched is not None:
+            return _rewritten(y_true, y_pred, told, matched)
+    bare = _without_affix(list(map(str, right)), list(map(str, told)))
+    if bare is None or (not same and not set(bare.values()) <= set(map(str, right))):
+        return y_pred, ""
+    written = {str(label): label for label in right}
+    matched = {label: written.get(bare[str(label)], bare[str(label)]) for label in told}
+    return _rewritten(y_true, y_pred, told, matched)
+
+
+_SIGNS = {(-1, 1), (0, 1)}
+"""Two codes of one pair of labels."""
+_COUNTED = re.compile(r"\W*\d+\s*[:.)_\- ]\s*|\s*[:(_\- ]\s*\d+\W*$")
+
+
+def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, Any] | None:
+    """Return the truth's label for each prediction where one side has an affix more.
+
+    It is the same for all its labels, or a number of each: ``1:sports``.
+    """
+    for bare in (*_affixes(told, right), *_affixes(right, told), _uncounted, _unquoted):
+        ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in told}
+        if len(ours) < len(right) or len(theirs) < len(told) or "" in ours or "" in theirs:
+            continue
+        shared = ours.keys() & theirs.keys()
+        if shared and (len(shared) == len(ours) or len(shared) == len(theirs)):
+            return {label: ours.get(name, name) for name, label in theirs.items()}
+    return None
+
+
+def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
+    """How the labels of one side lose what stands round the longest label of the other."""
+    inner = _folded(max(shorter, key=len))
+    found: list[Callable[[str], str]] = []
+    for label in map(_folded, longer):
+        before, middle, after = label.partition(inner)
+        if (
+            middle
+            and before + after
+            and all(_folded(one).startswith(before) and _folded(one).endswith(after) for one in longer)
+        ):
+            found.append(partial(_cut, before=before, after=after))
+    return found
+
+
+def _cut(label: str, before: str, after: str) -> str:
+    return str(_folded(label)).removeprefix(before).removesuffix(after)
+
+
+def _uncounted(label: str) -> str:
+    return _unquoted(_COUNTED.sub("", label, count=1))
+
+
+def _unquoted(label: str) -> str:
+    return str(_folded(re.sub(r"^\W+|\W+$", "", label)))
+
+
+def _plain(label: Any) -> Any:
+    return str(label)
+
+
+def _folded(label: Any) -> Any:
+    return " ".join(str(label).casefold().replace("_", " ").replace("-", " ").split())
+
+
+def _number(label: Any) -> Any:
+    found = _NUMBERED.fullmatch(str(label).strip())
+    return int(found.group(1)) if found else None
+
+
+def _of_two(label: Any) -> Any:
+    return _TWO.get(str(label).strip().casefold())
+
+
+def _matched(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
+    """Return the truth's label for each answer where the keys are distinct on both sides."""
+    ours, theirs = {key(label): label for label in right}, {key(label): label for label in told}
+    if None in ours or None in theirs or len(ours) < len(right) or len(theirs) < len(told):
+        return None
+    shared = theirs.keys() & ours.keys()
+    if not shared or (len(shared) < len(theirs) and len(shared) < len(ours)):
+        return None
+    if len(shared) < len(theirs) and isinstance(right[0], str) and key is not _number:
+        return None
+    return {label: ours.get(name, name if key is _number else label) for name, label in theirs.items()}
+
+
+def _rewritten(
+    y_true: Array, y_pred: Array, told: Sequence[Any], matched: Mapping[Any, Any]
+) -> tuple[Array, str]:
+    values = [matched[label] for label in told]
+    if isinstance(y_true[0].item(), str):
+        values = [str(value) for value in values]
+    _, codes = np.unique(y_pred, return_inverse=True)
+    renamed = [f"{label} is {matched[label]}" for label in told if str(label) != str(matched[label])]
+    some = some_of(renamed, _SHOWN) or "equal names, numbers here and text there"
+    note = f"y_pred matched to the labels of the truth: {some}"
+    return np.asarray(values)[codes], note
+
+
+Affix = tuple[str, str]
+_TRIED = 5
+"""Labels from which the affixes are taken: one column may be missing for a class that was never scored."""
+
+
+def class_columns(names: Collection[str], labels: Collection[str]) -> Mapping[Affix, Mapping[str, str]]:
+    """Return the sets of columns that are named alike but for the label, as label to column.
+
+    By what stands before and behind the label: ``class_0``, ``p0``, ``setosa``, ``P(setosa)``. A set holds
+    at least two labels, and all of them where nothing in its name says that it holds scores.
+
+    Examples
+    --------
+    >>> class_columns(["age", "p0", "p1"], ["0", "1"])
+    {('p', ''): {'0': 'p0', '1': 'p1'}}
+    """
+    there = set(names)
+    found: dict[Affix, Mapping[str, str]] = {}
+    for affix in _families_affixes(names, labels):
+        before, after = affix
+        columns = {label: column for label in labels if (column := f"{before}{label}{after}") in there}
+        if len(columns) >= 2 and (len(columns) == len(labels) or says_score(affix)):
+            found[affix] = columns
+    return found
+
+
+def _families_affixes(names: Collection[str], labels: Collection[str]) -> Iterator[Affix]:
+    seen = set()
+    for label in sorted(filter(None, labels), key=len, reverse=True)[:_TRIED]:
+        for name in names:
+            start = name.find(label)
+            while start >= 0:
+                affix = name[:start], name[start + len(label) :]
+                if affix not in seen and _is_apart(affix, label):
+                    seen.add(affix)
+                    yield affix
+                start = name.find(label, start + 1)
+
+
+def _is_apart(affix: Affix, label: str) -> bool:
+    """Whether the label is a word of its own in the name: not the ``a`` of ``age``."""
+    before, after = affix
+    follows = not before or not before[-1].isalnum() or (label.isdigit() and before[-1].isalpha())
+    return follows and (not after or not after[0].isalnum())
+
+
+def says_score(affix: Affix) -> bool:
+    """Tell whether what stands round the label is a word of scores.
+
+    Examples
+    --------
+    >>> says_score(("prob_class_", "")), says_score(("P(", ")")), says_score(("x", ""))
+    (True, True, False)
+    """
+    joined = "_".join(affix)
+    return is_like_score(joined) or words(joined)[:1] == ["p"]
+
+
+def whole(affix: Affix, columns: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
+    """Return a set of columns with those of labels that do not occur, where the name tells them."""
+    before, after = affix
+    if not before and not after:
+        return columns
+    there = {
+        name[len(before) : len(name) - len(after)]: name
+        for name in names
+        if name.startswith(before)
+        and name.endswith(after)
+        and len(name) > len(before) + len(after)
+        and _is_apart(affix, name[len(before) : len(name) - len(after)])
+    }
+    return there if says_score(affix) else columns
+
+
+def shown_as(affix: Affix, columns: Mapping[str, str]) -> str:
+    """Return how a set of columns is named: a pattern, or the names where they are the labels alone."""
+    return "*".join(affix) if any(affix) else listed(columns.values())
+
+
+def are_probabilities(columns: Sequence[Array]) -> bool:
+    """Tell whether columns are the probabilities of classes: in [0, 1], and each row sums to one.
+
+    Examples
+    --------
+    >>> are_probabilities([np.array([0.25, 1.0]), np.array([0.75, 0.0])])
+    True
+    """
+    if any(column.ndim != 1 or column.dtype.kind not in "fiu" for column in columns):
+        return False
+    total = np.zeros(len(columns[0]))
+    for column in columns:
+        if not ((column >= -ROW_SUM) & (column <= 1 + ROW_SUM)).all():  # a NaN is neither
+            return False
+        total += column
+    return bool((np.abs(total - 1) <= ROW_SUM).all())
+
+
+def kind_in(affix: Affix) -> ScoreKind | None:
+    """Return the kind of score that the words round the label declare."""
+    joined = "_".join(affix)
+    return kind_of(joined) or ("probability" if words(joined)[:1] == ["p"] else None)
+
+
+TRUTH = (
+    "y_true",
+    "label",
+    "target",
+    "truth",
+    "true_label",
+    "ground_truth",
+    "gold",
+    "expected",
+    "labels",
+    "targets",
+)
+PRED = ("y_pred", "prediction", "pred", "predicted", "predicted_label", "pred_label", "predictions")
+TEXT = (
+    "generation",
+    "generated_text",
+    "completion",
+    "response",
+    "answer",
+    "output",
+    "outputs",
+    "generated",
+    "model_output",
+    "model_response",
+)
+ID = ("example_id", "id", "ids")
+WEIGHT = ("sample_weight", "sample_weights")
+INDEX = ("", "Unnamed: 0", "index")
+"""What the index of a frame is called once it was written; it never is a label."""
+SINGLE: dict[str, ScoreKind | None] = {
+    "score": None,
+    "y_score": None,
+    "proba": "probability",
+    "probability": "probability",
+    "prob": "probability",
+    "y_proba": "probability",
+    "y_prob": "probability",
+    "p": "probability",
+    "logit": "logit",
+    "decision_function": "decision",
+}
+"""Names of one score column, with the kind that the name declares."""
+FAMILIES: dict[str, ScoreKind | None] = {"proba_": "probability", "prob_": "probability", "logit_": "logit"}
+"""What one score column per label begins with."""
+LOOSE: dict[str, ScoreKind | None] = {"p_": "probability", "score_": None}
+"""The same where the rest of the name is a known label; otherwise these are columns of anything."""
+ARRAYS = ("scores", "probs", "probabilities", "logits", "weights", "weight", "groups", "array")
+PARTED = (*SPLITS, *FOLDS)
+LABEL_NAMES = ("labels", "classes", "label_names", "class_names")
+"""Arrays of an NPZ file; see `arrays`."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The column, or one column per label, that plays a part.
+
+    Parameters
+    ----------
+    columns : tuple of str
+    labels : tuple of str
+        The label of each column; empty for one plain column.
+    kind : str, optional
+        The kind of score that the name declares.
+    pattern : str
+        The name with ``*`` for the label, where there are several columns.
+
+    Examples
+    --------
+    >>> Part(("proba_ham", "proba_spam"), ("ham", "spam"), pattern="proba_*").shown
+    'proba_* (2 columns)'
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[str, ...] = ()
+    kind: ScoreKind | None = None
+    pattern: str = ""
+
+    @property
+    def shown(self) -> str:
+        """How the part is named in messages."""
+        several = f"{self.pattern} ({len(self.columns)} columns)"
+        return several if len(self.columns) > 1 else self.columns[0]
+
+
+def wanted(request: Columns) -> Select:
+    """Return the choice of columns that could play a part: only these are read from the file.
+
+    Examples
+    --------
+    >>> sorted(wanted(Columns(score="score_lr"))(["y_true", "score_lr", "score_nb", "age"]))
+    ['score_lr', 'y_true']
+    """
+    common = {*ID, *INDEX, *WEIGHT, *ARRAYS, *LABEL_NAMES, *TEXT}
+    open_to = {"truth"} if request.truth is None else set()
+    open_to |= {"prediction"} if request.pred is None else set()
+    prefixes = ["true_", "pred_"]
+    if request.score is None and request.scores is None and not request.no_scores:
+        common.update(SINGLE)
+        open_to |= {"score"}
+        prefixes += [*FAMILIES, *LOOSE]
+    exact = common.union(request.named)
+    patterns = [name.partition("*")[::2] for name in request.named if "*" in name]
+    patterns += [(prefix, "") for prefix in prefixes]
+
+    def select(names: Sequence[str]) -> Collection[str]:
+        return [
+            name
+            for name in names
+            if name in exact
+            or name.lower() in PARTED
+            or plain_name(name) in (*GRADES, *STATUS)
+            or role(name) in open_to
+            or any(name.startswith(a) and name.endswith(b) for a, b in patterns)
+        ]
+
+    return select
+
+
+def named_part(names: Sequence[str], column: str, option: str, file: str) -> Part:
+    """Return the part that the user named, by name or by a pattern with one star.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        Lists what is there, with the nearest name.
+    """
+    if column in names:
+        return Part((column,))
+    if column.count("*") != 1:
+        raise missing_column(column, option, names, file)
+    before, after = column.split("*")
+    shortest = len(before) + len(after)
+    columns = [
+        name for name in names if name.startswith(before) and name.endswith(after) and len(name) > shortest
+    ]
+    if not columns:
+        raise ColumnNotFoundError(
+            f"no column of {file} is like {column}", fix=f"columns are: {listed(names)}. Use {option} PATTERN"
+        )
+    labels = tuple(name[len(before) : len(name) - len(after)] for name in columns)
+    return Part(tuple(columns), labels, {**FAMILIES, **LOOSE}.get(before), column)
+
+
+def truth_part(names: Sequence[str], request: Columns, file: str) -> Part:
+    """Return the part of the true labels.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        Nothing was named and no column has a common name.
+    """
+    if request.truth is not None:
+        return named_part(names, request.truth, "--truth", file)
+    single = _single("truth", [name for name in names if name not in request.answers], TRUTH, "--truth")
+    matrix = family(names, "true_", exclude=TRUTH)
+    paired = {f"{prefix}{label}" for prefix in ("pred_", *FAMILIES) for label in matrix.labels}
+    paired &= set(names)
+    if matrix.columns and (len(matrix.columns) > 1 or paired):
+        outnumbered = single is not None and single.columns[0] not in TRUTH and len(paired) > 1
+        if single is None or outnumbered or request.task == "multilabel":
+            single = matrix
+    if single is None:
+        raise _no_truth(names, request, file)
+    return single
+
+
+def _single(part: Role, names: Sequence[str], usual: Sequence[str], option: str) -> Part | None:
+    found = named_as(part, names, usual)
+    if len(found) > 1:
+        raise several(found, f"columns could be the {part}", option)
+    return Part(found) if found else None
+
+
+def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError | NoTableError:
+    if len(names) == 1:
+        return NoTableError(
+            f"{file} holds one column, {listed(names)}, and no truth beside it",
+            fix="separate columns by a comma, semicolon, tab or |; truth of another file: --truth-file FILE",
+        )
+    taken = {*wanted(Columns())(names), *request.named}
+    left = [name for name in names if name not in (*taken, *INDEX) and not name.endswith(("_id", "id"))]
+    use = left[0] if len(left) == 1 else "COLUMN, or --truth-file FILE"
+    return ColumnNotFoundError(
+        f"no column of true labels is in {file} (y_true, label, target or true_<label>)",
+        fix=f"columns are: {listed(names)}. Use --truth {use}",
+    )
+
+
+def pred_part(
+    names: Sequence[str], request: Columns, truth: Part, file: str, *, multilabel: bool = False
+) -> Part | None:
+    """Return the part of the predicted labels, or None where there is none.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A named column is not there.
+    """
+    if request.pred is not None:
+        return named_part(names, request.pred, "--pred", file)
+    free = [name for name in names if name not in truth.columns]
+    single = _single("prediction", [name for name in free if name not in request.answers], PRED, "--pred")
+    matrix = family(free, "pred_", exclude=PRED) if multilabel else Part(())
+    if truth.labels:
+        return matrix if set(matrix.labels) & set(truth.labels) else single
+    return single or (matrix if matrix.columns else None)
+
+
+def family(names: Sequence[str], prefix: str, exclude: Collection[str] = ()) -> Part:
+    """Return the columns that begin alike, each named after a label.
+
+    Examples
+    --------
+    >>> family(["y_true", "prob_a", "prob_b"], "prob_").labels
+    ('a', 'b')
+    """
+    columns = [name for name in names if name.startswith(prefix) and name != prefix and name not in exclude]
+    labels = tuple(name.removeprefix(prefix) for name in columns)
+    return Part(tuple(columns), labels, {**FAMILIES, **LOOSE}.get(prefix), f"{prefix}*")

@@ -1,0 +1,267 @@
+"""What the user says about the columns; everything left open is found by name."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from evalreport.core.errors import (
+    ColumnNotFoundError,
+    DataError,
+    EvalreportError,
+    UsageError,
+    nearest,
+    some_of,
+)
+from evalreport.data.labels import Label, Task
+from evalreport.data.predictions import WeightKind
+from evalreport.data.scores import ScoreKind
+from evalreport.readers.csv import decode
+from evalreport.readers.limits import load
+
+MAX_SHOWN = 20
+"""Column names listed in a message."""
+MANY = 5
+"""Column names with one beginning that are put as one."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column plays which part, as far as it was said.
+
+    Parameters
+    ----------
+    truth, pred : str, optional
+        A column of labels or of lists of labels; or a pattern with one ``*``, for one 0/1 column per label.
+    score : str, optional
+        One column of scores: P(positive) of a binary problem, or its logit or margin.
+    scores : str, optional
+        A pattern with one ``*``: one score column per label, named by what the ``*`` stands for.
+    text : str, optional
+        Generated answers from which a label is still to be read.
+    id, weight, example_text : str, optional
+        Names of rows; weights; texts that the report may show.
+    group : str or tuple of str, optional
+        Which rows belong together: those that agree in this column, or in all of several.
+    slices : tuple of str
+        Columns whose values divide the rows into groups of interest.
+    task : str, optional
+        ``binary``, ``multiclass`` or ``multilabel``; else it follows from the labels.
+    positive : str, optional
+        Positive label of a binary problem; else the greater of the two.
+    labels : tuple of str or int, optional
+        The declared label set, in order; else what occurs.
+    score_kind : str, optional
+        ``probability``, ``logit`` or ``decision``.
+    batch_axis : bool
+        Arrays (NPZ, NPY) lead with a batch axis, ``[batch, n, …]``, that is flattened to rows.
+    list_separator : str, optional
+        What stands between the labels of a multilabel text cell: ``joy|anger``.
+    no_scores : bool
+        Leave all score columns alone.
+    where : tuple of str
+        Rows to keep, each ``COLUMN=VALUE`` or ``COLUMN!=VALUE``; a row is kept that meets all.
+    missing : str, optional
+        ``wrong``: a row without a prediction counts as an answer that could not be read.
+    weight_kind : {"sampling", "count"}
+        Whether weights are relative, or each a number of equal rows.
+    several_answers : bool
+        Rows of one id, or the list in a cell, are several answers to one row.
+    label_names : tuple of (label, name)
+        What people call a label: predictions and score columns may use the names.
+
+    Examples
+    --------
+    >>> Columns(truth="diagnosis", score="p_malignant", positive="malignant").truth
+    'diagnosis'
+    """
+
+    truth: str | None = None
+    pred: str | None = None
+    score: str | None = None
+    scores: str | None = None
+    text: str | None = None
+    id: str | None = None
+    group: str | tuple[str, ...] | None = None
+    fold: str | None = None
+    weight: str | None = None
+    slices: tuple[str, ...] = ()
+    example_text: str | None = None
+    task: Task | None = None
+    positive: Label | None = None
+    labels: tuple[Label, ...] | None = None
+    score_kind: ScoreKind | None = None
+    batch_axis: bool = False
+    list_separator: str | None = None
+    no_scores: bool = False
+    where: tuple[str, ...] = ()
+    missing: Literal["wrong"] | None = None
+    weight_kind: WeightKind = "sampling"
+    several_answers: bool = False
+    label_names: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.list_separator == "":
+            raise UsageError(
+                "an empty text separates nothing", where="--list-separator", fix="write --list-separator '|'"
+            )
+        for clause in self.where:
+            if not split_clause(clause)[0] or "=" not in clause:
+                raise UsageError(
+                    f"--where {clause} is not a condition", fix="write --where COLUMN=VALUE or COLUMN!=VALUE"
+                )
+        if self.no_scores and (self.score or self.scores):
+            raise UsageError("scores are named and --no-scores is given", fix="pass one of them")
+        if self.score is not None and self.scores is not None:
+            raise UsageError(
+                "both --score and --scores are given",
+                fix="--score names one column, --scores one per label; pass one of them",
+            )
+        if self.scores is not None and self.scores.count("*") != 1:
+            raise UsageError(
+                f"--scores {self.scores} holds {self.scores.count('*')} stars",
+                fix="write one * where the label stands, as in --scores 'proba_*'",
+            )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Every column or pattern that was named, in order."""
+        return (*self.given, *self.filtered)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Every column or pattern that was given a part, in order; a condition on a column gives it none."""
+        single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
+        beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices)
+        return tuple(name for name in (*single, *beside) if name is not None)
+
+    @property
+    def filtered(self) -> tuple[str, ...]:
+        """The columns that `where` looks at."""
+        return tuple(split_clause(clause)[0] for clause in self.where)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The columns that were named as something else than truth or predicted labels."""
+        return tuple(filter(None, (self.pred, self.score, self.scores, self.text, self.id)))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The columns that rows must agree in to belong together."""
+        return (self.group,) if isinstance(self.group, str) else self.group or ()
+
+
+def split_clause(clause: str) -> tuple[str, str, bool]:
+    """Return column and value of a condition of ``--where``, and whether rows with the value are kept.
+
+    Examples
+    --------
+    >>> split_clause("split = test"), split_clause("label!=-100")
+    (('split', 'test', True), ('label', '-100', False))
+    """
+    column, _, value = clause.partition("=")
+    return column.removesuffix("!").strip(), value.strip(), not column.endswith("!")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return column names for a message, at most twenty of them; many of one kind are put as one.
+
+    Examples
+    --------
+    >>> listed(["case_id", "diagnosis"])
+    'case_id, diagnosis'
+    >>> listed(["id", *(f"proba_{label}" for label in range(77))])
+    'id, proba_* (77)'
+    >>> listed(["", "score"])
+    '(no name), score'
+    """
+    known = [name or "(no name)" for name in names]
+    if len(known) > MAX_SHOWN:
+        heads = Counter(name.partition("_")[0] for name in known if "_" in name)
+        several = {head: f"{head}_* ({count})" for head, count in heads.items() if count >= MANY}
+        known = list(dict.fromkeys(several.get(name.partition("_")[0], name) for name in known))
+    return some_of(known, MAX_SHOWN)
+
+
+def missing_column(column: str, option: str, names: Iterable[str], file: str) -> ColumnNotFoundError:
+    """Return the error of a named column that is not there.
+
+    Examples
+    --------
+    >>> print(missing_column("diagnosys", "--truth", ["id", "diagnosis"], "p.csv").as_lines())
+    error: column "diagnosys" is not in p.csv
+      fix  columns are: id, diagnosis. Use --truth diagnosis
+    """
+    known = list(names)
+    guess = nearest(column, known)
+    close = guess.removeprefix("Did you mean ").removesuffix("?").split(" or ")[0]
+    use = f"{option} {close}" if guess.startswith("Did") else f"{option} COLUMN"
+    return ColumnNotFoundError(
+        f'column "{column}" is not in {file}', fix=f"columns are: {listed(known)}. Use {use}"
+    )
+
+
+def several(found: Sequence[str], what: str, option: str, example: str = "", more: str = "") -> UsageError:
+    """Return the error of names of which more than one could be meant.
+
+    Examples
+    --------
+    >>> error = several(["a", "b"], "arrays could be the truth", "--truth")
+    >>> error.message, error.fix
+    ('2 arrays could be the truth: a, b', 'say which with --truth, as in --truth a')
+    """
+    return UsageError(
+        f"{len(found)} {what}: {listed(found)}",
+        fix=f"say which with {option}, as in {option} {example or found[0]}{more}",
+    )
+
+
+def read_labels(spec: str) -> tuple[Label, ...]:
+    """Return the label set of ``--labels``: ``A,B,…``, or ``@FILE`` with a JSON list or one label a line.
+
+    Raises
+    ------
+    FileMissingError, DataError
+        The file is missing, is not UTF-8, or holds no list of labels.
+    UsageError
+        An empty list.
+
+    Examples
+    --------
+    >>> read_labels("ham, spam")
+    ('ham', 'spam')
+    """
+    if spec.startswith("@"):
+        labels = _labels_of_file(Path(spec[1:]))
+    else:
+        labels = tuple(label.strip() for label in spec.split(",") if label.strip())
+    if not labels:
+        raise UsageError(f"--labels {spec} names no label", fix="write --labels A,B or --labels @FILE")
+    return labels
+
+
+def _labels_of_file(path: Path) -> tuple[Label, ...]:
+    try:
+        text = decode(load(path))
+    except EvalreportError as error:
+        raise error.located(f"--labels @{path}") from error
+    if not text.lstrip().startswith("["):
+        return tuple(line.strip() for line in text.splitlines() if line.strip())
+    try:
+        labels = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(
+            "the label file is not valid JSON", where=str(path), fix="write a JSON list, or one label a line"
+        ) from error
+    for position, label in enumerate(labels):
+        if not isinstance(label, (str, int)):
+            raise DataError(
+                f"label {position} of the list is {type(label).__name__}, not text or a whole number",
+                where=str(path),
+                fix="write a JSON list of names",
+            )
+    return tuple(labels)

@@ -1,0 +1,326 @@
+"""Problems with one label per row: a column of labels, scores, or answers still to be read.
+
+One column of scores is P(positive), or the confidence of the answer that was given.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evalreport.columns.extras import text_column
+from evalreport.columns.join import Rows
+from evalreport.columns.multilabel import (
+    Array,
+    Parts,
+    RawScores,
+    aligned,
+    never_scored,
+    raw_scores,
+    taken,
+    used,
+)
+from evalreport.columns.names import Part, is_confidence, one_spelling, pred_part
+from evalreport.columns.nested import are_fractions
+from evalreport.columns.plausible import refuse_labels
+from evalreport.columns.request import Columns, listed
+from evalreport.columns.single_label import (
+    Labelled,
+    UnnamedScoresError,
+    as_text,
+    check_names,
+    coded,
+    labels_of,
+    like,
+    score_part,
+    single_label,
+)
+from evalreport.core.errors import DataError, UsageError
+from evalreport.data.labels import Binary, LabelSpace, distinct_labels
+from evalreport.data.predictions import answers_of, with_gaps
+
+
+def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
+    """Find labels and scores of a binary or multiclass problem.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+    """
+    if truth.labels:
+        raise UsageError(
+            f"{truth.shown} hold one column per label, which makes a multilabel problem",
+            fix="leave --task out, or name the column of labels with --truth",
+        )
+    pred = None if request.text and not request.pred else pred_part(rows.names, request, truth, file)
+    y_true = _labels(rows.truth, truth)
+    y_pred, lost, as_score = _answers(rows, pred, request)
+    y_pred = coded(y_pred, y_true, request)
+    y_pred, matched = (y_pred, "") if y_pred is None else one_spelling(y_true, y_pred)
+    y_true, y_pred = as_text(y_true, y_pred)
+    known = {str(label) for label in request.labels or distinct_labels(y_true)}
+    known |= set() if y_pred is None else {str(label) for label in distinct_labels(y_pred)}
+    part = as_score or _score_part(rows, request, known, file, used(truth, pred))
+    text = text_column(rows, request, pred is not None or part is not None, file)
+    if request.labels is None and text is None:
+        refuse_labels(y_true, y_pred, truth.columns[0], () if part is None else part.columns)
+    scored = _scored(rows, part, y_true, y_pred, request)
+    labels = () if scored.raw is None else scored.raw.labels
+    found = single_label(y_true, y_pred, labels, request, text is not None)
+    scored = _of_space(scored, found, request, alone=y_pred is None and text is None)
+    scores, unscored = (None, ()) if scored.raw is None else scores_in_order(scored.raw, found.space)
+    kind = None if scored.raw is None else scored.raw.kind
+    return Parts(
+        found.space,
+        found.y_true,
+        with_gaps(found.y_pred, lost),
+        scores,
+        kind,
+        text,
+        taken(truth, None if as_score else pred, scored.part, kind),
+        tuple(filter(None, (found.note, matched, *scored.notes, *never_scored(unscored)))),
+        used(truth, pred, scored.part),
+    )
+
+
+def _score_part(
+    rows: Rows, request: Columns, known: set[str], file: str, taken: tuple[str, ...]
+) -> Part | None:
+    """Return the scores; columns with the names of ``--label-names`` are those of the labels."""
+    label_of = {name: label for label, name in request.label_names}
+    part = score_part(rows.columns, rows.names, request, known, file, taken=taken)
+    if part is None and label_of:
+        part = score_part(rows.columns, rows.names, request, {*label_of}, file, taken=taken)
+    if part is None or not part.labels or not set(part.labels) <= label_of.keys():
+        return part
+    return replace(part, labels=tuple(label_of[name] for name in part.labels))
+
+
+@dataclass(frozen=True, eq=False)
+class _Scored:
+    """The scores so far, and what was noted on the way."""
+
+    part: Part | None
+    raw: RawScores | None
+    notes: tuple[str, ...] = ()
+
+
+def _answers(
+    rows: Rows, pred: Part | None, request: Columns
+) -> tuple[Array | None, Array | None, Part | None]:
+    """Return the predicted labels, and which rows have none; predictions that are fractions are scores."""
+    if pred is None or pred.labels:
+        return None if pred is None else _labels(rows.columns, pred), None, None
+    values = rows.columns[pred.columns[0]]
+    if are_fractions(values) and request.score is None and request.scores is None:
+        return None, None, Part(pred.columns)
+    values, lost = answers_of(values, pred.columns[0], request.missing)
+    return labels_of(values, pred.columns[0]), lost, None
+
+
+def _scored(rows: Rows, part: Part | None, y_true: Array, y_pred: Array | None, request: Columns) -> _Scored:
+    """Read the scores; what cannot be used, and was not named, does not block labels that were predicted."""
+    if part is None:
+        return _Scored(None, None)
+    try:
+        raw = raw_scores(rows, part, request.score_kind)
+        if part.labels:
+            occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
+            part, note = in_label_order(
+                part, request.labels or occurring, raw.values, y_pred, declared=request.labels is not None
+            )
+            if request.labels is None:
+                check_names(part.labels, occurring)
+            return _Scored(part, replace(raw, labels=part.labels), (note,))
+        return _Scored(part, raw)
+    except DataError as error:
+        if y_pred is None or request.score is not None or request.scores is not None:
+            raise
+        return _Scored(None, None, (_not_used(part, error),))
+
+
+def _not_used(part: Part, error: DataError) -> str:
+    return f"the scores {part.shown} are not used: {error.message}; to use them: {error.fix}"
+
+
+def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool) -> _Scored:
+    """Return the scores as those of the labels; a confidence of the given answer becomes P(positive)."""
+    named = request.score is not None or request.scores is not None
+    part, note = usable(scored.part, found.space, needed=named or alone)
+    if part is None or scored.raw is None:
+        return _Scored(None, None, (*scored.notes, note))
+    raw, notes = scored.raw, (*scored.notes, note)
+    if isinstance(found.space, Binary) and not part.labels and raw.kind == "probability":
+        values, said = of_positive(raw.values[:, 0], found.y_pred, found.space, part.columns[0])
+        if values is None:
+            return _Scored(None, None, (*notes, said))
+        return _Scored(part, replace(raw, values=values[:, None]), (*notes, said))
+    return _Scored(part, named_like(raw, found.space), notes)
+
+
+def _labels(columns: Mapping[str, Array], part: Part) -> Array:
+    if part.labels:
+        raise UsageError(
+            f"{part.shown} hold one column per label, which makes a multilabel problem",
+            fix="name one column of labels with --pred",
+        )
+    return labels_of(columns[part.columns[0]], part.columns[0])
+
+
+def named_like(raw: RawScores, space: LabelSpace) -> RawScores:
+    """Write the labels of score columns as the labels are written: ``1.0`` as ``1``."""
+    labels = (str(like(label, space.labels, "score column for label")) for label in raw.labels)
+    return replace(raw, labels=tuple(labels))
+
+
+def scores_in_order(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str, ...]]:
+    """Return scores of shape (n,) for P(positive), else (n, labels), and the labels without a column."""
+    if not isinstance(space, Binary) or len(raw.labels) > 1:
+        return aligned(raw, space.texts)
+    if raw.labels and raw.labels[0] != str(space.positive):
+        raise UsageError(
+            f"the scores are of {raw.labels[0]}, and the positive label is {space.positive}",
+            where=f"labels {space.names[0]} and {space.names[1]}",
+            fix=f"pass --positive {raw.labels[0]}, or name the score column of {space.positive} with --score",
+        )
+    return raw.values[:, 0], ()
+
+
+def usable(part: Part | None, space: LabelSpace, *, needed: bool) -> tuple[Part | None, str]:
+    """Return the scores if they can rank these labels: one column, whatever its name, cannot rank three.
+
+    Raises
+    ------
+    DataError
+        The column was named, or nothing else answers.
+    """
+    if part is None or len(part.columns) > 1 or isinstance(space, Binary):
+        return part, ""
+    if needed:
+        raise cannot_rank(part.shown, space)
+    return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
+
+
+class OneScoreError(UnnamedScoresError):
+    """One column of scores, and three labels or more."""
+
+
+def cannot_rank(name: str, space: LabelSpace) -> DataError:
+    """Return the refusal of one column of scores for three labels or more."""
+    return OneScoreError(
+        f"one score column cannot rank {len(space)} labels",
+        where=f"column {name!r}; labels {listed(space.texts)}",
+        fix="name one score column per label, as in --scores 'proba_*'",
+    )
+
+
+def of_positive(scores: Array, y_pred: Array | None, space: Binary, name: str) -> tuple[Array | None, str]:
+    """Return P(positive), converted where the scores are those of the answer that was given.
+
+    They are where none is below one half although both answers were given: as P(positive) they would
+    contradict every answer of the negative label.
+
+    Parameters
+    ----------
+    scores : float array of shape (n,)
+        Taken for probabilities.
+    y_pred : labels of shape (n,), or None
+
+    Returns
+    -------
+    P(positive) of shape (n,), or None where the scores are of no use; and what is to be said
+
+    Examples
+    --------
+    >>> p, note = of_positive(np.array([0.75, 0.5]), np.array([1, 0]), Binary(0, 1), "score")
+    >>> p.tolist()
+    [0.75, 0.5]
+    >>> note[:46]
+    'score is the confidence of the given answer, c'
+    """
+    if y_pred is None or not len(scores):
+        return scores, ""
+    positive = y_pred.astype(str) == str(space.positive)
+    if positive.all() or not positive.any():
+        return scores, ""
+    if scores.min() >= 0.5 and scores.max() <= 1:
+        given = f"{name} is the confidence of the given answer"
+        note = f"{given}, converted to that of {space.positive}: s, or 1 - s where the other was answered"
+        return np.where(positive, scores, 1 - scores), note
+    if is_confidence(name) and scores[positive].mean() <= scores[~positive].mean():
+        return None, f"{name} is the confidence of the given answer and was not used: some are below one half"
+    return scores, ""
+
+
+def in_label_order(
+    part: Part, labels: Sequence[Any], values: Array, y_pred: Array | None, *, declared: bool
+) -> tuple[Part, str]:
+    """Name numbered score columns after the labels in their order, where the numbers are no labels.
+
+    Labels that were declared give the order; else it is the sorted one, as scikit-learn and its kin write
+    it, and only where most predictions confirm it.
+
+    Raises
+    ------
+    DataError
+        Lists of scores whose places are not the labels, and nothing that confirms which is which.
+    """
+    names = [str(label) for label in labels]
+    places = tuple(str(place) for place in range(len(part.labels)))
+    if part.labels != places:
+        return part, ""
+    lists, told = part.pattern.endswith("[*]"), None if y_pred is None else y_pred.astype(str)
+    if not set(names) - set(places):
+        return _numbered(part, labels, values, told, declared=declared) if lists else (part, "")
+    fits = len(names) == len(places)
+    if fits and not declared:
+        fits = told is not None and _agreement(names, values, told) > 0.5
+    if fits:
+        shown = f"{part.shown} are taken in the order of the labels: {listed(names)}"
+        return replace(part, labels=tuple(names)), shown
+    if not lists or not set(names) & set(places):
+        return part, ""  # names of columns are taken at their word
+    raise UnnamedScoresError(
+        f"{part.shown} are numbered from 0 and the labels are {listed(names)}",
+        where=part.shown,
+        fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(names))}; "
+        "or leave the scores out: --no-scores",
+    )
+
+
+_PROVEN = 0.95
+"""Proportion of rows in which the greatest score is of the predicted label, from which an order is proven."""
+
+
+def _agreement(names: Sequence[str], values: Array, y_pred: Array) -> float:
+    """How often the greatest score is that of the predicted label, where the places are named so."""
+    return float((np.asarray(names)[values.argmax(axis=1)] == y_pred).mean())
+
+
+def _numbered(
+    part: Part, labels: Sequence[Any], values: Array, y_pred: Array | None, *, declared: bool
+) -> tuple[Part, str]:
+    """Name the places of lists where the labels are numbers: in numeric order, or sorted as text.
+
+    Labels that are text were often sorted as text: 0, 1, 10, 2. Predictions of the same rows prove the order.
+    """
+    names = [str(label) for label in labels]
+    if declared and len(names) == len(part.labels):
+        return replace(part, labels=tuple(names)), f"{part.shown} are in the order of --labels"
+    numeric, as_text = part.labels, tuple(sorted(part.labels))
+    if numeric == as_text or not isinstance(labels[0], str):
+        return part, ""
+    if y_pred is not None:
+        fits = {order: _agreement(order, values, y_pred) for order in (numeric, as_text)}
+        best = max(fits, key=lambda order: fits[order])
+        if fits[best] >= _PROVEN and min(fits.values()) < _PROVEN:
+            return replace(part, labels=best), f"{part.shown} are in this order of labels: {listed(best)}"
+    raise DataError(
+        f"the order of {part.shown} is not known: the labels are text, sorted as text or as numbers",
+        where=f"{part.shown}; as text {','.join(as_text)}; as numbers {','.join(numeric)}",
+        fix=f"pass the order that was used, as in --labels {','.join(as_text)}",
+    )

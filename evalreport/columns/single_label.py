@@ -1,0 +1,405 @@
+"""Which columns hold the scores, judged by their names and, where these are the classes' own, by values.
+
+The label space of one label per row: the task, the label set and the positive label.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.columns.join import MAX_LABEL, check_length
+from evalreport.columns.names import (
+    ARRAYS,
+    FAMILIES,
+    LOOSE,
+    SINGLE,
+    Part,
+    are_probabilities,
+    class_columns,
+    family,
+    kind_in,
+    kind_of,
+    named_as,
+    named_part,
+    role,
+    says_score,
+    shown_as,
+    whole,
+)
+from evalreport.columns.request import Columns, listed, several
+from evalreport.core.errors import DataError, UsageError, nearest
+from evalreport.data.arrays import plain, to_labels
+from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels
+from evalreport.data.scores import ScoreKind
+
+Array = npt.NDArray[Any]
+
+
+OR_NONE = ", or pass --no-scores"
+
+
+def score_part(
+    columns: Mapping[str, Array],
+    names: Sequence[str],
+    request: Columns,
+    known: Collection[str],
+    file: str,
+    *,
+    taken: Collection[str] = (),
+    single: bool = True,
+) -> Part | None:
+    """Return the part of the scores, or None where there is none.
+
+    Parameters
+    ----------
+    columns : mapping from name to array
+        What was read: columns that are named after the classes alone are judged by their values.
+    known : the labels that are known so far, as text
+    taken : collection of str
+        Columns of truth and predictions.
+    single : bool
+        Whether one column can score the problem; a multilabel problem needs one per label.
+
+    Raises
+    ------
+    UsageError
+        Several columns could be meant.
+    ColumnNotFoundError
+        A named column is not there.
+    """
+    if request.no_scores:
+        return None
+    if request.score is not None:
+        if request.score not in names and (part := _matrix(names, request.score)):
+            return part
+        return _with_label(named_part(names, request.score, "--score", file), known)
+    if request.scores is not None:
+        return named_part(names, request.scores, "--scores", file)
+    free = [name for name in names if name not in request.given and name not in taken]
+    found = [*_matrices(free), *_families(columns, free, known, single=single)]
+    if len(found) > 1:
+        shown, example = [part.shown for part in found], f"'{found[0].pattern}'"
+        raise several(shown, "sets of scores could be meant", "--scores", example, OR_NONE)
+    if found:
+        return found[0]
+    return _loose(free, known) or (_one_of(free, known) if single else None)
+
+
+def _matrix(names: Sequence[str], name: str) -> Part | None:
+    """Return the columns that the lists of one column became: ``probs[0]``, ``probs[1]``."""
+    columns = tuple(other for other in names if other.startswith(f"{name}[") and other.endswith("]"))
+    labels = tuple(other[len(name) + 1 : -1] for other in columns)
+    return Part(columns, labels, SINGLE.get(name) or kind_of(name), f"{name}[*]") if columns else None
+
+
+def _matrices(names: Sequence[str]) -> list[Part]:
+    heads = dict.fromkeys(name.partition("[")[0] for name in names if name.endswith("]") and "[" in name)
+    parts = [_matrix(names, head) for head in heads if role(head) == "score" or head in ARRAYS]
+    return [part for part in parts if part is not None]
+
+
+def _families(
+    columns: Mapping[str, Array], names: Sequence[str], known: Collection[str], *, single: bool
+) -> list[Part]:
+    """Return the sets of score columns, one per label, that names and values show.
+
+    Columns named after the classes alone, or with a word that is none of scores, count where they are
+    probabilities: in [0, 1], each row summing to one.
+    """
+    found: dict[tuple[str, ...], Part] = {}
+    plain = [name for name in names if name in columns and not name.endswith("]")]
+    for affix, some in class_columns(plain, known).items():
+        every = whole(affix, some, plain)
+        if says_score(affix) or (single and are_probabilities([columns[name] for name in every.values()])):
+            kind: ScoreKind | None = kind_in(affix) or (None if says_score(affix) else "probability")
+            part = Part(tuple(every.values()), tuple(every), kind, shown_as(affix, every))
+            found.setdefault(tuple(sorted(part.columns)), part)
+    taken = {name for part in found.values() for name in part.columns}
+    for prefix in FAMILIES:
+        part = family(names, prefix, exclude=SINGLE)
+        if part.columns and not taken & set(part.columns) and not _is_lone_name(part, known):
+            alone = single and len(part.columns) == 1
+            found[part.columns] = _with_label(Part(part.columns), known) if alone else part
+    return list(found.values())
+
+
+def _is_lone_name(part: Part, known: Collection[str]) -> bool:
+    """Whether one column of a family is a score of no label: ``prob_label`` is read by its words."""
+    return len(part.columns) == 1 and part.labels[0] not in known and role(part.columns[0]) == "score"
+
+
+def _loose(names: Sequence[str], known: Collection[str]) -> Part | None:
+    """Return ``p_<label>`` or ``score_<label>`` columns of known labels."""
+    for prefix in LOOSE:
+        part = family(names, prefix)
+        pairs = [(c, label) for c, label in zip(part.columns, part.labels, strict=True) if label in known]
+        if pairs:
+            columns, labels = zip(*pairs, strict=True)
+            return Part(columns, labels, part.kind, part.pattern)
+    return None
+
+
+def _one_of(names: Sequence[str], known: Collection[str]) -> Part | None:
+    """Return the one column that is called a score, or of a binary problem the only ``score_…``."""
+    if len(known) > 2:
+        return None
+    usual = [name for name in names if name in SINGLE]
+    singles = usual or named_as("score", names, ()) or family(names, "score_").columns
+    if len(singles) > 1:
+        raise several(singles, "columns could be the score", "--score", more=OR_NONE)
+    return Part((singles[0],), kind=SINGLE.get(singles[0]) or kind_of(singles[0])) if singles else None
+
+
+def _with_label(part: Part, known: Collection[str]) -> Part:
+    """Give one named column the label that its name ends in: ``p_malignant`` scores ``malignant``.
+
+    Where one label occurs alone, the name of the column may be the other one.
+    """
+    if part.labels:
+        return part
+    column = part.columns[0]
+    kind = part.kind or SINGLE.get(column)
+    for prefix, declared in {**FAMILIES, **LOOSE}.items():
+        if column.startswith(prefix):
+            label = column.removeprefix(prefix)
+            other = prefix != "score_" and {label.isdigit()} == {name.isdigit() for name in known}
+            is_label = label in known or (len(known) == 1 and other)
+            return Part(part.columns, (label,) if is_label else (), kind or declared)
+    return Part(part.columns, (), kind)
+
+
+MAX_CLASSES = 10_000
+"""Distinct labels from which on a column is taken for numbers or texts, not for classes (chosen by hand)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Truth and predictions of a problem with one label per row, and its label space.
+
+    Parameters
+    ----------
+    space : Binary or Multiclass
+    y_true, y_pred : labels of shape (n,), text, int64 or bool
+    note : str
+        What was assumed; may be empty.
+    """
+
+    space: LabelSpace
+    y_true: Array
+    y_pred: Array | None
+    note: str = ""
+
+
+def labels_of(values: Array, name: str) -> Array:
+    """Return one label per row as text, int64 or bool.
+
+    Raises
+    ------
+    DataError
+        Gaps, mixed types, numbers that are not whole, names that are whole texts.
+    """
+    check_length(values, name, MAX_LABEL)
+    return to_labels(values, name)
+
+
+def single_label(
+    y_true: Array, y_pred: Array | None, scored: Sequence[str], request: Columns, is_text: bool
+) -> Labelled:
+    """Return the label space of a problem with one label per row.
+
+    Parameters
+    ----------
+    scored : labels that have a score column of their own, as text
+    is_text : bool
+        Answers are still to be read from text: then the problem is multiclass.
+
+    Raises
+    ------
+    DataError
+        More than 10,000 labels, or more than two in a binary problem.
+    UsageError
+        A positive label that is not in the label set.
+    """
+    y_true, y_pred = harmonised(y_true, y_pred)
+    occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
+    named = {label for label, _ in request.label_names}
+    if request.labels is None and named > set(map(str, occurring)):
+        request = replace(request, labels=tuple(label for label, _ in request.label_names))
+    if request.labels is not None:
+        labels = tuple(like(label, occurring, "label of --labels") for label in request.labels)
+    else:
+        found = [like(label, occurring, "score column for label") for label in scored]
+        labels = tuple(sorted({*occurring, *found}))
+    check_count(labels)
+    positive = None if request.positive is None else like(request.positive, occurring, "--positive")
+    task = request.task or ("multiclass" if is_text or len(labels) > 2 else "binary")
+    if task == "multiclass":
+        return Labelled(Multiclass(labels), y_true, y_pred)
+    if positive is None and len(scored) == 1:
+        positive = like(scored[0], occurring, "score column for label")
+    space, note = _binary(labels, positive, declared=request.labels is not None)
+    return Labelled(space, y_true, y_pred, note)
+
+
+def check_count(labels: Collection[Label]) -> None:
+    """Refuse more distinct labels than there are classes of anything.
+
+    Raises
+    ------
+    DataError
+    """
+    if len(labels) > MAX_CLASSES:
+        raise DataError(
+            f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are classes",
+            fix="check that the columns of truth and prediction hold labels",
+        )
+
+
+class UnnamedScoresError(DataError):
+    """Score columns of which nothing says which label each is of."""
+
+
+def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
+    """Refuse score columns of which none is for a label that occurs: they are named otherwise.
+
+    Raises
+    ------
+    DataError
+    """
+    try:
+        names = [like(label, occurring, "score column for label") for label in scored]
+    except DataError as error:
+        fix = _names_of(scored, occurring)
+        raise UnnamedScoresError(error.message, where=error.where, fix=fix) from None
+    if len(names) > 1 and not set(names) & set(occurring):
+        raise UnnamedScoresError(
+            "no score column is for a label that occurs",
+            where=f"scores of {listed(map(str, scored))}; labels {listed(map(str, occurring))}",
+            fix=_names_of(scored, occurring),
+        )
+
+
+def harmonised(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+    """Return labels of which 0/1 and False/True are one kind.
+
+    Examples
+    --------
+    >>> harmonised(np.array([0, 1]), np.array([True, False]))[1]
+    array([1, 0])
+    """
+    if y_pred is None or {y_true.dtype.kind, y_pred.dtype.kind} != {"b", "i"}:
+        return y_true, y_pred
+    return y_true.astype(np.int64), y_pred.astype(np.int64)
+
+
+def _names_of(scored: Sequence[str], occurring: Sequence[Label]) -> str:
+    """The fix for score columns that are named otherwise: numbered ones have an order, others names."""
+    labels = list(map(str, occurring))
+    if list(scored) == [str(place) for place in range(len(scored))] and len(scored) == len(labels):
+        return f"pass the order that was used, as in --labels {shlex.quote(','.join(labels))}"
+    if len(scored) == len(labels):
+        pairs = ",".join(f"{label}={name}" for label, name in zip(labels, scored, strict=True))
+        return f"say which is which, as in --label-names {shlex.quote(pairs)}"
+    return "name the score columns after the labels, or leave them out: --no-scores"
+
+
+def as_text(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+    """Return both sides as text where one is text and has numbers of the other among it.
+
+    A CSV has no types: labels may be digits in one column, and digits among words in another.
+
+    Examples
+    --------
+    >>> as_text(np.array([101, 102]), np.array(["101", "foo"]))[0]
+    array(['101', '102'], dtype='<U21')
+    """
+    if y_pred is None or (y_true.dtype.kind == "U") == (y_pred.dtype.kind == "U"):
+        return y_true, y_pred
+    if not set(np.unique(y_true).astype(str)) & set(np.unique(y_pred).astype(str)):
+        return y_true, y_pred
+    return y_true.astype(str), y_pred.astype(str)
+
+
+def coded(values: Array | None, y_true: Array, request: Columns) -> Array | None:
+    """Return predictions that are written as the names of ``--label-names`` as the labels of these names."""
+    if values is None or not request.label_names:
+        return values
+    label_of = {name: label for label, name in request.label_names}
+    told = set(np.unique(values).astype(str).tolist())
+    if not told <= label_of.keys() or told <= {*label_of.values()}:
+        return values
+    occurring = [np.unique(y_true)[0].item()]
+    labels = {name: like(label, occurring, "label of --label-names") for name, label in label_of.items()}
+    return np.asarray([labels[name] for name in values.astype(str).tolist()])
+
+
+def like(label: Label, others: Iterable[Label], what: str) -> Label:
+    """Return a label that was written as text in the type of the labels that occur.
+
+    Raises
+    ------
+    DataError
+        Text where the labels are numbers.
+
+    Examples
+    --------
+    >>> like("1", [0], "--positive")
+    1
+    """
+    kind = type(next(iter(others)))
+    text = str(plain([label])[0])
+    if kind is str:
+        return text
+    if kind is bool and text.lower() in ("true", "1", "false", "0"):
+        return text.lower() in ("true", "1")
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if kind is bool or not number.is_integer():
+        raise DataError(
+            f"{what} {text!r} is not like the labels of the data, which are {kind.__name__}",
+            where=f"{what} {text!r}",
+            fix="use the same names in truth, predictions, score columns and options",
+        )
+    return int(number)
+
+
+def _binary(labels: Sequence[Label], positive: Label | None, *, declared: bool) -> tuple[Binary, str]:
+    if len(labels) > 2:
+        raise DataError(
+            f"a binary problem has two labels, not {len(labels)}",
+            where=listed(map(str, labels)),
+            fix="leave --task out",
+        )
+    if len(labels) == 1:
+        return _one_label(labels[0], positive)
+    if positive is None:
+        return Binary(*labels), ""
+    if positive not in labels:
+        names = [str(label) for label in labels]
+        raise UsageError(
+            f"positive label {str(positive)!r} is not among the labels",
+            where="--positive" if not declared else "--positive, --labels",
+            fix=nearest(str(positive), names),
+        )
+    negative = labels[0] if labels[1] == positive else labels[1]
+    return Binary(negative, positive), ""
+
+
+def _one_label(label: Label, positive: Label | None) -> tuple[Binary, str]:
+    """Complete a label that occurs alone: 0 with 1, False with True, and text with what it is not."""
+    if positive is not None and positive != label:
+        return Binary(label, positive), f"only {label} occurs"
+    if label in (0, 1):
+        other = not label if isinstance(label, bool) else 1 - int(label)
+        space = Binary(other, label) if positive == label else Binary(*sorted((label, other)))
+        return space, f"only {label} occurs"
+    note = f"only {label} occurs; pass --labels to name the other label"
+    return Binary(f"not {label}", label), note

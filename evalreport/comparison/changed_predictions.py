@@ -1,0 +1,160 @@
+"""Which answers changed between two runs on the same examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparison.comparison import Moved, Movement
+from evalreport.data.predictions import Categorical, Predictions
+from evalreport.data.scores import NoScores
+from evalreport.evaluation.examples import answer_names, confidence, cut, example_id
+
+Mask = npt.NDArray[np.bool_]
+Kinds: TypeAlias = tuple[Mask, Mask, Mask]
+"""Rows that are fixed, broken, wrong in both."""
+Counts: TypeAlias = tuple[int, int, int]
+"""Of the same three."""
+NAMED = 50
+"""Ids of fixed, of broken and of wrong examples that are kept: more nobody looks up (chosen by hand)."""
+SHOWN = 12
+"""Of these, examples that are kept with their answers: the most confident first."""
+
+
+def right(p: Predictions) -> Mask:
+    """Return which answers are right, shape (n,); multilabel: every label of the row.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Multilabel
+    >>> from evalreport.data.predictions import predictions
+    >>> right(predictions(Multilabel("ab"), [["a"], ["a", "b"]], [["a"], ["b"]]))
+    array([ True, False])
+    """
+    same = np.asarray(p.y_true == p.y_pred)
+    return np.asarray(same.all(axis=1)) if same.ndim == 2 else same
+
+
+def movement(
+    run: Predictions,
+    baseline: Predictions,
+    names: tuple[str, str],
+    *,
+    withheld: bool = False,
+    equal_recall: float | None = None,
+) -> Movement:
+    """Return the examples that the run fixed and broke, by class and by slice.
+
+    Parameters
+    ----------
+    run, baseline : Predictions
+        Of the same rows in the same order, with answers.
+    withheld : bool
+        Whether no example may be named.
+    equal_recall : float, optional
+        Threshold at which the run finds as many positives as the baseline (binary).
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> a, b = (predictions(Binary(0, 1), [0, 1, 1], y, ids=list("abc")) for y in ([0, 1, 0], [1, 1, 0]))
+    >>> found = movement(a, b, ("new", "old"))
+    >>> found.fixed, found.broken, found.both_wrong, found.fixed_ids
+    (1, 0, 1, ('a',))
+    """
+    now, before = right(run), right(baseline)
+    fixed, broken, wrong = kinds = _kinds(now, before)
+    ids = [() if withheld else _ids(run, rows) for rows in kinds]
+    examples = () if withheld else (*_examples(run, baseline, fixed), *_examples(run, baseline, broken))
+    return Movement(
+        *names,
+        fixed=int(fixed.sum()),
+        broken=int(broken.sum()),
+        both_wrong=int(wrong.sum()),
+        both_right=int((now & before).sum()),
+        fixed_ids=ids[0],
+        broken_ids=ids[1],
+        both_wrong_ids=ids[2],
+        by_class=_by_class(run, kinds),
+        by_slice=_by_slice(run, kinds),
+        examples=examples,
+        at_equal_recall={} if equal_recall is None else _moved_to(run, before, equal_recall),
+    )
+
+
+def _kinds(now: Mask, before: Mask) -> Kinds:
+    return now & ~before, before & ~now, ~now & ~before
+
+
+def _moved_to(run: Predictions, before: Mask, threshold: float) -> dict[str, Counts]:
+    """Classes and slices where the run decides at another threshold."""
+    if isinstance(run.scores, NoScores):
+        return {}
+    kinds = _kinds((run.scores.values >= threshold) == run.y_true.astype(bool), before)
+    return {**_by_class(run, kinds), **_by_slice(run, kinds)}
+
+
+def _by_slice(run: Predictions, kinds: Kinds) -> dict[str, Counts]:
+    return {
+        f"{name} = {value}": moved
+        for name, column in run.slices.items()
+        for value, moved in _by_value(column, kinds).items()
+    }
+
+
+def _ids(p: Predictions, rows: Mask) -> tuple[str, ...]:
+    return tuple(example_id(p, int(row)) for row in np.flatnonzero(rows)[:NAMED])
+
+
+def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Moved, ...]:
+    """The rows whose wrong answer was the most confident one."""
+    found = np.flatnonzero(rows)
+    sure = np.zeros(len(found))
+    for side in (run, baseline):
+        own, wrong = confidence(side, found), ~right(side)[found]
+        if own is not None:
+            sure += np.where(wrong, np.nan_to_num(own), 0.0)
+    chosen = found[np.argsort(-sure, kind="stable")[:SHOWN]]
+    return tuple(_moved(run, baseline, int(row)) for row in chosen)
+
+
+def _moved(run: Predictions, baseline: Predictions, row: int) -> Moved:
+    texts = run.texts if run.texts is not None else baseline.texts
+    return Moved(
+        id=example_id(run, row),
+        truth=answer_names(run, run.y_true, row),
+        run=answer_names(run, run.y_pred, row),
+        baseline=answer_names(baseline, baseline.y_pred, row),
+        text=None if texts is None else cut(texts[row]),
+        answers=None if texts is None else _answers(run, baseline, row),
+    )
+
+
+def _answers(run: Predictions, baseline: Predictions, row: int) -> tuple[str, str] | None:
+    """What both runs generated for a row; None where neither gave texts."""
+    raw = [p.parsed.texts if p.parsed is not None else () for p in (run, baseline)]
+    if not any(raw):
+        return None
+    first, second = (cut(texts[row]) if len(texts) else "" for texts in raw)
+    return first, second
+
+
+def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:
+    if p.y_true.ndim == 2:
+        moves = [p.y_true[rows].sum(axis=0) for rows in kinds]
+    else:
+        moves = [np.bincount(p.y_true[rows], minlength=len(p.space)) for rows in kinds]
+    return {name: counts for name, counts in _named(p.space.names, moves).items() if any(counts)}
+
+
+def _by_value(column: Categorical, kinds: Kinds) -> dict[str, Counts]:
+    return _named(column.values, [np.bincount(column.codes[r], minlength=len(column.values)) for r in kinds])
+
+
+def _named(names: Sequence[str], moves: Sequence[npt.NDArray[np.integer]]) -> dict[str, Counts]:
+    fixed, broken, wrong = (counts.tolist() for counts in moves)
+    return dict(zip(names, zip(fixed, broken, wrong, strict=True), strict=True))

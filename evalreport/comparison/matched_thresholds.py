@@ -1,0 +1,758 @@
+"""Two binary runs at numbers of alarms: what each finds when neither may raise more.
+
+Two binary runs at the threshold of least cost of each, counted on rows that took no part in its choice.
+
+How many false alarms two binary runs are apart at equal recall, where few positives tell where that is.
+
+Resamples move the matching threshold among the positives that are there: with few of them beyond it they
+show too little of what other positives would do.
+
+Two binary runs where they decide alike: own thresholds, equal recall, equal alarms, the lowest cost.
+
+Compared at 0.5 and 0.5 two models differ mostly by how they are calibrated. So the baseline stays where it
+decides, and the other run moves to where it finds as many positives, or raises as many alarms; at a stated
+cost both stand where that is lowest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparison.comparison import (
+    AlarmList,
+    AlarmPlace,
+    MatchedCount,
+    MatchedPoint,
+    MatchKind,
+    MatchVerdict,
+    RocCrossing,
+)
+from evalreport.comparison.differences import PairedSamples, RunReplicates, paired_difference
+from evalreport.comparison.verdicts import verdict_of
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import NoScores
+from evalreport.intervals.bootstrap import Units
+from evalreport.intervals.distributions import normal_quantile, t_quantile
+from evalreport.intervals.paired import StudentCurve
+from evalreport.metrics.catalogue import find
+from evalreport.statistics.confusion import Array, BinaryCounts, Places, inner, sums
+from evalreport.statistics.resampling import unit_sums
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.thresholds.best_threshold import Optimum
+from evalreport.thresholds.cross_fitting import FOLDS
+from evalreport.thresholds.objectives import Costs, Objective
+from evalreport.thresholds.per_label import dealt, units_of
+from evalreport.thresholds.sweep import Sweep
+
+PLACES = 180
+"""Numbers of alarms, evenly on a logarithmic scale: a slider's length in steps that a hand can tell apart;
+fewer of few rows, whose alarms are whole."""
+PER_THOUSAND = (5, 10, 20, 50, 100, 200, 500)
+"""Alarms per 1,000 rows that have an interval, beside each run's own."""
+ROUNDING = 1e-9
+"""Sums of weights that differ by less are equal."""
+Tables = tuple[ScoreTable, ScoreTable]
+
+
+def alarm_numbers(rows: float, own: tuple[float | None, float | None]) -> tuple[Array, Array]:
+    """Return all numbers of alarms, and those that have an interval.
+
+    Examples
+    --------
+    >>> every, marked = alarm_numbers(2000.0, (73.0, None))
+    >>> 100 < len(every) < 190, marked.tolist()
+    (True, [10.0, 20.0, 40.0, 73.0, 100.0, 200.0, 400.0, 1000.0])
+    """
+    even = np.round(np.geomspace(max(rows / 1000, 1), rows, PLACES))
+    named = np.round(np.array(PER_THOUSAND) * rows / 1000)
+    marked = np.unique([*named[named >= 1], *(alarms for alarms in own if alarms)])
+    return np.unique([*even, *marked]), marked
+
+
+def raising(table: ScoreTable, alarms: Array) -> Places:
+    """Return the place of the lowest threshold that raises no more than each number of alarms."""
+    raised = table.tp + table.fp
+    places: Places = len(raised) - np.searchsorted(raised[::-1], alarms + ROUNDING, side="right")
+    return places
+
+
+def found_at(table: ScoreTable, places: Places) -> tuple[Array, Array]:
+    """Return true and false alarms at places; none beyond the last."""
+    last = len(table.tp) - 1
+    there, place = places <= last, np.minimum(places, last)
+    return np.where(there, table.tp[place], 0.0), np.where(there, table.fp[place], 0.0)
+
+
+def at_alarms(table: ScoreTable, alarms: Array) -> tuple[Array, Array]:
+    """Return true and false positives where just so many rows are flagged.
+
+    Within a tie they are on the straight line between the thresholds beside it: what flagging some of its
+    rows by chance finds. The threshold that flags "no more" flags nothing where the top tie is larger.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([1, 1, 2, 2, 2]), np.array([0, 0, 1, 1, 0]) == 1)
+    >>> [part.round(2).tolist() for part in at_alarms(table, np.array([0.0, 1.0, 3.0, 4.0]))]
+    [[0.0, 0.67, 2.0, 2.0], [0.0, 0.33, 1.0, 2.0]]
+    """
+    tp, fp = np.append(table.tp, 0.0)[::-1], np.append(table.fp, 0.0)[::-1]
+    return np.interp(alarms, tp + fp, tp), np.interp(alarms, tp + fp, fp)
+
+
+def gaps_found(pair: Tables, share: Array) -> Array:
+    """Return how many more the first of two runs finds at shares of alarms."""
+    run, baseline = (at_alarms(t, share * (t.positives + t.negatives))[0] for t in pair)
+    gaps: Array = run - baseline
+    return gaps
+
+
+def alarm_list(
+    names: tuple[str, str],
+    tables: Tables,
+    own: tuple[float | None, float | None],
+    counted: dict[float, MatchedCount],
+) -> AlarmList:
+    """Return both runs at every number of alarms.
+
+    Parameters
+    ----------
+    names : (str, str)
+        Run and baseline, as all pairs here.
+    own : (float or None, float or None)
+        Alarms of each at its own threshold.
+    counted : mapping from a number of alarms to MatchedCount
+        What is found at those that have an interval.
+    """
+    rows, positives = tables[0].positives + tables[0].negatives, tables[0].positives
+    every, _ = alarm_numbers(rows, own)
+    places = [raising(table, every) for table in tables]
+    scores = [
+        np.append(t.scores.astype(np.float64), np.inf)[at] for t, at in zip(tables, places, strict=True)
+    ]
+    cells = [at_alarms(table, every) for table in tables]
+    made = []
+    for i, alarms in enumerate(every.tolist()):
+        (tp, fp), (base_tp, base_fp) = ((float(tp[i]), float(fp[i])) for tp, fp in cells)
+        found = counted.get(alarms, MatchedCount((tp, base_tp), tp - base_tp))
+        made.append(AlarmPlace(alarms, (float(scores[0][i]), float(scores[1][i])), found, (fp, base_fp)))
+    return AlarmList(*names, rows, positives, own, tuple(made))
+
+
+SURE = normal_quantile(0.999)
+"""Standard errors by which a run is ahead: among all places of two equal curves fewer are so by chance."""
+
+
+def roc_crossings(samples: PairedSamples, names: tuple[str, str]) -> tuple[RocCrossing, ...]:
+    """Return where the ROC curves cross, the strictest first.
+
+    A run counts as ahead only where it finds more by a margin that two independent recalls there would
+    seldom have by chance; what lies between two such stretches of one run is no crossing.
+
+    Parameters
+    ----------
+    samples : PairedSamples
+        Of a binary problem; nothing where one has no scores, or one class alone occurs.
+    names : (str, str)
+        Run and baseline.
+    """
+    tables = [
+        side.facts.scores
+        for side in (samples.run, samples.baseline)
+        if isinstance(side.facts.scores, ScoreTable)
+    ]
+    if len(tables) < 2:
+        return ()
+    positives, negatives = tables[0].positives, tables[0].negatives
+    if not positives or not negatives:
+        return ()
+    fpr = np.union1d(*(table.path[1] / negatives for table in tables))
+    recall = [_recall(table, fpr) for table in tables]
+    apart, middle = recall[0] - recall[1], (recall[0] + recall[1]) / 2
+    rows = len(samples) * positives / (positives + negatives)
+    middle_of_few = (middle * rows + 1) / (rows + 2)  # at a recall of 1 there is noise, too (Agresti & Coull)
+    margin = SURE * np.sqrt(2 * middle_of_few * (1 - middle_of_few) / rows)
+    ahead = np.where(np.abs(apart) > np.maximum(margin, 1 / rows), np.sign(apart), 0.0)
+    places = np.flatnonzero(ahead)
+    turns = np.flatnonzero(np.diff(ahead[places]))
+    found = []
+    for left, right in zip(places[turns], places[turns + 1], strict=True):
+        at = left + int(np.argmin(np.abs(apart[left : right + 1])))
+        first, then = names if ahead[left] > 0 else names[::-1]
+        found.append(RocCrossing(*names, float(fpr[at]), float(middle[at]), first, then))
+    return tuple(found)
+
+
+def _recall(table: ScoreTable, fpr: Array) -> Array:
+    """Recall of the ROC curve at false positive rates, the highest where it rises straight up."""
+    tp, fp = table.path
+    last = np.append(fp[1:] > fp[:-1], True)
+    recall: Array = np.interp(fpr, fp[last] / table.negatives, tp[last] / table.positives)
+    return recall
+
+
+REPEATS = 5
+"""Times that rows are dealt into folds anew; once beyond `MANY` rows, where one deal is as good as five."""
+MANY = 20_000
+PER = 1000.0
+"""Rows that a cost is told of."""
+Bools = npt.NDArray[np.bool_]
+
+
+def cost_of(costs: Costs, cells: tuple[float, float], totals: tuple[float, float]) -> float:
+    """Return what 1,000 rows cost, from true and false alarms and from positives and negatives.
+
+    Examples
+    --------
+    >>> cost_of(Costs(fn=10), (8.0, 5.0), (10.0, 90.0))
+    250.0
+    """
+    (tp, fp), (positives, negatives) = cells, totals
+    counts = BinaryCounts(tp, fp, positives - tp, negatives - fp)
+    return PER * float(costs.mean(counts))
+
+
+def cheapest(samples: PairedSamples, costs: Costs) -> tuple[Array, Array, tuple[float, float]] | None:
+    """Return how often each row is flagged by run and by baseline, each at its cheapest threshold.
+
+    Returns
+    -------
+    flagged : two float64 arrays of shape (n,)
+        Shares of the deals in which the other nine folds' cheapest threshold flags the row: both runs are
+        dealt alike.
+    thresholds : (float, float)
+        Cheapest on all rows.
+
+    None where there are fewer units than folds, or a fold leaves one class alone.
+    """
+    sides = (samples.run.predictions, samples.baseline.predictions)
+    unit, objective = units_of(sides[0]), Objective("cost", costs=costs)
+    if len(np.unique(unit)) < FOLDS:
+        return None
+    flagged = [np.zeros(len(p)) for p in sides]
+    repeats = REPEATS if len(unit) <= MANY else 1
+    rng = samples.sampling.generator(8)
+    for _ in range(repeats):
+        fold = dealt(unit, FOLDS, rng)
+        for k in range(FOLDS):
+            for p, share in zip(sides, flagged, strict=True):
+                at = _chosen(p, fold != k, objective)
+                if at is None:
+                    return None
+                share[fold == k] += (scores_of(p)[fold == k] >= at) / repeats
+    whole = [_chosen(p, np.ones(len(p), dtype=bool), objective) for p in sides]
+    assert whole[0] is not None and whole[1] is not None  # noqa: S101  parts of them had one
+    return flagged[0], flagged[1], (whole[0], whole[1])
+
+
+def scores_of(p: Predictions) -> npt.NDArray[np.floating]:
+    """Return the scores of predictions that have some."""
+    assert not isinstance(p.scores, NoScores)  # noqa: S101  asked before
+    return p.scores.values
+
+
+def _chosen(p: Predictions, rows: Bools, objective: Objective) -> float | None:
+    """The cheapest threshold of some rows; infinite where flagging none is."""
+    weights = p.weights[rows] if p.weighted else None
+    best = Sweep.of(ScoreTable.of(scores_of(p)[rows], p.y_true[rows].astype(bool), weights)).best(objective)
+    return best.threshold if isinstance(best, Optimum) else None
+
+
+def rechosen(tables: Tables, repeated: Sequence[Tables], costs: Costs) -> tuple[Array, Array]:
+    """Return the true and false alarms on all rows of thresholds that were chosen anew in resamples.
+
+    Returns
+    -------
+    tp, fp : float64 arrays of shape (resamples, 2)
+        Run and baseline: how far a choice on other rows moves the counts.
+    """
+    cells = []
+    for pair in repeated:
+        for whole, again in zip(tables, pair, strict=True):
+            spent = costs.fp * again.fp - costs.tn * again.fp + (costs.tp - costs.fn) * again.tp
+            best = int(np.append(spent, 0.0).argmin())
+            at = again.scores[best] if best < len(again) else np.inf
+            cells.append(found_at(whole, np.searchsorted(whole.scores, [at])))
+    tp, fp = np.array(cells).reshape(-1, 2, 2).transpose(2, 0, 1)
+    return tp, fp
+
+
+def spread_of(p: Predictions, values: Array) -> tuple[float, float]:
+    """Return the standard error of a weighted sum over rows, and its degrees of freedom.
+
+    Rows that belong together are one term.
+    """
+    unit = units_of(p)
+    sums = unit_sums(unit, p.weights * values, int(unit.max()) + 1)
+    sums = sums[np.unique(unit)]
+    m = len(sums)
+    return float(np.sqrt(m / (m - 1) * ((sums - sums.mean()) ** 2).sum())), float(m - 1)
+
+
+MIDDLE = 0.5
+BETWEEN = 4
+"""Places looked at from one threshold to the next: tied scores are far apart, and what is between counts."""
+
+
+def step_share(table: ScoreTable, place: int) -> float:
+    """Return where a threshold is between the two positives that enclose it: 0 is the lowest, 1 the highest.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.arange(5), np.array([0, 1, 0, 0, 1]) == 1)
+    >>> [step_share(table, place) for place in (2, 3, 4, 1)]
+    [0.0, 0.5, 1.0, 1.0]
+    """
+    first, last = (int((table.tp > table.tp[place] + end).sum()) for end in (ROUNDING, -ROUNDING))
+    last -= 1
+    return (place - first) / (last - first) if last > first else MIDDLE
+
+
+def at_recall(run: ScoreTable, tp: float, share: float = MIDDLE) -> tuple[float, int]:
+    """Return the false positives of a run that finds so many, and the place of its threshold.
+
+    Between two positives every threshold finds as many. The run is put as far between them as its baseline
+    is, so that the same scores give the same threshold and neither is favoured (the upper end spares the run
+    half a step of false positives: five of 37 in a test of equal rankings). Where scores are tied and no
+    threshold finds just as many, it is on the straight line between two: the lower one, which finds more,
+    would have cost the run that was moved, 64 of 65 verdicts on equal runs.
+
+    Parameters
+    ----------
+    run : ScoreTable
+    tp : float
+        Of the baseline.
+    share : float
+        Where the baseline is: see `step_share`.
+
+    Examples
+    --------
+    >>> at_recall(ScoreTable.of(np.array([1, 1, 1, 2, 2]), np.array([1, 0, 0, 1, 0]) == 1), 1.5)
+    (2.0, 0)
+    """
+    found, raised = np.append(run.tp, 0.0), np.append(run.fp, 0.0)
+    last = int((found >= tp - ROUNDING).sum()) - 1
+    if found[last] > tp + ROUNDING:
+        part = (tp - found[last + 1]) / (found[last] - found[last + 1])
+        return float(part * raised[last] + (1 - part) * raised[last + 1]), last
+    first = int((found > tp + ROUNDING).sum())
+    place = first + int(share * (min(last, len(run) - 1) - first) + 0.5)
+    return float(raised[place]), place
+
+
+def limits_at_recall(samples: PairedSamples, threshold: float, level: float) -> tuple[float, float]:
+    """Return limits of how many more false alarms a run raises where it finds as many as its baseline.
+
+    Two things are told by different rows at each threshold of the run: by the positives whether it finds as
+    many, by the negatives how many more it flags. A difference is ruled out where no threshold leaves the
+    squares of both deviations within that of Student's quantile, as the ROC curve of the run then passes by.
+
+    Parameters
+    ----------
+    samples : PairedSamples
+        Of a binary problem with scores in both.
+    threshold : float
+        Of the baseline, which stays.
+    level : float
+
+    Returns
+    -------
+    low, high : float
+        Both 0 where the runs order all rows alike: they then decide alike wherever they find as many.
+    """
+    if _same_order(samples):
+        return 0.0, 0.0
+    more, raised, square, squares, both = _middles(_differences(samples, threshold))
+    square = np.maximum(square, ROUNDING)
+    left = t_quantile((1 + level) / 2, max(len(samples) - 1, 1)) ** 2 - more**2 / square
+    half = np.sqrt(np.maximum(squares - both**2 / square, 0) * np.maximum(left, 0))
+    middle, within = raised - more * both / square, left >= 0
+    return float((middle - half)[within].min()), float((middle + half)[within].max())
+
+
+def _differences(samples: PairedSamples, threshold: float) -> Array:
+    """What is found more and raised more at each score of the run; sums of squares of both, and of products.
+
+    Over rows, or groups of these; shape (5, scores + 1). As the threshold falls each row adds its own.
+    """
+    run, baseline = samples.run.predictions, samples.baseline.predictions
+    values, place = np.unique(scores_of(run), return_inverse=True)
+    size, unit = len(values), np.unique(units_of(run), return_inverse=True)[1]
+    flagged = scores_of(baseline) >= threshold
+    keys, key = np.unique(unit * (size + 1) + size - place, return_inverse=True)
+    owner, at = keys // (size + 1), size - keys % (size + 1)
+
+    def parts(kind: npt.NDArray[np.bool_]) -> tuple[Array, Array, Array]:
+        """Each unit's sum where all is unflagged; what a score adds to it, and what it was before."""
+        start = -sums(unit, run.weights * kind * flagged, int(unit.max()) + 1)
+        added = sums(key, run.weights * kind, len(keys))
+        before = np.cumsum(added) - added
+        return start, added, start[owner] + before - before[np.searchsorted(owner, owner)]
+
+    def down(start: float, added: Array) -> Array:
+        return start + np.append(sums(at, added, size)[::-1].cumsum()[::-1], 0.0)
+
+    positive = run.y_true.astype(bool)
+    (s, x, a), (t, y, b) = parts(positive), parts(~positive)
+    linear = down(s.sum(), x), down(t.sum(), y)
+    squared = down(inner(s, s), 2 * a * x + x**2), down(inner(t, t), 2 * b * y + y**2)
+    return np.array([*linear, *squared, down(inner(s, t), a * y + b * x + x * y)])
+
+
+def _same_order(samples: PairedSamples) -> bool:
+    both = (scores_of(side.predictions) for side in (samples.run, samples.baseline))
+    return np.array_equal(*(np.unique(scores, return_inverse=True)[1] for scores in both))
+
+
+def _middles(every: Array) -> Array:
+    """The middle of each step between two positives, with places on the lines between and that of 0."""
+    first = np.flatnonzero(np.diff(every[0], prepend=np.inf) < -ROUNDING)
+    last = np.append(first[1:], every.shape[1]) - 1
+    steps = every[:, (first + last + 1) // 2]
+    end = steps.shape[1] - 1
+    equal = np.interp(0.0, -steps[0], np.arange(end + 1))
+    at = np.append(np.arange(BETWEEN * end + 1) / BETWEEN, equal)
+    before = np.minimum(at.astype(np.int64), max(end - 1, 0))
+    share = at - before
+    return np.asarray((1 - share) * steps[:, before] + share * steps[:, np.minimum(before + 1, end)])
+
+
+RESAMPLES = 400
+"""Resamples of rows behind the standard errors: 400 know one to 3.5% (1 / sqrt(2 * 400))."""
+MOST_ROWS = 200_000
+"""Rows up to which matching is repeated in resamples, which takes about a second for each pair of runs;
+beyond, the counts stand without an interval, which would be a few thousandths of them."""
+
+
+def fewest_moved(level: float) -> int:
+    """Return from how many rows on that two runs decide differently these can be a significant difference.
+
+    With fewer not even all of them on one side would: McNemar's mid-p is then 1 / 2^m. The spread of so few
+    rows over resamples is no guide: it calls four of four a difference.
+
+    Examples
+    --------
+    >>> fewest_moved(0.95), fewest_moved(0.9)
+    (5, 4)
+    """
+    return math.ceil(-math.log2(1 - level))
+
+
+Cells = tuple[float, float]
+"""True and false positives."""
+
+
+@dataclass(frozen=True)
+class MatchedRuns:
+    """Two binary runs at matched points, and over numbers of alarms."""
+
+    points: tuple[MatchedPoint, ...]
+    alarms: AlarmList
+
+
+@dataclass(frozen=True)
+class _OperatingPoint:
+    """A threshold of the moving run, with the counts of both there and the rows of each class."""
+
+    threshold: float
+    tp: tuple[float, float]
+    fp: tuple[float, float]
+    totals: tuple[float, float]
+
+    def cost(self, costs: Costs) -> tuple[float, float]:
+        """What 1,000 rows cost."""
+        run, base = (cost_of(costs, cells, self.totals) for cells in zip(self.tp, self.fp, strict=True))
+        return run, base
+
+
+def matched_runs(
+    samples: PairedSamples, names: tuple[str, str], costs: Costs | None = None
+) -> MatchedRuns | None:
+    """Return both runs at each matched point and over alarms; None where one has no scores or threshold.
+
+    Parameters
+    ----------
+    samples : PairedSamples
+        Of a binary problem; rows are counted by their weight.
+    names : (str, str)
+        Run and baseline.
+    costs : Costs, optional
+        What outcomes cost; each point then has its cost, and there is one of lowest cost.
+
+    Returns
+    -------
+    MatchedRuns or None
+        Standard errors are those over resamples of rows (or of whole clusters) in each of which the run is
+        matched anew, so that they include that the matching threshold was found on the same rows. At equal
+        recall the limits are those of `limits_at_recall`; at the lowest cost the error is that of what rows
+        cost, which is cross-fitted (Bayle et al. 2020).
+
+    References
+    ----------
+    Efron & Tibshirani 1993, chapters 6 and 8.
+    """
+    run, baseline = samples.run.predictions, samples.baseline.predictions
+    own = [side.facts.threshold for side in (samples.run, samples.baseline)]
+    ends = [None if t is None or isinstance(t.value, tuple) else float(t.value) for t in own]
+    tables = [side.facts.scores for side in (samples.run, samples.baseline)]
+    scored = not isinstance(run.scores, NoScores) and not isinstance(baseline.scores, NoScores)
+    if not isinstance(run.space, Binary) or not scored or ends[0] is None or ends[1] is None:
+        return None
+    if not isinstance(tables[0], ScoreTable) or not isinstance(tables[1], ScoreTable):
+        return None
+    at, both = (ends[0], ends[1]), (tables[0], tables[1])
+    repeated = list(_resampled(samples)) if len(run) <= MOST_ROWS else []
+    kinds = _kinds(_decided(both[0], at[0]), _decided(both[1], at[1]), both[1].positives)
+    points = [_matched(kind, at, both, repeated, samples, names, costs) for kind in kinds]
+    lowest = None if costs is None else _lowest_cost(both, repeated, samples, names, costs)
+    found = points if lowest is None else [*points, lowest]
+    return MatchedRuns(tuple(found), _alarms(at, both, repeated, samples, names))
+
+
+def _kinds(run: Cells, baseline: Cells, positives: float) -> list[MatchKind]:
+    """Points at which both runs flag something.
+
+    A baseline that finds none or all of the positives has no recall to match: one that finds all does so at
+    any lower threshold, too.
+    """
+    kinds: list[MatchKind] = []
+    if sum(run) > ROUNDING or sum(baseline) > ROUNDING:
+        kinds.append("own_thresholds")
+    if ROUNDING < baseline[0] < positives - ROUNDING:
+        kinds.append("equal_recall")
+    if sum(baseline) > ROUNDING:
+        kinds.append("equal_alarms")
+    return kinds
+
+
+def _resampled(samples: PairedSamples) -> Iterator[Tables]:
+    sampling = replace(samples.sampling, resamples=min(RESAMPLES, samples.sampling.resamples))
+    units = Units.of(samples.run.predictions, sampling, leave_out=False)
+    both = [RunReplicates(side, units).tables for side in (samples.run, samples.baseline)]
+    yield from zip(*both, strict=True)
+
+
+def _matched(
+    kind: MatchKind,
+    own: tuple[float, float],
+    tables: Tables,
+    repeated: list[Tables],
+    samples: PairedSamples,
+    names: tuple[str, str],
+    costs: Costs | None,
+) -> MatchedPoint:
+    count = _Counter(samples)
+    if kind == "equal_recall":
+        return _at_equal_recall(own[1], tables, count, names, costs)
+    point = _point(kind, own, tables)
+    again = [_point(kind, own, pair) for pair in repeated]
+    tp_moved, fp_moved = count.moved((point.threshold, own[1]))
+    if kind == "own_thresholds":
+        found = count.of_rate("recall", point.tp, point.totals[0], tp_moved)
+        alarms = count.of_rate("fpr", point.fp, point.totals[1], fp_moved)
+    else:
+        found = count.of(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
+        alarms = count.of(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
+    cost = None
+    if costs is not None:
+        every = [p.cost(costs) for p in again]
+        cost = count.of(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
+    flagged = sum(_decided(tables[0], point.threshold))
+    between = kind == "equal_alarms" and flagged > point.tp[0] + point.fp[0] + ROUNDING
+    return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost, between)
+
+
+def _at_equal_recall(
+    own: float,
+    tables: Tables,
+    count: _Counter,
+    names: tuple[str, str],
+    costs: Costs | None,
+) -> MatchedPoint:
+    """Both where they find as many, so that false alarms alone are what differs, and what they cost."""
+    point, samples = _point("equal_recall", (own, own), tables), count.samples
+    gap, moved = point.fp[0] - point.fp[1], count.moved((point.threshold, own))[1]
+    few = len(samples) <= MOST_ROWS
+    ends = limits_at_recall(samples, own, samples.sampling.level) if few else (gap, gap)
+    ends = min(ends[0], gap), max(ends[1], gap)  # they are of the middle of each step, the gap need not be
+    alarms = count.judged(point.fp, ends, moved, more_is_better=False)
+    cost = None
+    if costs is not None:
+        each = 1000 * (costs.fp - costs.tn) / sum(point.totals)
+        low, high = sorted(each * end for end in ends)
+        cost = count.judged(point.cost(costs), (low, high), moved, more_is_better=False)
+    found = MatchedCount(point.tp, 0.0, verdict="equal_by_design")
+    between = _decided(tables[0], point.threshold)[0] > point.tp[0] + ROUNDING
+    return MatchedPoint(*names, "equal_recall", (point.threshold, own), found, alarms, cost, between)
+
+
+def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _OperatingPoint:
+    """Move the run to the baseline's recall, or to its number of alarms; the baseline stays."""
+    run, baseline = tables
+    stays = int(np.searchsorted(baseline.scores, own[1]))
+    tp, fp = _counts(baseline, stays)
+    match kind:
+        case "equal_recall":
+            raised, place = at_recall(run, tp, step_share(baseline, stays))
+            mine = tp, raised
+        case "equal_alarms":
+            wanted = np.array([tp + fp])
+            (found,), (raised_there,) = at_alarms(run, wanted)
+            mine = float(found), float(raised_there)
+            place = int(raising(run, wanted)[0])
+            # within a tie the threshold is that which flags all of it
+            place -= sum(_counts(run, place)) < sum(mine) - ROUNDING
+        case _:
+            place = int(np.searchsorted(run.scores, own[0]))
+            mine = _counts(run, place)
+    threshold = float(run.scores[place]) if place < len(run) else float(np.nextafter(run.scores[-1], np.inf))
+    threshold = own[0] if kind == "own_thresholds" else threshold
+    return _OperatingPoint(threshold, (mine[0], tp), (mine[1], fp), (baseline.positives, baseline.negatives))
+
+
+def _decided(table: ScoreTable, threshold: float) -> tuple[float, float]:
+    """True and false alarms at a threshold."""
+    return _counts(table, int(np.searchsorted(table.scores, threshold)))
+
+
+def _counts(table: ScoreTable, place: int) -> tuple[float, float]:
+    """True and false alarms at the threshold in a place of the table; none beyond its end."""
+    tp, fp = found_at(table, np.array([place]))
+    return float(tp[0]), float(fp[0])
+
+
+@dataclass(frozen=True)
+class _Counter:
+    """What is counted of both, with the interval of its difference and the verdict."""
+
+    samples: PairedSamples
+
+    def moved(self, thresholds: tuple[float, float]) -> tuple[int, int]:
+        """Return how many positives and negatives, or groups of these, two thresholds decide differently."""
+        sides = (self.samples.run.predictions, self.samples.baseline.predictions)
+        run, base = (scores_of(p) >= at for p, at in zip(sides, thresholds, strict=True))
+        return self.units(run != base)
+
+    def units(self, differ: Bools) -> tuple[int, int]:
+        """Return of how many independent positives and negatives rows that differ are."""
+        p = self.samples.run.predictions
+        positive, unit = p.y_true.astype(bool), units_of(p)
+        found, alarms = (len(np.unique(unit[differ & side])) for side in (positive, ~positive))
+        return found, alarms
+
+    def of_rate(self, metric: str, values: tuple[float, float], rows: float, moved: int) -> MatchedCount:
+        """Return a count at both runs' own thresholds, with the interval and verdict of its rate."""
+        record = find(metric, "binary")
+        rate = paired_difference(record, self.samples, ("run", "baseline")).difference
+        gap = values[0] - values[1]
+        if rate.low is None or rate.high is None or rate.low == rate.high:
+            return MatchedCount(values, gap)
+        verdict: MatchVerdict = verdict_of(rate.low, rate.high, record.better)
+        if verdict == "not_demonstrated" and moved < fewest_moved(self.samples.sampling.level):
+            verdict = "too_few_to_say"
+        return MatchedCount(values, gap, rows * rate.low, rows * rate.high, verdict)
+
+    def of(
+        self,
+        values: tuple[float, float],
+        again: list[tuple[float, float]],
+        moved: int,
+        *,
+        more_is_better: bool,
+    ) -> MatchedCount:
+        """Return a count with the spread of its difference over resamples."""
+        spread = float(np.std([a - b for a, b in again])) if len(again) > 1 else 0.0
+        free = float(max(len(self.samples) - 1, 1))
+        return self.known(values, spread, free, moved, more_is_better=more_is_better)
+
+    def known(
+        self, values: tuple[float, float], spread: float, free: float, moved: int, *, more_is_better: bool
+    ) -> MatchedCount:
+        """Return a count whose difference has a standard error and its degrees of freedom."""
+        ends = StudentCurve(values[0] - values[1], spread, free).limits(self.samples.sampling.level)
+        return self.judged(values, ends, moved, more_is_better=more_is_better)
+
+    def judged(
+        self, values: tuple[float, float], ends: tuple[float, float], moved: int, *, more_is_better: bool
+    ) -> MatchedCount:
+        """Return a count whose difference has limits; without any where these are one number."""
+        gap, (low, high) = values[0] - values[1], ends
+        if low == high:
+            return MatchedCount(values, gap)
+        excludes = low > 0 or high < 0
+        if moved < fewest_moved(self.samples.sampling.level):
+            few = MatchedCount(values, gap, low, high, "too_few_to_say")
+            return replace(few, low=None, high=None) if excludes else few  # no interval may say otherwise
+        verdict: MatchVerdict = "not_demonstrated"
+        if excludes:
+            verdict = "better" if (low > 0) == more_is_better else "worse"
+        return MatchedCount(values, gap, low, high, verdict)
+
+
+def _alarms(
+    own: tuple[float, float],
+    tables: Tables,
+    repeated: list[Tables],
+    samples: PairedSamples,
+    names: tuple[str, str],
+) -> AlarmList:
+    raised = [sum(_counts(t, int(np.searchsorted(t.scores, at)))) for t, at in zip(tables, own, strict=True)]
+    rows = tables[0].positives + tables[0].negatives
+    _, marked = alarm_numbers(rows, (raised[0], raised[1]))
+    again = np.array([gaps_found(pair, marked / rows) for pair in repeated])
+    found = [at_alarms(table, marked)[0] for table in tables]
+    reached = [np.append(t.scores, np.inf)[raising(t, marked)].tolist() for t in tables]
+    count, free = _Counter(samples), float(max(len(samples) - 1, 1))
+    spread = again.std(axis=0) if len(again) > 1 else np.zeros(len(marked))
+    counted = {
+        alarms: count.known((float(a), float(b)), float(s), free, count.moved((*at,))[0], more_is_better=True)
+        for alarms, a, b, s, *at in zip(marked.tolist(), *found, spread, *reached, strict=True)
+    }
+    return alarm_list(names, tables, (raised[0], raised[1]), counted)
+
+
+def _lowest_cost(
+    tables: Tables,
+    repeated: list[Tables],
+    samples: PairedSamples,
+    names: tuple[str, str],
+    costs: Costs,
+) -> MatchedPoint | None:
+    """Both runs where their cost is lowest, each row decided by thresholds that it took no part in.
+
+    The error is that of the rows and that of the choice: without the second 22 of 210 pairs of equal runs
+    were called different, with it 12 (n = 200 and 400, prevalence 0.3 and 0.1).
+    """
+    chosen = cheapest(samples, costs)
+    if chosen is None:
+        return None
+    run, base, thresholds = chosen
+    p = samples.run.predictions
+    positive, count = p.y_true.astype(bool), _Counter(samples)
+    again = rechosen(tables, repeated, costs) if repeated else (np.zeros((1, 2)),) * 2
+
+    tp_moved, fp_moved = count.units(run != base)
+
+    def both(per: tuple[float, float], moved_rows: int, *, more_is_better: bool) -> MatchedCount:
+        """What flagged rows add up to, a positive and a negative with its own amount."""
+        each = np.where(positive, *per)
+        spread, free = spread_of(p, each * (run - base))
+        drawn = sum(amount * (cells[:, 0] - cells[:, 1]) for amount, cells in zip(per, again, strict=True))
+        values = [float(p.weights @ (each * side)) for side in (run, base)]
+        error = float(np.hypot(spread, np.std(drawn)))
+        return count.known((values[0], values[1]), error, free, moved_rows, more_is_better=more_is_better)
+
+    total = float(p.weights.sum())
+    found = both((1.0, 0.0), tp_moved, more_is_better=True)
+    alarms = both((0.0, 1.0), fp_moved, more_is_better=False)
+    per = (1000 * (costs.tp - costs.fn) / total, 1000 * (costs.fp - costs.tn) / total)
+    gap = both(per, tp_moved + fp_moved, more_is_better=False)
+    totals = (float(p.weights[positive].sum()), float(p.weights[~positive].sum()))
+    values = [cost_of(costs, cells, totals) for cells in zip(found.values, alarms.values, strict=True)]
+    cost = replace(gap, values=(values[0], values[1]))
+    return MatchedPoint(*names, "lowest_cost", thresholds, found, alarms, cost)

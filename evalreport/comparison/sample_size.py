@@ -1,0 +1,246 @@
+"""How many rows a question needs: from what a sample like this one can tell."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from evalreport.comparison.comparison import Comparison, Difference
+from evalreport.comparison.verdicts import possible
+from evalreport.core.errors import DataError
+from evalreport.core.format import DIGITS
+from evalreport.core.json_codec import Whole
+from evalreport.core.result import Estimate, Undefined
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.intervals.distributions import normal_quantile
+from evalreport.intervals.paired import POWER
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
+
+Question: TypeAlias = Literal["half_width", "fixed", "other_rows", "same_rows"]
+
+
+def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
+    """Return how many rows demonstrate a difference, where `rows` demonstrate another with the same chance.
+
+    A standard error falls with the square root of the number of rows, as long as they are of the same kind.
+
+    Parameters
+    ----------
+    rows : int
+        Of the pilot: the rows that `detectable` was worked out for.
+    detectable : float
+        What they demonstrate, > 0.
+    wanted : float
+        What is to be demonstrated, on the same scale.
+
+    Returns
+    -------
+    int or None
+        None where no number of rows will do: a difference of 0.
+
+    Examples
+    --------
+    >>> rows_needed(400, 0.02, 0.01), rows_needed(400, 0.02, 0.0)
+    (1600, None)
+    """
+    if not wanted or not math.isfinite(detectable):
+        return None
+    # a whole number of rows is not rounded up for the last digit of a float
+    return math.ceil(rows * (detectable / wanted) ** 2 - 1e-9)
+
+
+def about_rows(rows: int) -> str:
+    """Return a number of rows as it is told: two digits, rounded up, for a pilot knows it no better.
+
+    Examples
+    --------
+    >>> about_rows(60061), about_rows(120), about_rows(7)
+    ('61,000 rows', '120 rows', '7 rows')
+    """
+    step = 10 ** max(0, len(str(rows)) - DIGITS)
+    return f"{math.ceil(rows / step) * step:,} row{'' if rows == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class RowsNeeded:
+    """How many rows a question about one metric needs, from what a pilot tells.
+
+    Parameters
+    ----------
+    metric : str
+    question : {"half_width", "fixed", "other_rows", "same_rows"}
+        An interval of plus or minus `wanted`; a difference of `wanted` from a fixed value, from another model
+        on as many other rows, from another model on the same rows, demonstrated with 80% probability.
+    wanted : float
+    rows : int
+        Of the pilot.
+    reached : float or None
+        What the pilot reaches: its half-width, or the difference that it demonstrates; None where it
+        demonstrates no difference that the metric can have.
+    needed : int or None
+        Rows that the question needs; None where no number will do: the metric cannot differ by so much.
+    run, baseline : str
+        Of a comparison: the two that differ.
+    needed_most : int or None
+        Rows that the question needs where the metric is at the unfavourable end of the pilot's interval,
+        where it varies most. None of a comparison, and where no number will do.
+    """
+
+    metric: str
+    question: Question
+    wanted: float
+    rows: Whole
+    reached: float | None
+    needed: Whole | None
+    run: str = ""
+    baseline: str = ""
+    needed_most: Whole | None = None
+
+
+def planned(
+    ev: Evaluation, metric: str, *, half_width: float | None = None, detect: float | None = None
+) -> tuple[RowsNeeded, ...]:
+    """Return the rows that a question about a metric needs, from one pilot.
+
+    Parameters
+    ----------
+    ev : Evaluation
+        Of the pilot, whose interval tells how surely so many rows know the metric.
+    metric : str
+    half_width, detect : float, optional
+        What is wanted, > 0, on the scale of the metric.
+
+    Raises
+    ------
+    DataError
+        The pilot has no value, or no interval, of the metric.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> pilot = evaluate_predictions(predictions(Binary(0, 1), [0, 1] * 50, [0, 1] * 40 + [1, 0] * 10))
+    >>> [(one.needed, one.needed_most) for one in planned(pilot, "accuracy", half_width=0.02)]
+    [(1511, 1940)]
+    """
+    result = ev[metric]
+    if isinstance(result, Undefined) or result.low is None or result.high is None:
+        raise DataError(
+            f"the pilot has no interval of {metric}: {result.reason}",
+            where="--metric",
+            fix="bring more rows, or ask for another metric",
+        )
+    half, value, rows = (result.high - result.low) / 2, result.value, ev.rows
+    more, found = _times_wider(find(metric), result), []
+    if half_width is not None:
+        needed = [rows_needed(rows, half * times, half_width) for times in (1.0, more)]
+        found.append(
+            RowsNeeded(metric, "half_width", half_width, rows, half, needed[0], needed_most=needed[1])
+        )
+    if detect is not None:
+        alone = half * (1 + normal_quantile(POWER) / normal_quantile((1 + ev.sampling.level) / 2))
+        questions: tuple[tuple[Question, float], ...] = (
+            ("fixed", alone),
+            ("other_rows", alone * math.sqrt(2)),
+        )
+        for question, reach in questions:
+            wanted = possible(metric, value, detect) or 0.0
+            needed = [rows_needed(rows, reach * times, wanted) for times in (1.0, more)]
+            reached = possible(metric, value, reach)
+            found.append(
+                RowsNeeded(metric, question, detect, rows, reached, needed[0], needed_most=needed[1])
+            )
+    return tuple(found)
+
+
+def _times_wider(metric: Metric, pilot: Estimate) -> float:
+    """How many times as wide an interval is at the end of the pilot's interval where the metric varies most.
+
+    Within a range of two ends as a proportion does, most in the middle; above one end in proportion to it.
+    """
+    if pilot.low is None or pilot.high is None:
+        return 1.0
+
+    def spread(value: float) -> float:
+        above = math.inf if math.isinf(metric.low) else value - metric.low
+        below = math.inf if math.isinf(metric.high) else metric.high - value
+        return math.sqrt(above * below) if math.isfinite(above * below) else min(above, below)
+
+    middle = (metric.low + metric.high) / 2
+    ends = [pilot.low, pilot.high]
+    if pilot.low < middle < pilot.high:
+        ends.append(middle)
+    here, most = spread(pilot.value), max(map(spread, ends))
+    if here > 0:
+        return max(1.0, most / here) if math.isfinite(most) else 1.0
+    # without a mistake the interval is that of hardly any variance; its end has some
+    half = (pilot.high - pilot.low) / 2
+    return max(1.0, normal_quantile(0.975) * most / math.sqrt(pilot.n) / half) if math.isfinite(most) else 1.0
+
+
+def _reach(d: Difference) -> float:
+    """What the sample would demonstrate, if the metric could differ so much."""
+    if d.adjusted is None:
+        return math.inf
+    ends = normal_quantile((1 + d.adjusted.level) / 2)
+    return (d.adjusted.high - d.adjusted.low) / 2 * (1 + normal_quantile(POWER) / ends)
+
+
+def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
+    """Return the rows that demonstrate a difference of so much, of each metric of each pair.
+
+    Parameters
+    ----------
+    found : Comparison
+    wanted : float
+        The difference, > 0, on the scale of each metric.
+    """
+    shared = {(run, base): pairing for run, base, pairing in found.pairings}
+    rows = {name: ev.rows for name, ev in zip(found.names, found.evaluations, strict=True)}
+    told = []
+    for d in found.differences:
+        if d.detectable is None:
+            continue
+        pairing = shared[d.run, d.baseline]
+        paired = pairing.kind == "paired"
+        n = pairing.n_shared if paired else min(rows[d.run], rows[d.baseline])
+        reach = d.detectable.difference or _reach(d)
+        needed = rows_needed(n, reach, possible(d.metric, d.values[1], wanted) or 0.0)
+        question: Question = "same_rows" if paired else "other_rows"
+        reached = d.detectable.difference
+        told.append(RowsNeeded(d.metric, question, wanted, n, reached, needed, d.run, d.baseline))
+    return tuple(told)
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Whether two one-sided tests say that a metric of two runs differs by less than `within`."""
+
+    metric: str
+    run: str
+    baseline: str
+    within: float
+    equal: bool
+
+
+def equivalences(found: Comparison, within: float) -> tuple[Equivalence, ...]:
+    """Return of each difference that has an interval whether the two runs are equal within so much.
+
+    Parameters
+    ----------
+    found : Comparison
+    within : float
+        The margin, > 0, on the scale of each metric.
+
+    References
+    ----------
+    Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15:657.
+    """
+    return tuple(
+        Equivalence(d.metric, d.run, d.baseline, within, d.equal_within < within)
+        for d in found.differences
+        if d.equal_within is not None
+    )

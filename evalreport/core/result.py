@@ -1,0 +1,184 @@
+"""Where numbers come from: the run, the file, the columns, the commit.
+
+What a computed number is: an `Estimate` with its interval, or `Undefined` with its reason.
+
+Undefined is not zero: a value that cannot be computed is null with a reason, all the way from the
+formula to `evaluation.json`, MLflow and the page.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from evalreport.core.format import at, count, decimals, show
+from evalreport.core.json_codec import Mass
+from evalreport.core.text import printable
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers come from; passed in, never read from the clock or the machine by the core.
+
+    All text, shown as it is. Times are UTC, ISO 8601. `label_names` are pairs of a label as it stands in the
+    data and what people call it, which is what everything else says.
+    """
+
+    run_id: str = ""
+    run_name: str = ""
+    experiment: str = ""
+    dataset: str = ""
+    source: str = ""
+    sha256: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    parser: str = ""
+    model: str = ""
+    tracking: str = ""
+    made: str = ""
+    command: str = ""
+    commit: str = ""
+    software: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    unit: tuple[str, str] = ("case", "cases")
+    label_names: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with the interval that says how well this sample knows it.
+
+    Parameters
+    ----------
+    value : float
+        Finite.
+    n : float
+        The (weighted) number of rows that the value was computed over.
+    low, high : float or None
+        Confidence limits with ``low <= value <= high``, or None where there is no interval.
+    method : str or None
+        How the interval was made: ``wilson``, ``delong``, …
+    standard_error : float or None
+        Standard error of `value` on its own scale, where the method has one.
+    reason : str or None
+        Why there is no interval, when there is none.
+
+    Examples
+    --------
+    >>> Estimate(0.75, n=40, low=0.6, high=0.86, method="wilson").width
+    0.26
+    """
+
+    KEYS: ClassVar = ("value", "low", "high", "method", "n", "standard_error", "reason")
+
+    value: float
+    n: Mass
+    low: float | None = None
+    high: float | None = None
+    method: str | None = None
+    standard_error: float | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value):
+            raise ValueError(f"an Estimate is finite, not {self.value}; use Undefined(reason)")
+        if self.low is not None and self.high is not None and not self.low <= self.value <= self.high:
+            raise ValueError(f"interval {self.low} to {self.high} does not hold its value {self.value}")
+
+    @property
+    def width(self) -> float | None:
+        """Width of the interval, or None where there is none."""
+        if self.low is None or self.high is None:
+            return None
+        return round(self.high - self.low, 12)
+
+    def _repr_html_(self) -> str:
+        """Value, interval and how it was made, for a notebook."""
+        if self.low is None or self.high is None:
+            why = _as_html(self.reason or "none was made")
+            return f"<b>{show(self.value, 'ratio')}</b> (no interval: {why})"
+        places = decimals(self.low, self.high, "ratio", self.value)
+        value, low, high = (at(each, places, "ratio") for each in (self.value, self.low, self.high))
+        return f"<b>{value}</b> ({low} to {high}; n {count(self.n)}, {_as_html(self.method or 'given')})"
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """No number, and why.
+
+    Parameters
+    ----------
+    reason : str
+    n : float
+        The (weighted) number of rows that there were.
+
+    Examples
+    --------
+    >>> Undefined("no positive example").value is None
+    True
+    """
+
+    KEYS: ClassVar = Estimate.KEYS
+
+    reason: str
+    n: Mass = 0.0
+
+    @property
+    def value(self) -> None:
+        """None, so that ``result.value`` can be read of either kind."""
+        return None
+
+    def _repr_html_(self) -> str:
+        """Why there is no number, for a notebook."""
+        return f"<i>undefined</i>: {_as_html(self.reason)}"
+
+    @classmethod
+    def claims(cls, data: Mapping[str, Any]) -> bool:
+        """Return whether JSON data with the keys of a result are undefined: there is no value."""
+        return data["value"] is None
+
+
+def _as_html(text: str) -> str:
+    return escape(printable(text))
+
+
+Result: TypeAlias = Undefined | Estimate
+
+
+Severity: TypeAlias = Literal["error", "caution", "note"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing worth knowing, in plain English, provable from its evidence.
+
+    Parameters
+    ----------
+    rule : str
+        Name of the rule that fired, e.g. ``never_predicted``.
+    severity : {"error", "caution", "note"}
+        ``error``: the model, or the evaluation, is broken; ``caution``: a number misleads; ``note``.
+    claim : str
+        What is the case, in one or two sentences.
+    evidence : mapping
+        The numbers behind the claim, by name.
+    action : str
+        What to do about it.
+    section : str
+        Id of the report's section that shows more; may be empty.
+
+    Examples
+    --------
+    >>> Finding("never_predicted", "error", "“b” is never predicted.", {"labels": ["b"]}).rule
+    'never_predicted'
+    """
+
+    rule: str
+    severity: Severity
+    claim: str
+    evidence: Mapping[str, Any]
+    action: str = ""
+    section: str = ""

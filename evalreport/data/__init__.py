@@ -1,0 +1,1 @@
+"""Labels, scores and predictions, validated."""

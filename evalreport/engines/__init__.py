@@ -1,1 +1,0 @@
-"""Engines read predictions into facts."""

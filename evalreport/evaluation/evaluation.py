@@ -1,0 +1,379 @@
+"""`evaluation.json` as it stands in the file: the keys, their types and their ranges.
+
+`Evaluation`: everything known of one set of predictions, and its lossless JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from evalreport.core.errors import DataError, UsageError, nearest
+from evalreport.core.estimate_format import valued
+from evalreport.core.json_codec import Infinite, Mass, Whole, alike, decode, differing, dumps, encode, loads
+from evalreport.core.lazy import Later
+from evalreport.core.result import Estimate, Finding, Provenance, Result, Undefined
+from evalreport.curves.binary import BinaryCurves
+from evalreport.curves.curves import Curves
+from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
+from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.data.predictions import Origin, Predictions, Threshold
+from evalreport.data.scores import ScoreKind
+from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, RowCounts, Slice, Swap
+from evalreport.features.text_labels.outcomes import ParsingReport
+from evalreport.features.text_labels.repeated_answers import RepeatedAnswers
+from evalreport.intervals.cross_validation import Folds
+from evalreport.intervals.settings import Sampling
+from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.statistics.confusion import Counts
+from evalreport.thresholds.best_threshold import SweepRecord, Tuned
+from evalreport.thresholds.sweep import Sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CLASS_KEYS = "class_keys"
+"""What a logged `evaluation.json` holds beside the evaluation: each label's metric key in MLflow."""
+UNREAD = "(not readable)"
+"""The column of answers that could not be parsed."""
+
+
+@dataclass(frozen=True)
+class ConfusionRecord:
+    """The confusion matrix by its cells: code of the truth, code of the prediction, weight."""
+
+    labels: tuple[Label, ...]
+    predicted_labels: tuple[Label, ...]
+    cells: tuple[tuple[Whole, Whole, Mass], ...]
+
+    @classmethod
+    def of(cls, space: LabelSpace, counts: Counts) -> ConfusionRecord:
+        """Return the record of a matrix; unread answers have a column when there are any."""
+        cells = zip(counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True)
+        unread = (UNREAD,) if counts.unparsed else ()
+        return cls(space.labels, (*space.labels, *unread), tuple(cells))
+
+    def counts(self, size: int) -> Counts:
+        """Return the matrix.
+
+        Raises
+        ------
+        ValueError
+            A cell outside the labels, or cells out of order.
+        """
+        cells = np.array(self.cells, dtype=np.float64).reshape(-1, 3)
+        rows, columns = cells[:, 0], cells[:, 1]
+        codes = (rows * (size + 1) + columns).astype(np.int64)
+        if (rows >= size).any() or (columns > size).any() or (np.diff(codes) <= 0).any():
+            raise ValueError(f"cells of the confusion matrix lie outside {size} labels, or out of order")
+        return Counts(size, codes, np.ascontiguousarray(cells[:, 2]))
+
+
+@dataclass(frozen=True)
+class EvaluationRecord:
+    """Every key of `evaluation.json`, in order."""
+
+    schema: Literal[1]
+    task: Task
+    n: Whole
+    weight: Mass
+    labels: tuple[Label, ...]
+    positive: Label | None
+    ordered: bool
+    threshold: tuple[Infinite, ...] | float | None
+    threshold_origin: Origin | None
+    score_kind: ScoreKind | None
+    weighted: bool
+    clusters: Whole | None
+    truth_digest: str
+    sampling: Sampling
+    metrics: Mapping[str, Result]
+    no_skill: Mapping[str, float]
+    classes: tuple[ClassResult, ...]
+    confusion: ConfusionRecord | None
+    curves: BinaryCurves | MulticlassCurves | MultilabelCurves | Undefined
+    thresholds: SweepRecord | None
+    parsing: ParsingReport | None
+    slices: tuple[Slice, ...]
+    disparities: tuple[Disparity, ...]
+    mistakes: tuple[Mistake, ...]
+    swaps: tuple[Swap, ...]
+    pair_texts: tuple[tuple[Whole, Whole, tuple[str, ...]], ...]
+    row_counts: RowCounts | None
+    off_coverage: Mapping[str, str]
+    folds: Folds | None
+    answers: RepeatedAnswers | None
+    facts: Mapping[str, float]
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    provenance: Provenance
+
+    def space(self) -> LabelSpace:
+        """Return the label space."""
+        match self.task:
+            case "binary":
+                negative, positive = self.labels
+                return Binary(negative, positive)
+            case "multiclass":
+                return Multiclass(self.labels, ordered=self.ordered)
+            case "multilabel":
+                return Multilabel(self.labels)
+
+    def operating_point(self) -> Threshold | None:
+        """Return where the decision was taken; an infinite threshold is null, told by its origin."""
+        if self.threshold_origin is None:
+            return None
+        return Threshold(math.inf if self.threshold is None else self.threshold, self.threshold_origin)
+
+    def class_results(self) -> tuple[ClassResult, ...]:
+        """Return the classes, those of a multilabel problem with their thresholds."""
+        if self.classes and tuple(entry.label for entry in self.classes) != self.space().shown:
+            raise ValueError("the classes are not the labels")
+        point = self.operating_point()
+        if point is None or self.task != "multilabel":
+            return self.classes
+        given = point.value if isinstance(point.value, tuple) else (point.value,) * len(self.classes)
+        return tuple(replace(entry, threshold=at) for entry, at in zip(self.classes, given, strict=True))
+
+    def sweep(self) -> Sweep | None:
+        """Return the thresholds of a binary problem."""
+        return (
+            None if self.thresholds is None or self.task == "multilabel" else Sweep.from_wire(self.thresholds)
+        )
+
+    def tuned(self) -> Tuned | None:
+        """Return the thresholds that were chosen label by label."""
+        if self.thresholds is None or self.task != "multilabel":
+            return None
+        (tuned,) = self.thresholds.optima.values()
+        if not isinstance(tuned, Tuned):
+            raise ValueError("a multilabel problem has one threshold per label")
+        return tuned
+
+
+NO_CURVES = Undefined("not computed")
+WHAT = "evaluation.json"
+SCHEMA: Literal[1] = 1
+"""Version of `evaluation.json`; a reader refuses a newer one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """Everything known of one set of predictions.
+
+    Two evaluations are equal when their JSON is. `predictions` are at hand only in the session that
+    made the evaluation; a paired comparison needs them. Without intervals a metric is worked out when it is
+    first read, and the fields from `truth_digest` to `findings` when the first of them is. What a label of
+    several has beyond the metrics that pages show is worked out when the first of it is read.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    rows : int
+    weight : float
+        Sum of weights (the number of rows without weights).
+    metrics : mapping from name to Estimate or Undefined
+        The catalogue of the task, in its order.
+    no_skill : mapping from name to float
+        What an answer that ignores the input would reach.
+    classes : tuple of ClassResult
+        One per label (binary: none; its two classes are the metrics themselves).
+    confusion : Counts or None
+        Binary and multiclass.
+    tuned : Tuned or None
+        Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
+    folds : Folds or None
+        Of a cross-validation: every metric fold by fold.
+    answers : RepeatedAnswers or None
+        Of several answers to each row: one of them, the most frequent, any of k.
+    curves, sweep, parsing, slices, disparities, mistakes, swaps, findings, provenance
+        Undefined parts are None or empty.
+    pair_texts : tuple of (truth code, predicted code, texts)
+        Example texts of frequent confusions, only when their column was named.
+    row_counts : RowCounts or None
+        Where rows weigh: the same counts in rows.
+    off_coverage : mapping from a metric's name to text
+        Where its interval did not hold what it promises, in the worst setting simulated.
+    """
+
+    space: LabelSpace
+    rows: int
+    weight: float
+    sampling: Sampling
+    metrics: Mapping[str, Result]
+    score_kind: ScoreKind | None = None
+    threshold: Threshold | None = None
+    weighted: bool = False
+    clusters: int | None = None
+    confusion: Counts | None = None
+    tuned: Tuned | None = None
+    parsing: ParsingReport | None = None
+    folds: Folds | None = None
+    answers: RepeatedAnswers | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+    predictions: Predictions | None = None
+    truth_digest: Later[str] = Later("")
+    no_skill: Later[Mapping[str, float]] = Later(dict)
+    classes: Later[tuple[ClassResult, ...]] = Later(())
+    curves: Later[Curves | Undefined] = Later(NO_CURVES)
+    sweep: Later[Sweep | None] = Later(None)
+    slices: Later[tuple[Slice, ...]] = Later(())
+    disparities: Later[tuple[Disparity, ...]] = Later(())
+    mistakes: Later[tuple[Mistake, ...]] = Later(())
+    swaps: Later[tuple[Swap, ...]] = Later(())
+    pair_texts: Later[tuple[tuple[int, int, tuple[str, ...]], ...]] = Later(())
+    row_counts: Later[RowCounts | None] = Later(None)
+    off_coverage: Later[Mapping[str, str]] = Later(dict)
+    facts: Later[Mapping[str, float]] = Later(dict)
+    notes: Later[tuple[str, ...]] = Later(())
+    findings: Later[tuple[Finding, ...]] = Later(())
+
+    @classmethod
+    def completed_later(cls, whole: Callable[[], Self], **known: Any) -> Self:
+        """Return the evaluation of which some fields are known; the others are those of the whole."""
+        once = cache(whole)
+        later = (name for name, kind in vars(Evaluation).items() if isinstance(kind, Later))
+        return cls(**(known | {name: partial(_field, once, name) for name in later}))
+
+    def changed(self, **changes: Any) -> Self:
+        """Return the same evaluation with other fields; unlike `dataclasses.replace` it makes none."""
+        return type(self)(**{entry.name: vars(self)[entry.name] for entry in fields(self)} | changes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What was assumed, set aside or not used on the way here; each once, without full stops."""
+        told = (*self.notes, *self.provenance.notes)
+        return tuple(dict.fromkeys(note.removesuffix(".") for note in told))
+
+    def __repr__(self) -> str:
+        labels = "" if isinstance(self.space, Binary) else f", {len(self.space)} labels"
+        known = {name: r for name in HEADLINE[self.task] if isinstance(r := self.metrics.get(name), Estimate)}
+        some = [f"{name} {valued(r, find(name, self.task).style)}" for name, r in known.items()][:3]
+        found = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
+        parts = ", ".join((*some, f"… {len(self.metrics)} metrics", found))
+        return f"{type(self).__name__}({self.task}{labels}, {self.rows:,} rows: {parts})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Evaluation) and encode(self) == encode(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def in_rows(self) -> Self:
+        """Return the evaluation with its counts in whole rows, for sentences; metrics stay weighted."""
+        found = self.row_counts
+        if found is None:
+            return self
+        known = found.confusion() if found.cells else None
+        classes = found.classes(self.classes)
+        return replace(self, weight=float(self.rows), confusion=known, classes=classes, row_counts=None)
+
+    def __getitem__(self, name: str) -> Result:
+        """Return a metric by its name.
+
+        Raises
+        ------
+        UsageError
+            No such metric for this task; names the nearest.
+        """
+        if name not in self.metrics:
+            raise UsageError(
+                f"{self.task} evaluations have no metric {name!r}", fix=nearest(name, self.metrics)
+            )
+        return self.metrics[name]
+
+    @property
+    def task(self) -> Task:
+        """``binary``, ``multiclass`` or ``multilabel``."""
+        return self.space.task
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """Return the same evaluation with its origin filled in."""
+        return self.changed(provenance=provenance)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the metrics as a table: one row per metric with value, low, high, method, n, reason."""
+        import pandas as pd
+
+        return pd.DataFrame.from_dict({name: encode(r) for name, r in self.metrics.items()}, orient="index")
+
+    def to_wire(self) -> EvaluationRecord:
+        """Return the evaluation as `evaluation.json` holds it, key by key."""
+        point, known = self.threshold, self.confusion
+        own: dict[str, Any] = {
+            "schema": SCHEMA,
+            "task": self.task,
+            "n": self.rows,
+            "labels": self.space.labels,
+            "positive": self.space.positive if isinstance(self.space, Binary) else None,
+            "ordered": isinstance(self.space, Multiclass) and self.space.ordered,
+            "threshold": None if point is None else point.value,
+            "threshold_origin": None if point is None else point.origin,
+            "confusion": None if known is None else ConfusionRecord.of(self.space, known),
+            "thresholds": self._thresholds(),
+        }
+        return EvaluationRecord(**(alike(self, EvaluationRecord) | own))
+
+    def _thresholds(self) -> SweepRecord | None:
+        if self.tuned is not None:
+            return SweepRecord((), {self.tuned.objective: self.tuned})
+        return None if self.sweep is None else self.sweep.to_wire()
+
+    @classmethod
+    def from_wire(cls, wire: EvaluationRecord) -> Self:
+        """Return the evaluation that a document holds."""
+        space = wire.space()
+        own: dict[str, Any] = {
+            "space": space,
+            "rows": wire.n,
+            "threshold": wire.operating_point(),
+            "classes": wire.class_results(),
+            "confusion": None if wire.confusion is None else wire.confusion.counts(len(space)),
+            "sweep": wire.sweep(),
+            "tuned": wire.tuned(),
+        }
+        return cls(**(alike(wire, cls) | own))
+
+    def to_json(self) -> str:
+        """Return `evaluation.json`: the same bytes for the same evaluation, no NaN or infinity."""
+        return dumps(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Rebuild an evaluation from `to_json()`.
+
+        Raises
+        ------
+        DataError
+            Not an evaluation, one of a newer schema, or one that was changed: keys, types and ranges are
+            checked, and that what is told twice agrees.
+        """
+        data = loads(text, WHAT)
+        if not isinstance(data, dict) or "schema" not in data:
+            raise DataError("this is not an evaluation.json", fix="pass a file that evalreport wrote")
+        if data["schema"] != SCHEMA:
+            raise DataError(
+                f"evaluation.json has schema {data['schema']!a:.20}; this version reads {SCHEMA}",
+                fix="upgrade evalreport",
+            )
+        keys = data.pop(CLASS_KEYS, {})
+        if not (isinstance(keys, dict) and all(isinstance(key, str) for key in keys.values())):
+            raise DataError(f"{CLASS_KEYS!r} of {WHAT} is no mapping", fix="pass what evalreport wrote")
+        made: Self = decode(cls, data, WHAT)
+        place = differing(data, encode(made))
+        if place is not None:
+            raise DataError(
+                f"{WHAT} contradicts itself", where=place, fix="pass what evalreport wrote, unchanged"
+            )
+        return made
+
+
+def _field(whole: Callable[[], Evaluation], name: str) -> Any:
+    return getattr(whole(), name)

@@ -1,0 +1,1 @@
+"""Optional features, one folder each; the core does not import them."""

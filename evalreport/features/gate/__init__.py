@@ -1,0 +1,1 @@
+"""Rules for data and results, for CI."""

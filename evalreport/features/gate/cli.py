@@ -1,0 +1,300 @@
+"""What `check` and `compare` share: the options of the gate, and how its outcomes are printed.
+
+`evalreport check`: data and results against rules, for CI.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.types import StringParamType
+
+from evalreport.cli import options as opt
+from evalreport.cli.console import Console
+from evalreport.cli.options import SectionCommand, engine
+from evalreport.cli.parallel import each_run
+from evalreport.cli.print_evaluation import as_run, title, warn_of
+from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
+from evalreport.cli.stdio import put_document
+from evalreport.core.errors import EvalreportError, UsageError
+
+if TYPE_CHECKING:
+    from evalreport.features.gate.check import CheckedItem, GateRequest, ModelCandidate
+    from evalreport.features.gate.documents import CheckedRun
+    from evalreport.features.gate.rules import CheckResult
+    from evalreport.workflow.items import Item
+    from evalreport.workflow.request import Destination, Request, RulesRequest
+
+
+class Sentences(StringParamType):
+    """Texts with spaces in them; semicolons separate several in an environment variable."""
+
+    envvar_list_splitter = ";"
+
+
+rules = opt.together(
+    opt.gate(
+        "--require",
+        "RULE",
+        "Rule, such as 'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7', or of the change"
+        " from the baseline: 'recall drops <= 0.02', 'log_loss rises <= 0.01'; repeat.",
+        multiple=True,
+        type=Sentences(),
+    ),
+    opt.gate(
+        "--use",
+        ("interval", "estimate"),
+        "What a rule is held against: the interval, which may leave it open, or the value alone.",
+        default="interval",
+    ),
+    opt.gate(
+        "--inconclusive",
+        ("fail", "pass"),
+        "What a rule counts as that the sample cannot decide.",
+        default="fail",
+    ),
+)
+
+
+def rules_of(options: dict[str, Any]) -> RulesRequest:
+    """Return the rules that were asked for.
+
+    Raises
+    ------
+    UsageError
+        A text that is no rule.
+    """
+    from evalreport.core.bounds import Bound
+    from evalreport.workflow.request import RulesRequest
+
+    bounds = tuple(map(Bound.parse, options["require"]))
+    return RulesRequest(bounds, options["use"], options["inconclusive"] == "fail")
+
+
+def marks_for(*, utf8: bool) -> dict[str, str]:
+    """Return how outcomes are marked: signs on a UTF-8 terminal, words elsewhere.
+
+    Examples
+    --------
+    >>> marks_for(utf8=False)["failed"], marks_for(utf8=True)["failed"]
+    ('FAILED      ', '✗')
+    """
+    if utf8:
+        return {"passed": "✓", "failed": "✗", "inconclusive": "?"}
+    return {"passed": "ok          ", "failed": "FAILED      ", "inconclusive": "inconclusive"}
+
+
+def result_lines(results: Sequence[CheckResult]) -> list[str]:
+    """Return a line per check: its mark, its name, what was found, and why it is not passed."""
+    utf8 = sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    marks = marks_for(utf8=utf8)
+    width = max((len(result.name) for result in results), default=0)
+    return [f"{marks[result.outcome]} {_line(result, width)}" for result in results]
+
+
+def _line(result: CheckResult, width: int) -> str:
+    detail = f" ({result.detail})" if result.detail and result.outcome != "passed" else ""
+    return f"{result.name:{width}}  {result.shown}{detail}"
+
+
+STDOUT = "-"
+
+
+_of_registry = opt.HelpSection("A model of the registry")
+models = opt.together(
+    _of_registry(
+        "--model",
+        "URI",
+        "Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
+        " verdict on the model.",
+    ),
+    _of_registry(
+        "--promote",
+        "ALIAS",
+        "Set this alias to the version, if the gate is open and the version still the one judged.",
+    ),
+)
+files_of_ci = opt.together(
+    opt.gate("--baseline", "RUN|FILE|MODEL", "What rules on a change are measured from."),
+    opt.gate("--train", opt.FILE, "Training rows; none may be evaluated."),
+    opt.gate("--junit", opt.FILE, "Also write JUnit XML."),
+    opt.gate("--markdown", opt.FILE, "Also write a summary; - for stdout."),
+)
+
+
+@click.command("check", cls=SectionCommand)
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
+@rules
+@files_of_ci
+@opt.selection
+@models
+@opt.describe
+@opt.evaluation
+@engine
+@opt.page
+@opt.out
+@opt.force
+@opt.jobs
+@opt.fail_fast
+@opt.jsonl
+@click.pass_context
+def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
+    """Check data and results of runs or files against rules; exit 1 when one is broken.
+
+    Without a rule, the data alone are checked. FILE may be - for stdin.
+    """
+    from evalreport.workflow.items import items_of
+
+    console = ctx.ensure_object(Console)
+    if (console.json or options["jsonl"]) and options["markdown"] == STDOUT:
+        raise UsageError("--json and --markdown - both want stdout", fix="name a file for --markdown")
+    request = request_of(options, command_line())
+    rules = rules_of(options)
+    candidate = _candidate(files, options, tracking_uri(ctx))
+    if candidate is None:
+        items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
+    else:
+        items = (candidate.item,)
+        options["baseline"] = candidate.baseline.shown if candidate.baseline else options["baseline"]
+    _spare(items, request, options)
+    wanted = _gate(options, rules, request, tracking_uri(ctx))
+    return _checked(console, items, request, wanted, options, candidate)
+
+
+def _candidate(files: tuple[str, ...], options: dict[str, Any], uri: str | None) -> ModelCandidate | None:
+    """Return the model that is to be judged; None when runs or files are."""
+    from evalreport.features.gate.check import candidate_of
+
+    if options["model"] is None:
+        if options["promote"]:
+            raise UsageError(
+                "--promote needs the model that is judged", fix="add --model models:/NAME/VERSION"
+            )
+        return None
+    if files or selection_of(options) is not None:
+        raise UsageError("--model is a run already", fix="leave out the other runs and files")
+    return candidate_of(options["model"], options["baseline"], options["promote"], uri)
+
+
+def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -> None:
+    """Refuse to write over what is read."""
+    from evalreport.workflow.deliver import files_read, refuse_inputs
+    from evalreport.workflow.items import Item
+
+    read = [Item(path=options[name]) for name in ("baseline", "train")]
+    written = [options[name] for name in ("junit", "markdown") if options[name] not in (None, STDOUT)]
+    refuse_inputs([Path(name) for name in written], files_read(request, [*items, *read]))
+
+
+def _gate(options: dict[str, Any], rules: RulesRequest, request: Request, uri: str | None) -> GateRequest:
+    from evalreport.features.gate.check import GateRequest, baseline_of, training_rows
+
+    return GateRequest(
+        **vars(rules),
+        baseline=baseline_of(options["baseline"], rules.bounds, request, uri),
+        train=training_rows(options["train"], request),
+    )
+
+
+def _checked(
+    console: Console,
+    items: tuple[Item, ...],
+    request: Request,
+    wanted: GateRequest,
+    options: dict[str, Any],
+    candidate: ModelCandidate | None,
+) -> int:
+    from evalreport.core.json_codec import encode
+    from evalreport.features.gate.documents import CheckedRun, as_dicts
+    from evalreport.features.gate.rules import is_open
+
+    where = destination_of(options, several=len(items) > 1)
+    done: dict[str, CheckedRun] = {}
+    checks: list[dict[str, Any]] = []
+    strict = wanted.inconclusive_fails
+    line = console.say if options["markdown"] == STDOUT else console.out
+
+    def failed(item: Item, error: EvalreportError) -> None:
+        done[item.shown] = CheckedRun(item.shown, error=error)
+
+    def show(result: tuple[Item, CheckedItem]) -> dict[str, Any]:
+        item, outcome = result
+        run = done[item.shown] = _run(item, outcome)
+        told = as_dicts(run)
+        checks.extend(told)
+        taken = outcome.evaluation.provenance.columns
+        console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
+        warn_of(console, outcome.evaluation)
+        for text in _lines(outcome, several=len(items) > 1):
+            line(text)
+        body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
+        body |= {"checks": told} if options["jsonl"] else {}
+        if outcome.against is not None:
+            body["against"] = {**encode(outcome.against.verdicts[0]), "headline": outcome.verdict}
+        if candidate is not None:
+            body["model"] = _settled(console, candidate, outcome, strict=strict)
+        return body | {"ok": is_open(outcome.results, inconclusive_fails=strict)}
+
+    try:
+        work = partial(_check, request=request, gate=wanted, where=where)
+        return each_run(console, items, work, show, options, failed=failed, checks=checks)
+    finally:
+        _write([done[item.shown] for item in items if item.shown in done], options, strict=strict)
+
+
+def _check(item: Item, request: Request, gate: GateRequest, where: Destination) -> tuple[Item, CheckedItem]:
+    from evalreport.features.gate.check import check_item
+
+    return item, check_item(item, request, gate, where)
+
+
+def _settled(
+    console: Console, candidate: ModelCandidate, outcome: CheckedItem, *, strict: bool
+) -> dict[str, object]:
+    """Write the verdict on the model, promote it if it may be, and say what was done."""
+    from evalreport.features.gate.check import settle
+
+    told = settle(candidate, outcome, inconclusive_fails=strict)
+    state = "written" if told["written"] else "unchanged"
+    console.say(f"{told['model']}  {told['outcome']}  verdict {state}")
+    if "alias" in told:
+        done = "is set" if told["promoted"] else "is not set: the gate is closed"
+        console.say(f"{told['model']}  @{told['alias']} {done}")
+    return told
+
+
+def _run(item: Item, outcome: CheckedItem) -> CheckedRun:
+    from evalreport.features.gate.documents import CheckedRun
+
+    ev = outcome.evaluation
+    claims = [finding.claim for finding in ev.findings if finding.severity == "error"]
+    verdict = [] if outcome.against is None else [outcome.verdict]
+    return CheckedRun(item.name, outcome.results, title(ev).partition("  ")[2], (*verdict, *claims))
+
+
+def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:
+    from evalreport.features.gate.rules import tally
+
+    head = [title(outcome.evaluation)] if several else []
+    head += [] if outcome.against is None else [outcome.verdict]
+    return [*head, *result_lines(outcome.results), tally(outcome.results)]
+
+
+def _write(runs: list[CheckedRun], options: dict[str, Any], *, strict: bool) -> None:
+    from evalreport.features.gate.documents import junit, markdown
+    from evalreport.tracking.folder import write_file
+
+    if options["junit"]:
+        write_file(Path(options["junit"]), junit(runs, inconclusive_fails=strict).encode())
+    if options["markdown"] == STDOUT:
+        put_document(markdown(runs))
+    elif options["markdown"]:
+        write_file(Path(options["markdown"]), markdown(runs).encode())
+
+
+opt.global_options(command)

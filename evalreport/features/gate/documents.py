@@ -1,0 +1,172 @@
+"""What the checks came to, for machines and for people: JUnit XML and Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from evalreport.core.errors import EvalreportError
+from evalreport.core.json_codec import encode
+from evalreport.core.text import printable, unlinked
+from evalreport.features.gate.rules import CheckResult, tally
+
+MARK = {"passed": "✓", "failed": "✗", "inconclusive": "?"}
+_NOT_XML = re.compile("[\ufffe\uffff]")
+_MARKDOWN = re.compile(r"[\\`*\[\]#|~@]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<!\w)_|_(?!\w)")
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """The checks of one run or file, or the error that kept it from being checked.
+
+    Parameters
+    ----------
+    name : str
+    results : tuple of CheckResult
+    about : str
+        Task and size, in words.
+    findings : tuple of str
+        What else is worth knowing of the run, in sentences.
+    error : EvalreportError or None
+    """
+
+    name: str
+    results: tuple[CheckResult, ...] = ()
+    about: str = ""
+    findings: tuple[str, ...] = ()
+    error: EvalreportError | None = None
+
+
+def junit(runs: Sequence[CheckedRun], *, inconclusive_fails: bool = True) -> str:
+    """Return the checks as JUnit XML: one suite per run, one case per check.
+
+    An inconclusive check is a failure, or skipped where it does not close the gate; a run that could not
+    be read is an error.
+
+    Examples
+    --------
+    >>> print(junit([CheckedRun("a<b", (CheckResult("recall >= 0.9", "passed", "0.95"),))]))
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="evalreport check" tests="1" failures="0" errors="0" skipped="0">
+      <testsuite name="a&lt;b" tests="1" failures="0" errors="0" skipped="0">
+        <testcase classname="a&lt;b" name="recall &gt;= 0.9"><system-out>0.95</system-out></testcase>
+      </testsuite>
+    </testsuites>
+    <BLANKLINE>
+    """
+    suites = [_suite(run, inconclusive_fails) for run in runs]
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="evalreport check" {_totals([tag for tags, _ in suites for tag in tags])}>',
+        *(line for _, lines in suites for line in lines),
+        "</testsuites>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _suite(run: CheckedRun, inconclusive_fails: bool) -> tuple[list[str], list[str]]:
+    name = _attribute(run.name)
+    cases = [_case(result, inconclusive_fails) for result in run.results]
+    if run.error is not None:
+        cases.append(("can be evaluated", "error", run.error.as_lines()))
+    lines = [f"  <testsuite name={name} {_totals([tag for _, tag, _ in cases])}>"]
+    for title, tag, text in cases:
+        lines.append(f"    <testcase classname={name} name={_attribute(title)}>{_body(tag, text)}</testcase>")
+    return [tag for _, tag, _ in cases], [*lines, "  </testsuite>"]
+
+
+def _case(result: CheckResult, inconclusive_fails: bool) -> tuple[str, str, str]:
+    text = _sentence(result)
+    if result.outcome == "passed":
+        return result.name, "system-out", text
+    if result.outcome == "inconclusive" and not inconclusive_fails:
+        return result.name, "skipped", f"inconclusive: {text}"
+    return result.name, "failure", text if result.outcome == "failed" else f"inconclusive: {text}"
+
+
+def _body(tag: str, text: str) -> str:
+    if tag == "system-out":
+        return f"<system-out>{escape(_xml(text))}</system-out>"
+    return f"<{tag} message={_attribute(text.splitlines()[0])}>{escape(_xml(text))}</{tag}>"
+
+
+def _totals(tags: Sequence[str]) -> str:
+    counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    totals = [f'{name}="{sum(tag == kind for tag in tags)}"' for name, kind in counts.items()]
+    return " ".join([f'tests="{len(tags)}"', *totals])
+
+
+def _xml(text: str) -> str:
+    """Return text without the characters that XML 1.0 cannot hold."""
+    return _NOT_XML.sub("�", "\n".join(map(printable, text.split("\n"))))
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_xml(text))
+
+
+def _sentence(result: CheckResult) -> str:
+    return f"{result.shown}; {result.detail}" if result.detail else result.shown
+
+
+def markdown(runs: Sequence[CheckedRun]) -> str:
+    """Return the checks as a summary for a pull request.
+
+    Examples
+    --------
+    >>> check = CheckResult("recall >= 0.9", "failed", "0.717")
+    >>> print(markdown([CheckedRun("calm-heron", (check,), "285 cases")]))
+    ### evalreport check: 1 of 1 failed
+    <BLANKLINE>
+    **calm-heron** · 285 cases
+    <BLANKLINE>
+    | | check | found |
+    |---|---|---|
+    | ✗ failed | recall >= 0.9 | 0.717 |
+    <BLANKLINE>
+    """
+    results = tuple(result for run in runs for result in run.results)
+    unread = sum(run.error is not None for run in runs)
+    tail = f", {unread} could not be evaluated" if unread else ""
+    parts = [f"### evalreport check: {tally(results)}{tail}"]
+    for run in runs:
+        parts += _section(run)
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(run: CheckedRun) -> list[str]:
+    about = f" · {_cell(run.about)}" if run.about else ""
+    parts = [f"**{_cell(run.name)}**{about}"]
+    if run.error is not None:
+        parts.append("✗ " + "<br>".join(_cell(line.strip()) for line in run.error.as_lines().split("\n")))
+    if run.results:
+        order = ("failed", "inconclusive", "passed")
+        ranked = sorted(run.results, key=lambda result: order.index(result.outcome))
+        parts.append("\n".join(["| | check | found |", "|---|---|---|", *map(_row, ranked)]))
+    if run.findings:
+        parts.append("\n".join(f"- {_cell(claim)}" for claim in run.findings))
+    return parts
+
+
+def _row(result: CheckResult) -> str:
+    found = _cell(result.shown) + (f"<br>{_cell(result.detail)}" if result.detail else "")
+    return f"| {MARK[result.outcome]} {result.outcome} | {_cell(result.name)} | {found} |"
+
+
+def _cell(text: str) -> str:
+    """Return text that stays one cell and names nobody: no markup, no mention, no link."""
+    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", unlinked(printable(text)))
+
+
+def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:
+    """Return the results as the elements of `checks` in the JSON output.
+
+    Examples
+    --------
+    >>> as_dicts(CheckedRun("a", (CheckResult("ids", "passed", "2"),)))[0]["run"]
+    'a'
+    """
+    return [{"run": run.name, **encode(result)} for result in run.results]

@@ -1,0 +1,232 @@
+"""The verdict of a gate, on the model that was judged; its alias, when the gate has passed.
+
+Models by their addresses (`models:/…`), and the runs that made them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Any, Protocol
+
+from evalreport.core.errors import NotFoundError, RunNotFoundError, ServerError, UsageError
+from evalreport.page.payload import GATE_TAGS
+from evalreport.page.summary import as_text
+from evalreport.tracking.client import Store
+from evalreport.tracking.interface import Tracking
+from evalreport.tracking.log import with_block
+from evalreport.tracking.runs import RunInfo, find_run
+
+LONGEST_TAG = 5000
+"""Characters of a tag that every MLflow store takes."""
+
+
+class Model(Protocol):
+    """A version of a registered model, or a logged model, as `evalreport.features.gate.registry` finds it."""
+
+    @property
+    def name(self) -> str:
+        """Of the registered model; empty for a logged one."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Of the registered model."""
+        ...
+
+    @property
+    def model_id(self) -> str:
+        """Of the logged model."""
+        ...
+
+    @property
+    def shown(self) -> str:
+        """The address of this very model."""
+        ...
+
+
+@dataclass(frozen=True)
+class GateVerdict:
+    """What a gate said of a model.
+
+    Parameters
+    ----------
+    outcome : {"passed", "failed", "inconclusive"}
+    tally : str
+        How the checks came out, such as ``1 of 3 failed``.
+    headline : str
+        What the run's report says first.
+    run : str
+        ``runs:/…`` of the run that was judged.
+    page : str
+        Its address in the UI; empty where the store has none.
+
+    Examples
+    --------
+    >>> GateVerdict("failed", "1 of 3 failed", "Recall is 71.7%", "runs:/0a1b").block
+    '**Gate failed** (1 of 3 failed), judged by `runs:/0a1b`: Recall is 71.7%'
+    """
+
+    outcome: str
+    tally: str
+    headline: str
+    run: str
+    page: str = ""
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The verdict as tags."""
+        told = {"outcome": self.outcome, "headline": self.headline, "run": self.run, "page": self.page}
+        return {GATE_TAGS + name: text[:LONGEST_TAG] for name, text in told.items() if text}
+
+    @property
+    def block(self) -> str:
+        """The verdict as Markdown."""
+        return f"**Gate {self.outcome}** ({self.tally}), judged by `{self.run}`: {as_text(self.headline)}"
+
+
+def record(tracking: Tracking, model: Model, verdict: GateVerdict) -> bool:
+    """Write a verdict as tags, and into the description of a version, but for what is there already.
+
+    Returns
+    -------
+    bool
+        Whether anything was written.
+
+    Raises
+    ------
+    ServerError
+        The store refuses.
+    """
+    if model.model_id:
+        held = tracking.ask(methodcaller("get_logged_model", model.model_id), model.shown)
+        missing = {key: text for key, text in verdict.tags.items() if held.tags.get(key) != text}
+        if missing:
+            tracking.ask(methodcaller("set_logged_model_tags", model.model_id, missing), model.shown)
+        return bool(missing)
+    which = (model.name, model.version)
+    held = tracking.ask(methodcaller("get_model_version", *which), model.shown)
+    calls = [
+        methodcaller("set_model_version_tag", *which, key, text)
+        for key, text in verdict.tags.items()
+        if held.tags.get(key) != text
+    ]
+    text = with_block(held.description or "", verdict.block)
+    if text != (held.description or ""):
+        calls.append(methodcaller("update_model_version", *which, description=text))
+    for call in calls:
+        tracking.ask(call, model.shown)
+    return bool(calls)
+
+
+def promote(tracking: Tracking, model: Model, alias: str) -> None:
+    """Set an alias to a version where it is not there yet, and look whether it is then.
+
+    Raises
+    ------
+    ServerError
+        The store refuses, or another program has moved the alias in between.
+    """
+    registered = tracking.ask(methodcaller("get_registered_model", model.name), model.shown)
+    if str(registered.aliases.get(alias)) == model.version:
+        return
+    tracking.ask(methodcaller("set_registered_model_alias", model.name, alias, model.version), model.shown)
+    held = tracking.ask(methodcaller("get_model_version_by_alias", model.name, alias), model.shown)
+    if str(held.version) != model.version:
+        raise ServerError(
+            f"@{alias} was set to version {model.version}, and somebody else has moved it to {held.version}",
+            where=model.shown,
+            fix="agree on who promotes, then run the same command again",
+        )
+
+
+MODELS = "models:/"
+_LOGGED = re.compile(r"models:/(?P<id>m-[0-9a-f]{32})/?")
+_VERSION = re.compile(r"models:/(?P<name>[^/@]+)(?:/(?P<version>\d+)|@(?P<alias>[^/@]+))")
+
+
+@dataclass(frozen=True)
+class RegisteredModel:
+    """A version of a registered model, or a logged model, and the run that made it.
+
+    Parameters
+    ----------
+    address : str
+        As it was asked for.
+    run : RunInfo
+    name, version : str
+        Of a registered model; empty for a logged one.
+    model_id : str
+        Of a logged model; empty for a version.
+    """
+
+    address: str
+    run: RunInfo
+    name: str = ""
+    version: str = ""
+    model_id: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The address that means this very version for ever."""
+        return f"{MODELS}{self.name}/{self.version}" if self.name else f"{MODELS}{self.model_id}"
+
+
+def find_model(store: Store, address: str) -> RegisteredModel:
+    """Return the model that an address means now, with the run that made it.
+
+    Parameters
+    ----------
+    store : Store
+    address : str
+        ``models:/NAME/VERSION``, ``models:/NAME@ALIAS`` or ``models:/m-…`` of a logged model.
+
+    Raises
+    ------
+    UsageError
+        Not such an address.
+    NotFoundError
+        No such model, version or alias, or it was registered without a run.
+    RunNotFoundError
+        The run is gone.
+    """
+    logged = _LOGGED.fullmatch(address)
+    if logged:
+        model = store.ask(methodcaller("get_logged_model", logged["id"]), address)
+        return RegisteredModel(address, _run(store, address, model.source_run_id), model_id=logged["id"])
+    named = _VERSION.fullmatch(address)
+    if named is None:
+        raise UsageError(
+            f"{address} is not the address of a model",
+            fix=f"write {MODELS}NAME/VERSION, {MODELS}NAME@ALIAS or {MODELS}m-… of a logged model",
+        )
+    found = _version(store, address, named)
+    run_id = found.run_id
+    behind = _LOGGED.fullmatch(found.source or "")
+    if not run_id and behind:  # registered from a logged model alone
+        run_id = store.ask(methodcaller("get_logged_model", behind["id"]), address).source_run_id
+    return RegisteredModel(address, _run(store, address, run_id), found.name, str(found.version))
+
+
+def _version(store: Store, address: str, named: re.Match[str]) -> Any:
+    name, version, alias = named["name"], named["version"], named["alias"]
+    ask = ("get_model_version", name, version) if version else ("get_model_version_by_alias", name, alias)
+    try:
+        return store.ask(methodcaller(*ask), address)
+    except (RunNotFoundError, UsageError) as error:  # of an unknown alias MLflow says that a value is invalid
+        raise NotFoundError(
+            f"there is no {address}: {error.message}",
+            where=store.shown,
+            fix="look at the model's versions and aliases in the MLflow UI",
+        ) from None
+
+
+def _run(store: Store, address: str, run_id: str | None) -> RunInfo:
+    if not run_id:
+        raise NotFoundError(
+            f"{address} was registered without a run, so that it has no predictions",
+            where=store.shown,
+            fix="register it from a run, or name the run by --run-id",
+        )
+    return find_run(store, run_id)

@@ -1,0 +1,145 @@
+"""Scores in bins that are the same for all data: fixed memory, and counts that are exact at their edges.
+
+A bin holds the scores that agree in their first binary digits: those of a score below 0.5, and of its
+distance from 1 above, so that chances near 0 and near 1 are told apart alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.core.errors import UsageError
+from evalreport.features.large.score_words import Budget, KeyTimes, keys_of, scores_of
+from evalreport.statistics.confusion import Array
+from evalreport.statistics.score_table import ScoreTable
+
+DIGITS = 11
+"""Binary digits behind the first one that tell a bin: 2,048 bins from 1/4 to 1/2, and as many from 1/8. Two
+million uniform scores fill 38,000 bins and have a bound of 3.3e-5 on ROC AUC (measured)."""
+_SHIFT = 52 - DIGITS
+NOT_TOLD = "scores in bins do not tell it: leave --approximate out"
+"""Why a number of scores in bins is undefined."""
+_HALF, _ONE = (int(keys_of(np.array([at]))[0]) >> _SHIFT for at in (0.5, 1.0))
+
+Bins = npt.NDArray[np.int64]
+
+
+def bins_of(scores: npt.NDArray[Any]) -> Bins:
+    """Return the bin of each score: whole numbers that sort as scores do.
+
+    Examples
+    --------
+    >>> places = bins_of(np.array([-2.0, 0.1, 0.10001, 0.5, 0.99999, 1.0, 3.0]))
+    >>> int(np.diff(places).min()), int(places[2] - places[1])
+    (1, 1)
+    """
+    scores = scores.astype(np.float64)
+    found: Bins = keys_of(scores) >> _SHIFT
+    upper = (scores >= 0.5) & (scores <= 1)
+    found[upper] = 2 * _HALF + (-keys_of(1 - scores[upper]) >> _SHIFT)  # both steps without rounding
+    found[scores > 1] += 2 * _HALF - _ONE
+    return found
+
+
+def edges_of(bins: Bins) -> Array:
+    """Return the least score of each bin.
+
+    Examples
+    --------
+    >>> edges_of(bins_of(np.array([0.1, 0.5, 0.75, 1.0]))).tolist()
+    [0.0999755859375, 0.5, 0.75, 1.0]
+    """
+    upper, beyond = (bins >= _HALF) & (bins <= 2 * _HALF), bins > 2 * _HALF
+    keys = np.where(upper, 2 * _HALF - bins, np.where(beyond, bins - 2 * _HALF + _ONE, bins))
+    found = scores_of(keys << _SHIFT)
+    found[upper] = 1 - found[upper]
+    least: Array = np.maximum(found, np.finfo(np.float64).min)
+    return least
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTable(ScoreTable):
+    """Positives and negatives in each bin of scores; `scores` are the least that each bin may hold.
+
+    At these, as thresholds, counts are exact. Metrics of the scores are given with bounds, or not at all.
+
+    Examples
+    --------
+    >>> held = BinnedScores()
+    >>> held.add(np.array([0.1, 0.100001, 0.7]), np.array([False, True, True]))
+    >>> held.table().pos, held.table().tp
+    (array([1., 1.]), array([2., 1.]))
+    """
+
+    @cached_property
+    def ends(self) -> Array:
+        """What the scores of each bin stay below."""
+        return edges_of(bins_of(self.scores) + 1)
+
+    @staticmethod
+    def merged(tables: Sequence[ScoreTable]) -> BinnedTable:
+        """Return the sum of tables of bins."""
+        whole = ScoreTable.merged(tables)
+        return BinnedTable(whole.scores, whole.pos, whole.neg)
+
+    def check_edge(self, threshold: float) -> None:
+        """Refuse a threshold on whose both sides a bin has scores.
+
+        Raises
+        ------
+        UsageError
+            Names the edges next to it.
+        """
+        inside = bins_of(np.array([threshold]))
+        below, above = edges_of(np.append(inside, inside + 1)).tolist()
+        if below < threshold and below in self.scores:
+            raise UsageError(
+                f"a threshold of {threshold:.10g} cuts a bin of scores in two",
+                where="--approximate",
+                fix=f"pass {below!r} or {above!r}, edges of the bin, or leave --approximate out",
+            )
+
+
+@dataclass(frozen=True)
+class ScoreBins:
+    """What makes holders of scores in bins."""
+
+    budget: Budget
+
+    def keys(self) -> KeyTimes:
+        """Return what counts keys of rows."""
+        return self.budget.keys()
+
+    def holder(self) -> BinnedScores:
+        """Return a new holder."""
+        return BinnedScores()
+
+
+class BinnedScores:
+    """Scores with a binary truth, batch by batch, of which the counts in each bin are kept."""
+
+    def __init__(self) -> None:
+        self._bins: Bins = np.empty(0, dtype=np.int64)
+        self._counts = np.zeros((2, 0))
+
+    def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> None:
+        """Take some rows: finite scores of shape (n,), float32 or float64, and their truth."""
+        found, times = np.unique(bins_of(scores) << 1 | positive, return_counts=True)
+        both = np.union1d(self._bins, found >> 1)
+        counts = np.zeros((2, len(both)))
+        counts[:, np.searchsorted(both, self._bins)] = self._counts
+        counts[found & 1, np.searchsorted(both, found >> 1)] += times
+        self._bins, self._counts = both, counts
+
+    def table(self) -> BinnedTable:
+        """Return the table of all rows that were added."""
+        return BinnedTable(edges_of(self._bins), self._counts[1], self._counts[0])
+
+    def close(self) -> None:
+        """Nothing is kept that must be given back."""

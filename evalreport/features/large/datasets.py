@@ -1,0 +1,269 @@
+"""Several files that are one table: a folder, a pattern, or files by name, their columns compared first."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from glob import glob, has_magic
+from operator import and_
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from evalreport.core.errors import DataError, FileMissingError, UsageError
+from evalreport.features.large.batches import (
+    Batch,
+    Opened,
+    open_arrow,
+    open_delimited,
+    open_json_lines,
+    open_parquet,
+)
+from evalreport.features.large.folder_columns import folder_values, with_columns
+from evalreport.readers.content import in_file
+from evalreport.readers.formats import ACCEPTED, reader_of, unpacked_name
+from evalreport.readers.limits import readable
+
+STREAMED: Mapping[str, Callable[[Path], Opened]] = {
+    "parquet": open_parquet,
+    "arrow": open_arrow,
+    "csv": open_delimited,
+    "jsonl": open_json_lines,
+}
+"""Formats that are read batch by batch, with how a file of each is opened."""
+FLOATS = {"halffloat": 2, "float": 4, "double": 8}
+"""Arrow's names of floating-point numbers, with their bytes: a mix is widened."""
+DELTA = "_delta_log"
+LOGS = {"Delta": DELTA, "Hudi": ".hoodie", "Iceberg": "metadata/*.metadata.json"}
+"""Where tables whose files do not tell what they hold now keep that."""
+
+T = TypeVar("T", str, int, str | int)
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """Files that hold one table, each with the same columns.
+
+    Parameters
+    ----------
+    files : tuple of Path
+    opened : tuple of Opened
+    format : str
+        One of `STREAMED`.
+    """
+
+    files: tuple[Path, ...]
+    opened: tuple[Opened, ...]
+    format: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns of the first file."""
+        return self.opened[0].names
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, where the files say it."""
+        counts = [one.rows for one in self.opened]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(path.stat().st_size for path in self.files)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the bytes of all files, one after the other."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            with in_file(str(path)), readable(path), path.open("rb") as stream:
+                hashlib.file_digest(stream, lambda: digest)
+        return digest.hexdigest()
+
+    def settled(self, wanted: Collection[str]) -> DataSet:
+        """Compare the columns that are wanted, file by file, and settle what texts hold.
+
+        Raises
+        ------
+        DataError
+            A file without one of them, or with one of another type; names both files.
+        """
+        for path, one in zip(self.files, self.opened, strict=True):
+            for name in (name for name in self.names if name in wanted):
+                self._check(path, one, name)
+        if self.opened[0].settle is None:
+            return self
+        found = []
+        for path, one in zip(self.files, self.opened, strict=True):
+            with in_file(str(path)), readable(path):
+                found += [] if one.settle is None else [one.settle(wanted)]
+        for name in {name for kinds in found for name in kinds}:  # a file without rows tells none
+            kind = reduce(and_, [kinds[name] for kinds in found if name in kinds])
+            for kinds in found:
+                kinds[name] = kind
+        return self
+
+    def _check(self, path: Path, one: Opened, name: str) -> None:
+        if name not in one.names:
+            raise DataError(
+                f"{path.name} has no column {name!r}, and {self.files[0].name} has",
+                where=str(path),
+                fix="write every file with the same columns",
+            )
+        kinds = [opened.kinds.get(name, "") for opened in (self.opened[0], one)]
+        if len({_family(kind) for kind in kinds}) > 1:
+            raise DataError(
+                f"column {name!r} is {kinds[0]} in {self.files[0].name} and {kinds[1]} in {path.name}",
+                where=str(path),
+                fix="write every file with the same types",
+            )
+
+    def batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield the batches of wanted columns, with their file and how many of its rows came before.
+
+        Numbers of unequal precision are of the greatest one in every file.
+        """
+        wide = [name for name in wanted if self._is_mixed(name)]
+        for path, one in zip(self.files, self.opened, strict=True):
+            before, batches = 0, one.batches(wanted)
+            while (batch := _next(batches, path)) is not None:
+                size = len(next(iter(batch.values()), ()))
+                if size:
+                    yield path, before, {**batch, **{name: batch[name].astype(np.float64) for name in wide}}
+                before += size
+
+    def first_batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield batches that tell what columns hold: as many as are asked for."""
+        return self.batches(wanted)
+
+    def gathered(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
+        """Return what a function finds in wanted columns of the rows, wherever these are."""
+        del wanted
+        return find(self)
+
+    def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
+        """Yield batches with every combination of the values of some columns, as often as it comes."""
+        return self.batches(wanted)
+
+    def neighbours(self, name: str) -> set[int]:
+        """Return the two whole numbers of a column, or the one, where every file says so by itself."""
+        spans = [one.span(name) for one in self.opened]
+        known = [span for span in spans if span is not None and span[1] - span[0] <= 1]
+        return {number for span in known for number in span} if len(known) == len(spans) else set()
+
+    def without_rows(self, clauses: Sequence[str] = ()) -> DataError:
+        """Return the refusal of files of which no row is left."""
+        return DataError(
+            f"no row is left: {' and '.join(clauses)}" if clauses else "there are no rows",
+            where=str(self.files[0]),
+            fix="check --where, or the program that wrote them"
+            if clauses
+            else "check the program that wrote them",
+        )
+
+    def _is_mixed(self, name: str) -> bool:
+        kinds = {one.kinds.get(name, "") for one in self.opened}
+        return len(kinds) > 1 and kinds <= FLOATS.keys()
+
+
+def data_set(paths: Sequence[str | Path], format: str | None = None) -> DataSet:
+    """Open the files of a table.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        Files, folders (all files in them that can be read) and patterns with ``*``, ``?`` or ``[]``.
+    format : str, optional
+        One of `STREAMED`, where the names do not tell.
+
+    Raises
+    ------
+    FileMissingError
+        No such file, or none in the folder.
+    UsageError
+        Files of several formats, or of one that is not read batch by batch.
+    DataError
+        A file that is broken.
+    """
+    found = {file: folder_values(file, one) for one in map(str, paths) for file in _files(one)}
+    files = [*found]
+    formats = {path: format or reader_of(path.name, None).name for path in files}
+    first = formats[files[0]]
+    other = next((path for path in files if formats[path] != first), None)
+    if other is not None:
+        raise UsageError(
+            f"{files[0].name} is {first} and {other.name} is {formats[other]}",
+            where=str(other),
+            fix="name files of one format, as in 'folder/*.parquet'",
+        )
+    if first not in STREAMED:
+        raise UsageError(
+            f"{first} is not read as a stream",
+            where=str(files[0]),
+            fix=f"write it as one of {', '.join(STREAMED)}, or use --engine memory",
+        )
+    opened = []
+    for path in files:
+        with in_file(str(path)), readable(path):
+            opened.append(STREAMED[first](path))
+    return DataSet(tuple(files), tuple(with_columns(opened, [*found.values()])), first)
+
+
+def is_several(path: str) -> bool:
+    """Return whether a path names a folder or a pattern of files.
+
+    Examples
+    --------
+    >>> is_several("folder/*.parquet"), is_several("predictions.csv")
+    (True, False)
+    """
+    return os.path.isdir(path) or (has_magic(path) and not os.path.exists(path))
+
+
+def _files(path: str) -> list[Path]:
+    if not is_several(path):
+        if not os.path.exists(path):
+            raise FileMissingError(f"there is no file {Path(path).name}", where=path, fix="check the path")
+        return [Path(path)]
+    pattern = glob(path, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
+    inside = sorted(Path(path).rglob("*") if os.path.isdir(path) else map(Path, pattern))
+    # a link to a file that was not fetched is one that is missing, not one fewer
+    known = [
+        one for one in inside if os.path.isfile(one) or (os.path.islink(one) and not os.path.exists(one))
+    ]
+    found = [one for one in known if not _is_marker(one, Path(path))]
+    found = [one for one in found if Path(unpacked_name(one.name)).suffix in ACCEPTED]
+    if not found:
+        raise FileMissingError(f"no file of predictions is in {path}", fix=f"accepted: {', '.join(ACCEPTED)}")
+    for place in sorted({folder for one in found for folder in one.parents}):
+        for name, log in LOGS.items():
+            if next(place.glob(log), None):
+                raise DataError(
+                    f"this is a {name} table: its files also hold rows that it has no longer",
+                    where=str(place),
+                    fix="have Spark read it, with --engine spark --table, or write its rows as Parquet",
+                )
+    return found
+
+
+def _next(batches: Iterator[Batch], path: Path) -> Batch | None:
+    """The next batch; what is broken is said of its file."""
+    with in_file(str(path)), readable(path):
+        return next(batches, None)
+
+
+def _is_marker(file: Path, folder: Path) -> bool:
+    """Whether Spark or Delta wrote it for themselves."""
+    parts = file.relative_to(folder).parts if os.path.isdir(folder) else (file.name,)
+    return any(part.startswith((".", "_")) for part in parts)
+
+
+def _family(kind: str) -> str:
+    if kind in FLOATS:
+        return "number"
+    return "whole number" if kind.startswith(("int", "uint")) else kind

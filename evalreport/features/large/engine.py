@@ -1,0 +1,613 @@
+"""The streaming engine: predictions batch by batch, exact, without ever holding their rows.
+
+The streaming engine for several classes, and for several labels per row.
+
+What both share, counts and means over rows, adds up; areas of classes are counted in two readings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.core.errors import UsageError
+from evalreport.data.labels import UNPARSED, LabelSpace
+from evalreport.data.predictions import Predictions, Threshold
+from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
+from evalreport.features.large.binned_tables import BinnedTable
+from evalreport.features.large.class_ranges import ClassCells, RangePlaces
+from evalreport.features.large.score_words import Budget
+from evalreport.features.large.second_pass import KeptRows, LabelTables, OwnScores, ScorePlaces
+from evalreport.features.spark.partitions import Buckets
+from evalreport.statistics.class_scores import right_between
+from evalreport.statistics.confusion import BinaryCounts, Counts, sums
+from evalreport.statistics.row_sums import LabelMoments, Tally
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary, counted, merge, tallied_alike
+
+EXTREMES = 20
+"""Rows of each class that are kept from either end of the scores: the worst mistakes are among them,
+whatever the threshold."""
+
+
+class ScoreHolder(Protocol):
+    """What scores with a binary truth go into, and the table of them comes out of."""
+
+    def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], /) -> None:
+        """Take some rows."""
+
+    def table(self) -> ScoreTable:
+        """Return the table of all rows that were added."""
+
+    def close(self) -> None:
+        """Give back memory and files."""
+
+
+class KeyHolder(Protocol):
+    """What keys of rows go into, and how often each occurs comes out of."""
+
+    def add(self, keys: npt.NDArray[np.uint64], /) -> None:
+        """Take keys of shape (n,)."""
+
+    def times(self) -> Iterator[npt.NDArray[Any]]:
+        """Yield how often each key occurs, some of them 0 times."""
+
+    def close(self) -> None:
+        """Give back memory and files."""
+
+
+class Holders(Protocol):
+    """What makes a holder for each table, and one for the keys of rows."""
+
+    def holder(self) -> ScoreHolder:
+        """Return a new one."""
+
+    @property
+    def budget(self) -> Budget:
+        """What tables that are made of others may take."""
+
+    def keys(self) -> KeyHolder:
+        """Return a new one of keys."""
+
+
+class BinaryStream:
+    """Counts of binary predictions, added batch by batch; one more for each value of each slice.
+
+    Parameters
+    ----------
+    space : Binary
+    holders : Holders
+        What the scores go into, such as a `Budget`.
+    answered : bool
+        Whether the batches come with answers; else a threshold decides in the end.
+
+    Examples
+    --------
+    >>> from evalreport.features.large.score_words import Budget
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.scores import Probabilities
+    >>> stream = BinaryStream(Binary(0, 1), Budget())
+    >>> for part in ([0.1, 0.9], [0.4, 0.6]):
+    ...     stream.add(predictions(Binary(0, 1), [0, 1], scores=Probabilities(part)))
+    >>> stream.summary().counts.total
+    4.0
+    """
+
+    def __init__(self, space: LabelSpace, holders: Holders, *, answered: bool = False) -> None:
+        self.space, self.answered = space, answered
+        self._truth, self._decided = holders.holder(), holders.holder()
+        self._counts: list[Counts] = []
+        self._kind: ScoreKind | None = None
+        self._implied = True
+        self.rows = 0
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch: validated, of these labels, each row weighing 1.
+
+        Raises
+        ------
+        UsageError
+            Rows with weights, groups or folds.
+        DataError
+            The disk is full.
+        """
+        check_plain(batch)
+        self.rows += len(batch)
+        if self.answered and batch.y_pred is not None:
+            self._counts = [reduce(add, [*self._counts, Counts.of(batch.y_true, batch.y_pred, 2)])]
+            self._implied &= batch.threshold is not None
+        if isinstance(batch.scores, NoScores):
+            return
+        self._kind = batch.scores.declared
+        self._truth.add(batch.scores.values, batch.y_true.astype(bool))
+        if self.answered and batch.y_pred is not None:
+            read = batch.y_pred != UNPARSED
+            self._decided.add(batch.scores.values[read], batch.y_pred[read].astype(bool))
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        if self._kind is None:
+            return self.counted
+        plain = replace(self.counted, scores=self._truth.table())
+        if self._kind == "decision" or self.answered:
+            return plain
+        return decided_at(plain, Threshold(0.5, "default"))
+
+    @property
+    def counted(self) -> Summary:
+        """The facts of all batches but for their scores."""
+        implied = self.answered and self._implied and self._kind not in (None, "decision")
+        return Summary(
+            space=self.space,
+            rows=self.rows,
+            weight=float(self.rows),
+            tally=Tally.of({}, np.array([float(self.rows)])),
+            counts=self._counts[0] if self._counts else None,
+            score_kind=self._kind,
+            threshold=Threshold(0.5, "predictions") if implied else None,
+        )
+
+    def take(self, counted: Summary) -> None:
+        """Take over what was counted elsewhere, but for the scores: nothing else is added."""
+        self.rows, self._kind = counted.rows, counted.score_kind
+        self._counts = [counted.counts] if isinstance(counted.counts, Counts) else []
+        self._implied = counted.threshold is not None
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds the scores against the truth, and against the answers, by a name."""
+        return {"truth": self._truth, "answers": self._decided}
+
+    def decided(self) -> ScoreTable | None:
+        """Return the scores against the answers, where these follow from no threshold that is known."""
+        apart = self.answered and self._kind is not None
+        return self._decided.table() if apart and (not self._implied or self._kind == "decision") else None
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        for words in (self._truth, self._decided):
+            words.close()
+
+
+def check_plain(batch: Predictions) -> None:
+    """Refuse rows that weigh or belong together, which a stream does not know.
+
+    Raises
+    ------
+    UsageError
+    """
+    if batch.weighted or batch.groups is not None or batch.folds is not None:
+        raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --engine memory")
+
+
+def decided_at(summary: Summary, threshold: Threshold) -> Summary:
+    """Return the facts of the same rows decided at a threshold, which their score table tells.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> table = ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True]))
+    >>> plain = Summary(Binary(0, 1), 2, 2.0, Tally.of({}, np.ones(2)), scores=table)
+    >>> decided_at(plain, Threshold(0.5, "given")).counts.dense()
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+
+    Raises
+    ------
+    UsageError
+        There are no scores.
+    """
+    table = summary.scores
+    if not isinstance(table, ScoreTable):
+        raise UsageError(
+            "a threshold needs scores, and there are none", fix="name the score column with --score"
+        )
+    if isinstance(table, BinnedTable) and isinstance(threshold.value, float):
+        table.check_edge(threshold.value)
+    tp, fp = table.path
+    flagged = len(table) - bisect_left(table.scores, threshold.value)  # a stored column is not read whole
+    cells = {
+        0: table.negatives - fp[flagged],
+        1: fp[flagged],
+        3: table.positives - tp[flagged],
+        4: tp[flagged],
+    }
+    held = [cell for cell, weight in cells.items() if weight]
+    counts = Counts(2, np.array(held, dtype=np.int64), np.array([float(cells[cell]) for cell in held]))
+    return replace(summary, counts=counts, threshold=threshold)
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A row that may be among the worst mistakes."""
+
+    row: int
+    truth: int
+    answer: int | None
+    score: float
+    id: str | None
+
+
+class Extremes:
+    """The rows of two labels with scores among which the worst mistakes are, whatever the threshold.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first row.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.scores import Probabilities
+    >>> kept = Extremes()
+    >>> kept.add(predictions(Binary(0, 1), [0, 1], [0, 0], Probabilities([0.1, 0.2])), None)
+    >>> [one.row for one in kept.rows]
+    [1]
+    """
+
+    def __init__(self, first: int = 0) -> None:
+        self._cells: dict[tuple[int, int | None, int], list[_Kept]] = {}
+        self._rows = first
+
+    @property
+    def rows(self) -> list[_Kept]:
+        """The rows that are kept, in their order."""
+        found = {one.row: one for cell in self._cells.values() for one in cell}
+        return [found[row] for row in sorted(found)]
+
+    def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
+        """Look at a batch of binary predictions, with the ids of its rows."""
+        answers = batch.y_pred if batch.threshold is None or batch.threshold.origin == "predictions" else None
+        for truth in (0, 1):
+            here = batch.y_true == truth
+            if answers is None:
+                self._look(here, (truth, None), batch, ids)
+                continue
+            for answer in (UNPARSED, 1 - truth):
+                self._look(here & (answers == answer), (truth, answer), batch, ids)
+        self._rows += len(batch)
+
+    def _look(
+        self,
+        here: npt.NDArray[np.bool_],
+        cell: tuple[int, int | None],
+        batch: Predictions,
+        ids: npt.NDArray[Any] | None,
+    ) -> None:
+        if isinstance(batch.scores, NoScores):
+            return
+        scores = batch.scores.values
+        for sign in (1, -1):
+            known, nearer = self._cells.get((*cell, sign), []), here
+            if len(known) == EXTREMES:  # of equal scores the row that came first is kept
+                last = known[-1].score
+                nearer = here & ((scores < last) if sign > 0 else (scores > last))
+            some = rows = np.flatnonzero(nearer)
+            if len(rows) > EXTREMES:
+                key = sign * scores[rows]
+                near = rows[key <= np.partition(key, EXTREMES)[EXTREMES - 1]]
+                some = near[np.argsort(sign * scores[near], kind="stable")[:EXTREMES]]
+            found = [
+                _Kept(self._rows + row, *cell, scores[row].item(), None if ids is None else str(ids[row]))
+                for row in some.tolist()
+            ]
+            self._keep((*cell, sign), found)
+
+    def _keep(self, cell: tuple[int, int | None, int], found: list[_Kept]) -> None:
+        known = [*self._cells.get(cell, []), *found]
+        known.sort(key=lambda one: (cell[2] * one.score, one.row))
+        self._cells[cell] = known[:EXTREMES]
+
+    def state(self) -> list[Any]:
+        """Return the rows that are kept as what JSON can hold."""
+        return [[*cell, [list(vars(one).values()) for one in kept]] for cell, kept in self._cells.items()]
+
+    def take(self, state: Sequence[Any], number: Callable[[int], int]) -> None:
+        """Add the rows of another, each under a number that follows from the one it has there."""
+        for truth, answer, sign, rows in state:
+            self._keep((truth, answer, sign), [_Kept(number(row), *more) for row, *more in rows])
+
+
+class TruthDigest:
+    """The digest of (label, truth) in the order of the rows, as of `Predictions.truth_digest` without ids.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> p = predictions(Binary("b", "a"), ["a", "b"], ["a", "a"])
+    >>> digest = TruthDigest(p.space)
+    >>> digest.add(p)
+    >>> digest.hex == p.truth_digest
+    True
+    """
+
+    def __init__(self, space: LabelSpace) -> None:
+        self._place = np.argsort(np.argsort(space.names, kind="stable")).astype(np.int32)
+        self._digest = hashlib.sha256("\x1f".join(sorted(space.names)).encode())
+
+    def add(self, batch: Predictions) -> None:
+        """Take the truth of a batch."""
+        truth = batch.y_true
+        placed = truth[:, np.argsort(self._place)] if truth.ndim == 2 else self._place[truth]
+        self._digest.update(np.ascontiguousarray(placed).data)
+
+    @property
+    def hex(self) -> str:
+        """The digest so far."""
+        return self._digest.hexdigest()
+
+
+class SeveralStream:
+    """Counts of predictions of several labels, added batch by batch.
+
+    Parameters
+    ----------
+    space : Multiclass or Multilabel
+    tables : bool
+        Whether scores are ranked; without it there are counts and means over rows alone.
+    """
+
+    def __init__(self, space: LabelSpace, *, tables: bool = True) -> None:
+        self.space, self._tables = space, tables
+        self.support = np.zeros(len(space))
+        """Examples of each label."""
+        self._facts: Summary | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows so far."""
+        return 0 if self._facts is None else self._facts.rows
+
+    @property
+    def score_kind(self) -> ScoreKind | None:
+        """Kind of the scores that rows came with."""
+        return None if self._facts is None else self._facts.score_kind
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether rows came with scores that are ranked, and are to go by again."""
+        return self._tables and self.score_kind is not None
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch: validated, of these labels, each row weighing 1.
+
+        Raises
+        ------
+        UsageError
+            Rows with weights, groups or folds.
+        DataError
+            The disk is full.
+        """
+        check_plain(batch)
+        truth = batch.y_true
+        self.support += truth.sum(axis=0) if truth.ndim == 2 else sums(truth, None, len(self.space))
+        facts = self._of(replace(batch, space=self.space))
+        self._facts = facts if self._facts is None else merge(tallied_alike([self._facts, facts]))
+
+    def _of(self, batch: Predictions) -> Summary:
+        """The facts of a batch."""
+        return counted(batch)
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        return self.counted
+
+    @property
+    def counted(self) -> Summary:
+        """The facts of all batches but for their scores."""
+        return Summary(self.space, 0, 0.0, Tally.of({}, np.zeros(0))) if self._facts is None else self._facts
+
+    def take(self, counted: Summary) -> None:
+        """Take over what was counted elsewhere, but for the scores: nothing else is added."""
+        self._facts = counted
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds scores, by a name."""
+        return {}
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+
+
+class ClassStream(SeveralStream):
+    """Facts of predictions of several classes, added batch by batch.
+
+    Parameters
+    ----------
+    space : Multiclass
+    holders : Holders
+        What the confidences go into, such as a `Budget`.
+    tables : bool
+        Whether scores are ranked; without it there are counts and means over rows alone.
+
+    Examples
+    --------
+    >>> from evalreport.features.large.score_words import Budget
+    >>> from evalreport.data.labels import Multiclass
+    >>> from evalreport.data.predictions import predictions
+    >>> stream = ClassStream(Multiclass("abc"), Budget())
+    >>> for truth in ("ab", "ca"):
+    ...     stream.add(predictions(Multiclass("abc"), list(truth), list("ab")))
+    >>> stream.summary().counts.marginals.tp
+    array([1., 1., 0.])
+    """
+
+    def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
+        super().__init__(space, tables=tables)
+        self.ranked = (
+            ClassCells(len(space), holders.edges) if isinstance(holders, Buckets) else OwnScores(len(space))
+        )
+        self._confidence = holders.holder()
+        self.places: ScorePlaces | RangePlaces | None = None
+        """What rows go by again for."""
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch, and keep what of its scores they are ranked by."""
+        super().add(batch)
+        if self._tables and not isinstance(batch.scores, NoScores):
+            values = batch.scores.values
+            self.ranked.add(values, batch.y_true)
+            if isinstance(batch.scores, Probabilities):
+                best = highest(values)
+                self._confidence.add(values[np.arange(len(best)), best], best == batch.y_true)
+
+    def again(self, wanted: npt.NDArray[Any]) -> None:
+        """Make ready for the same rows to go by again, of which some are kept whole."""
+        self.places = self.ranked.placed(wanted)
+
+    def place(self, batch: Predictions) -> None:
+        """Place the scores of a batch among those of the first time."""
+        if self.places is not None and not isinstance(batch.scores, NoScores):
+            self.places.add(batch.scores.values, batch.y_true)
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds the confidences, by a name."""
+        return {"confidence": self._confidence} if self._tables else {}
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        facts = super().summary()
+        if self.places is None:
+            return replace(facts, bins=None)
+        confidence = None if facts.bins is None else self._confidence.table()
+        return replace(facts, scores=self.places.scores(), confidence=confidence)
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        self._confidence.close()
+
+
+class LabelStream(SeveralStream):
+    """Facts of predictions of several labels per row, added batch by batch.
+
+    Each label is a binary problem, whose scores go into a holder of its own.
+
+    Parameters
+    ----------
+    space : Multilabel
+    holders : Holders
+        What the scores go into, such as a `Budget`.
+    tables : bool
+        Whether scores are kept; without it there are counts and means over rows alone.
+
+    Examples
+    --------
+    >>> from evalreport.features.large.score_words import Budget
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.labels import Multilabel
+    >>> stream = LabelStream(Multilabel("ab"), Budget())
+    >>> for truth in (["a"], ["a", "b"]):
+    ...     stream.add(predictions(Multilabel("ab"), [truth], [["a"]]))
+    >>> stream.summary().counts.tp
+    array([2., 0.])
+    """
+
+    def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
+        super().__init__(space, tables=tables)
+        self._holders = holders
+        self._truth: list[ScoreHolder] = []
+        self._right = holders.holder()
+        self.always = 0
+        """Rows that are wholly right above any threshold, up to one."""
+        self._decided: list[ScoreHolder] = []
+        self._kind: npt.DTypeLike = np.float64
+        self._scores: LabelTables | None = None
+        self.places = KeptRows(np.empty(0, dtype=np.intp))
+        """What rows go by again for."""
+
+    def add(self, batch: Predictions) -> None:
+        """Count a batch, and keep its scores label by label."""
+        super().add(batch)
+        if not self._tables or isinstance(batch.scores, NoScores):
+            return
+        values = np.ascontiguousarray(batch.scores.values.T)
+        if not self._truth:
+            self._kind = values.dtype
+            self._truth = [self._holders.holder() for _ in values]
+        _add(self._truth, values, batch.y_true)
+        self._add_right(batch.scores.values, batch.y_true.astype(bool))
+        if batch.y_pred is not None and (batch.threshold is None or batch.threshold.origin == "predictions"):
+            self._decided = self._decided or [self._holders.holder() for _ in values]
+            _add(self._decided, values, batch.y_pred)
+
+    def _add_right(self, values: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> None:
+        low, high = right_between(values, truth)
+        can = low < high
+        ends = (low[can & np.isfinite(low)], high[can & np.isfinite(high)])
+        self.always += int(np.count_nonzero(can & np.isinf(low)))
+        self._right.add(np.concatenate(ends), np.repeat([True, False], [*map(len, ends)]))
+
+    def take(self, counted: Summary) -> None:
+        """Take over what was counted elsewhere, with a holder for each table of scores."""
+        super().take(counted)
+        if self.is_scored:
+            self._truth = [self._holders.holder() for _ in self.space.names]
+            answered = counted.counts is not None and counted.threshold is None
+            self._decided = [self._holders.holder() for _ in self.space.names] if answered else []
+
+    def holders(self) -> Mapping[str, ScoreHolder]:
+        """Return what holds the scores of each label, and those of rows that are wholly right, by a name."""
+        held = {"truth": self._truth, "answers": self._decided, "right": [self._right]}
+        return {f"{name} {label}": one for name, each in held.items() for label, one in enumerate(each)}
+
+    def scores(self) -> LabelTables:
+        """Return the table of each label; nothing can be added after it."""
+        if self._scores is None:
+            tables = [one.table() for one in self._truth]
+            self._scores = LabelTables(
+                tables, self._right.table(), float(self.always), self._kind, self._holders.budget
+            )
+        return self._scores
+
+    def decided(self) -> list[ScoreTable]:
+        """Return each label's scores against its answers; none where these follow from a threshold."""
+        unknown = self._facts is not None and self._facts.threshold is None
+        return [one.table() for one in self._decided] if unknown else []
+
+    def again(self, wanted: npt.NDArray[Any]) -> None:
+        """Make ready for the same rows to go by again, of which some are kept whole."""
+        self.places = self.scores().kept = KeptRows(wanted)
+
+    def place(self, batch: Predictions) -> None:
+        """Take a batch that goes by again."""
+        if not isinstance(batch.scores, NoScores):
+            self.places.add(batch.scores.values, batch.y_true)
+
+    def _of(self, batch: Predictions) -> Summary:
+        facts = super()._of(batch)
+        if batch.y_pred is None:
+            return facts
+        moments = LabelMoments.of(batch.y_true.astype(bool), batch.y_pred.astype(bool))
+        return replace(facts, together=moments)
+
+    def summary(self) -> Summary:
+        """Return the facts of all batches; nothing can be added after it."""
+        facts = super().summary()
+        if isinstance(facts.counts, BinaryCounts) and facts.threshold is None:
+            unknown = np.full(len(self.space), np.nan)  # where some batches agreed with a threshold by chance
+            facts = replace(facts, counts=replace(facts.counts, threshold=unknown))
+        if not self.is_scored:
+            return replace(facts, bins=None)
+        self.places.check_all(self.rows)
+        return replace(facts, scores=self.scores())
+
+    def close(self) -> None:
+        """Give back memory and files, whatever happened."""
+        for one in (*self._truth, *self._decided, self._right):
+            one.close()
+
+
+def _add(holders: Sequence[ScoreHolder], values: npt.NDArray[Any], flags: npt.NDArray[Any]) -> None:
+    for holder, column, flag in zip(holders, values, flags.T, strict=True):
+        holder.add(column, np.ascontiguousarray(flag, dtype=np.bool_))

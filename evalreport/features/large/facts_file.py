@@ -1,0 +1,546 @@
+"""Facts as bytes: one row of an Arrow IPC file, a list for each array, so that any tool can look into it.
+
+What is no array stands as JSON in the schema's metadata, with a version and the digest of the labels. Bytes
+are judged before they are believed: lengths, ranges, order and totals, and that they say what they said.
+
+Facts as files: written of one set of predictions, and added up to a report of all of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from glob import glob
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.columns.request import Columns
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.core.result import Provenance
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, renamed
+from evalreport.data.predictions import Origin, Predictions, Threshold
+from evalreport.data.scores import ScoreKind, on_scale
+from evalreport.evaluation.data_checks import table_facts
+from evalreport.evaluation.evaluate import Observed
+from evalreport.features.large.binned_tables import BinnedTable, bins_of, edges_of
+from evalreport.features.large.collect import CollectedFacts, MadeOfFacts, binned_note, table_in
+from evalreport.features.large.datasets import is_several
+from evalreport.features.large.engine import decided_at
+from evalreport.features.large.second_pass import LabelTables
+from evalreport.intervals.settings import by_rows
+from evalreport.readers.content import in_file
+from evalreport.readers.limits import load
+from evalreport.statistics.class_scores import ClassBins, ClassScores
+from evalreport.statistics.confusion import BinaryCounts, Counts
+from evalreport.statistics.row_sums import LabelMoments, Tally
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import Summary, merge, summarise
+from evalreport.thresholds.sweep import Sweep
+from evalreport.tracking.folder import write_file
+from evalreport.workflow.collect import Collected
+from evalreport.workflow.evaluate import chosen_on, decided, number_of
+from evalreport.workflow.request import Request
+
+VERSION = 1
+"""Version of the form in which facts are kept; another one is refused."""
+KEY = b"evalreport.facts"
+"""Of the metadata."""
+SEAL = b"evalreport.facts.sha256"
+"""Digest of the rest: a file that was cut off, or edited by hand, is not believed."""
+CLOSE = 1e-9
+"""Share by which sums of weights may differ from their total by rounding."""
+
+Arrays = dict[str, npt.NDArray[Any]]
+ARRAYS: Mapping[type, tuple[str, ...]] = {
+    Counts: ("cells", "weight"),
+    BinaryCounts: ("tp", "fp", "fn", "tn", "unread", "threshold", "unread_positive"),
+    ScoreTable: ("scores", "pos", "neg"),
+    BinnedTable: ("scores", "pos", "neg"),
+    ClassScores: ("scores", "truth", "weights"),
+    ClassBins: ("weight", "probability", "positives"),
+    Tally: ("sums", "squares"),
+    LabelMoments: ("sums", "products"),
+    LabelTables: (
+        *("scores", "pos", "neg", "lengths", "always"),
+        *("shards", "kept_rows", "kept_scores", "kept_truth"),
+    ),
+}
+"""The arrays of each kind of fact."""
+KINDS = {kind.__name__: kind for kind in ARRAYS}
+PARTS = ("tally", "counts", "scores", "confidence", "bins", "cardinality", "together")
+
+
+def to_bytes(summary: Summary) -> bytes:
+    """Return the facts of a set of predictions as an Arrow IPC file of one row.
+
+    Examples
+    --------
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.of({}, np.ones(2)))
+    >>> from_bytes(to_bytes(one)).rows
+    2
+    """
+    import pyarrow as pa
+
+    arrays: Arrays = {}
+    parts: dict[str, Any] = {}
+    point = summary.threshold
+    for name in PARTS:
+        fact = getattr(summary, name)
+        if fact is None:
+            continue
+        held = _held(fact)
+        arrays |= {f"{name}.{key}": array for key, array in held.items()}
+        shapes = {key: array.shape for key, array in held.items()}
+        parts[name] = {"kind": type(fact).__name__, "shapes": shapes, **_beside(fact)}
+    head = {
+        "version": VERSION,
+        "labels_sha256": _digest(summary.space),
+        **_space(summary.space),
+        "rows": summary.rows,
+        "weight": summary.weight,
+        "score_kind": summary.score_kind,
+        "threshold": None if point is None else [point.value, point.origin],
+        "parts": parts,
+    }
+    told = json.dumps(head).encode()
+    schema = {KEY: told, SEAL: _seal(told, arrays)}
+    lists = [_list(pa, array.ravel()) for array in arrays.values()]
+    table = pa.table(dict(zip(arrays, lists, strict=True))).replace_schema_metadata(schema)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def from_bytes(data: bytes) -> Summary:
+    """Return the facts that bytes hold.
+
+    Raises
+    ------
+    DataError
+        They are no facts, of another version, or do not fit together.
+    """
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_file(pa.BufferReader(data)) as reader:
+            if KEY not in (reader.schema.metadata or {}) or reader.num_record_batches != 1:
+                raise _no_facts("they were not written by evalreport")
+            told, seal = (reader.schema.metadata.get(key, b"") for key in (KEY, SEAL))
+            head = json.loads(told)
+            _check_version(head)
+            batch = reader.get_batch(0)
+            batch.validate(full=True)
+            arrays = {name: _array(batch.column(name)) for name in reader.schema.names}
+            if _seal(told, arrays) != seal:
+                raise _no_facts("they were changed")
+            made = _summary(head, arrays)
+    except EvalreportError:
+        raise
+    except (
+        *(pa.ArrowException, ValueError, KeyError, TypeError, IndexError, AttributeError, OSError),
+        *(RecursionError, OverflowError, MemoryError),
+    ) as error:
+        raise _no_facts(" ".join(str(error).split())[:120] or type(error).__name__) from error
+    return made
+
+
+def _seal(told: bytes, arrays: Arrays) -> bytes:
+    digest = hashlib.sha256(told)
+    for name, array in arrays.items():
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest().encode()
+
+
+def _no_facts(why: str) -> DataError:
+    return DataError(f"these bytes hold no facts: {why}", fix="make them again from the predictions")
+
+
+def _check_version(head: Any) -> None:
+    version = head.get("version") if isinstance(head, dict) else None
+    if version != VERSION:
+        raise DataError(
+            f"the facts are of version {version!a:.20}; this evalreport reads {VERSION}",
+            fix="make them again from the predictions",
+        )
+
+
+def _held(fact: Any) -> Arrays:
+    """The arrays of a fact, those of counts of one length."""
+    if isinstance(fact, LabelTables):
+        return fact.arrays()
+    held = {
+        key: np.asarray(getattr(fact, key)) for key in ARRAYS[type(fact)] if getattr(fact, key) is not None
+    }
+    if isinstance(fact, BinaryCounts):
+        return {key: np.broadcast_to(array, np.shape(fact.tp)) for key, array in held.items()}
+    return held
+
+
+def _beside(fact: Any) -> dict[str, Any]:
+    """What a fact holds beside its arrays."""
+    match fact:
+        case Counts():
+            return {"size": fact.size}
+        case Tally():
+            return {"names": fact.names, "weight": fact.weight}
+        case LabelMoments():
+            return {"rows": fact.rows}
+        case _:
+            return {}
+
+
+def _list(pa: Any, values: npt.NDArray[Any]) -> Any:
+    flat = pa.array(np.ascontiguousarray(values))
+    return pa.LargeListArray.from_arrays(pa.array([0, len(flat)], pa.int64()), flat)
+
+
+def _array(column: Any) -> npt.NDArray[Any]:
+    """The numbers of a list, as they are stored."""
+    flat = column.flatten()
+    if len(column) != 1 or column.null_count or flat.null_count:
+        raise ValueError("a list with gaps")
+    found: npt.NDArray[Any] = flat.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _space(space: LabelSpace) -> dict[str, Any]:
+    ordered = isinstance(space, Multiclass) and space.ordered
+    return {"task": space.task, "labels": space.labels, "ordered": ordered}
+
+
+def _digest(space: LabelSpace) -> str:
+    return hashlib.sha256(json.dumps(_space(space)).encode()).hexdigest()
+
+
+def _labels(head: Mapping[str, Any]) -> LabelSpace:
+    labels = tuple(head["labels"])
+    if not all(isinstance(label, (str, int)) for label in labels):
+        raise ValueError("labels that are no labels")
+    makers: Mapping[str, Callable[[], LabelSpace]] = {
+        "binary": lambda: Binary(*labels),
+        "multiclass": lambda: Multiclass(labels, ordered=bool(head["ordered"])),
+        "multilabel": lambda: Multilabel(labels),
+    }
+    space = makers[head["task"]]()
+    if _digest(space) != head["labels_sha256"]:
+        raise ValueError("the labels are not those that the digest is of")
+    return space
+
+
+def _summary(head: Mapping[str, Any], arrays: Arrays) -> Summary:
+    space, rows, weight = _labels(head), head["rows"], float(head["weight"])
+    if not (isinstance(rows, int) and rows >= 0 and np.isfinite(weight) and weight >= 0):
+        raise ValueError("rows or weight that are none")
+    if head["score_kind"] not in (None, *get_args(ScoreKind)):
+        raise ValueError("an unknown kind of scores")
+    parts = {name: _fact(name, told, arrays) for name, told in head["parts"].items()}
+    if not parts.keys() <= {*PARTS} or not isinstance(parts.get("tally"), Tally):
+        raise ValueError("unknown parts, or no tally")
+    made = Summary(
+        space=space,
+        rows=rows,
+        weight=weight,
+        score_kind=head["score_kind"],
+        threshold=_threshold(head["threshold"]),
+        **parts,
+    )
+    _check_together(made)
+    return made
+
+
+def _threshold(told: Any) -> Threshold | None:
+    if told is None:
+        return None
+    value, origin = told
+    if origin not in get_args(Origin):
+        raise ValueError("a threshold of unknown origin")
+    return Threshold(tuple(map(float, value)) if isinstance(value, list) else float(value), origin)
+
+
+def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
+    kind = KINDS[told["kind"]]
+    held = {key: arrays[f"{name}.{key}"].reshape(shape) for key, shape in told["shapes"].items()}
+    needed = {*ARRAYS[kind]} - ({"weights"} if kind is ClassScores else set())
+    if not needed <= held.keys() <= {*ARRAYS[kind]}:
+        raise ValueError(f"{name} lacks an array")
+    for key, array in held.items():
+        if array.dtype.kind not in "biuf" or (key != "threshold" and not np.isfinite(array).all()):
+            raise ValueError(f"{name}.{key} holds what is no number")
+    if kind is Counts:
+        return _counts(Counts(int(told["size"]), **held))
+    if kind is LabelMoments:
+        return _moments(LabelMoments(float(told["rows"]), **held))
+    if kind is LabelTables:
+        return _label_tables(held)
+    if kind is Tally:
+        return _tally(Tally(tuple(map(str, told["names"])), **held, weight=float(told["weight"])))
+    made = kind(**{"weights": None, **held} if kind is ClassScores else held)
+    if len({array.shape for key, array in held.items() if kind is not ClassScores}) > 1:
+        raise ValueError(f"arrays of {name} have several lengths")
+    if isinstance(made, ScoreTable):
+        _check_table(made)
+    if isinstance(made, BinnedTable) and (edges_of(bins_of(made.scores)) != made.scores).any():
+        raise ValueError("scores that are no edges of bins")
+    return made
+
+
+def _moments(moments: LabelMoments) -> LabelMoments:
+    size = len(moments.sums)
+    if moments.products.shape != (size, size) or (moments.products.diagonal() != moments.sums).any():
+        raise ValueError("sums and products of other flags")
+    return moments
+
+
+def _label_tables(held: Arrays) -> LabelTables:
+    found = LabelTables.of_arrays(held)
+    for table in found.tables:
+        _check_table(table)
+    rows, width = len(found), found.size
+    if any(table.total != rows for table in found.tables[:-1]) or held["kept_scores"].shape[1] != width:
+        raise ValueError("tables of other rows or labels")
+    if held["shards"][0].sum() != rows or held["kept_truth"].shape != held["kept_scores"].shape:
+        raise ValueError("rows of other shards")
+    return found
+
+
+def _check_table(table: ScoreTable) -> None:
+    if table.scores.ndim != 1 or (np.diff(table.scores) <= 0).any():
+        raise ValueError("scores that do not ascend")
+    if (table.pos < 0).any() or (table.neg < 0).any():
+        raise ValueError("weights below zero")
+
+
+def _counts(counts: Counts) -> Counts:
+    cells = counts.cells
+    if counts.size < 1 or cells.shape != counts.weight.shape or cells.ndim != 1 or cells.dtype.kind != "i":
+        raise ValueError("cells that are none")
+    inside = len(cells) == 0 or (cells[0] >= 0 and cells[-1] < counts.size * (counts.size + 1))
+    if not inside or (np.diff(cells) <= 0).any() or (counts.weight < 0).any():
+        raise ValueError("cells outside of the matrix")
+    return counts
+
+
+def _tally(tally: Tally) -> Tally:
+    if not tally.sums.shape == tally.squares.shape == (len(tally.names),) or not np.isfinite(tally.weight):
+        raise ValueError("a tally whose names and sums differ in number")
+    return tally
+
+
+def _is_of(fact: Any, made: Summary) -> bool:
+    """Whether what holds its own number of rows and labels has those of the whole."""
+    match fact:
+        case ClassScores() | LabelTables():
+            return (len(fact), fact.size) == (made.rows, len(made.space))
+        case LabelMoments():
+            return (fact.rows, len(fact.sums)) == (made.rows, 3 * len(made.space))
+        case _:
+            return True
+
+
+def _check_together(made: Summary) -> None:
+    """The parts are of one set of predictions: their totals are its weight, their labels its labels."""
+    totals = {"tally": made.tally.weight}
+    for name in PARTS[1:]:
+        fact = getattr(made, name)
+        if isinstance(fact, (Counts, ScoreTable)):
+            totals[name] = fact.total
+        elif isinstance(fact, BinaryCounts) and not np.allclose(fact.total, made.weight, rtol=CLOSE):
+            raise ValueError(f"{name} does not add up to the weight")
+        elif not _is_of(fact, made):
+            raise ValueError(f"{name} is of other rows or labels")
+    wrong = [name for name, total in totals.items() if abs(total - made.weight) > CLOSE * max(made.weight, 1)]
+    if wrong:
+        raise ValueError(f"{wrong[0]} does not add up to the weight")
+    size = len(made.space)
+    if isinstance(made.counts, Counts) and made.counts.size != size:
+        raise ValueError("counts of other labels")
+    if made.together is not None and len(made.together.sums) != 3 * size:
+        raise ValueError("moments of other labels")
+    if isinstance(made.space, Binary) != isinstance(made.scores, ScoreTable) and made.scores is not None:
+        raise ValueError("scores of another task")
+
+
+ENDING = ".facts"
+ALONE = "made of facts alone: no rows to show, no slices, and no intervals by cluster or weight"
+
+
+def are_facts(paths: Sequence[str]) -> bool:
+    """Return whether all files hold facts, by their names.
+
+    Examples
+    --------
+    >>> are_facts(["a.facts", "b.facts"]), are_facts(["a.csv"])
+    (True, False)
+    """
+    return bool(paths) and all(path.endswith(ENDING) for path in paths)
+
+
+def facts_like(path: str) -> list[str]:
+    """Return the files of facts that a pattern names, which a shell could not list; else the path.
+
+    Examples
+    --------
+    >>> facts_like("part-0.facts"), facts_like("nowhere/*.facts"), facts_like("parts/*.parquet")
+    (['part-0.facts'], ['nowhere/*.facts'], ['parts/*.parquet'])
+    """
+    return (sorted(glob(path)) if are_facts([path]) and is_several(path) else []) or [path]  # noqa: PTH207
+
+
+def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
+    """Read the facts of several files and add them up.
+
+    Raises
+    ------
+    DataError
+        A file that holds no facts, or facts that do not add up; names the file.
+    """
+    _refuse(request)
+    digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
+    for path in paths:
+        with in_file(path):
+            data = load(Path(path))
+            shards.append(from_bytes(data))
+        digest.update(data)
+        same = known.setdefault(hashlib.sha256(data).digest(), path)
+        if same != path:
+            told.append(f"{same} and {path} hold the same facts, and both are counted")
+    with in_file(", ".join(paths[:5])):
+        summary = merge(shards)
+    _check_labels(summary.space, request.columns)
+    summary = replace(summary, space=renamed(summary.space, dict(request.label_names)))
+    if isinstance(summary.scores, BinnedTable):
+        told.append(binned_note(summary.scores))
+    seen = Observed(summary, facts=_facts(summary), notes=tuple(told))
+    seen, sweep = _decided(seen, request)
+    first, more = Path(paths[0]), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
+    origin = Provenance(
+        run_name=first.name.removesuffix(ENDING) + more,
+        source=first.name + more,
+        sha256=digest.hexdigest(),
+        columns=taken,
+        **request.origin(),
+    )
+    return CollectedFacts(seen, taken, origin, sweep)
+
+
+COLUMNS = (
+    *("weight", "group", "fold", "where", "truth", "pred", "score", "scores", "text", "id", "slices"),
+    *("example_text", "score_kind", "list_separator", "task", "batch_axis", "no_scores", "missing"),
+)
+"""What is said about columns; of labels, those of the facts can be named."""
+REQUEST = ("truth_file", "tune_on", "artifact", "format", "fuzzy", "ordered", "approximate")
+"""What is said about rows beside their columns."""
+
+
+def _refuse(request: Request) -> None:
+    """Refuse what is about rows: they are counted already, and it would have no effect."""
+    columns = request.columns
+    given = [name for name in COLUMNS if getattr(columns, name)]
+    given += ["weight_kind"] if columns.weight_kind != "sampling" else []
+    given += ["answers"] if columns.several_answers else []
+    given += [name for name in REQUEST if getattr(request, name)]
+    given += ["parse"] if request.parse != "auto" else []
+    given += ["engine"] if request.engine in ("stream", "spark") else []
+    for name in given:
+        option = "--slice" if name == "slices" else f"--{name.replace('_', '-')}"
+        raise UsageError(
+            "facts hold no rows to read, weigh, group or choose",
+            where=option,
+            fix=f"leave {option} out, or name the files that the facts were made of",
+        )
+
+
+def _check_labels(space: LabelSpace, columns: Columns) -> None:
+    """Refuse labels that are not those of the facts."""
+    positive = space.texts[1:] if isinstance(space, Binary) else ()
+    for option, given, known in (
+        ("--positive", () if columns.positive is None else (columns.positive,), positive),
+        ("--labels", columns.labels or (), space.texts),
+    ):
+        if given and {*map(str, given)} != {*known}:
+            raise UsageError(
+                f"the facts were made with {option} {','.join(known)}"
+                if known
+                else "the facts are not of two labels",
+                where=f"{option} {','.join(map(str, given))}",
+                fix=f"leave {option} out, or make the facts anew",
+            )
+
+
+def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
+    """What was observed, decided at the threshold that is asked for."""
+    if request.threshold is None:
+        return seen, None
+    if not isinstance(seen.summary.space, Binary):
+        raise UsageError(
+            f"facts of {len(seen.summary.space)} labels are decided already",
+            where="--threshold",
+            fix="pass it where the facts are made",
+        )
+    number, sweep = number_of(request.threshold), None
+    if number is None:
+        point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
+    else:
+        (value,) = on_scale([number], probabilities=seen.summary.score_kind == "probability")
+        point = Threshold(value, "given")
+    return replace(seen, summary=decided_at(seen.summary, point)), sweep
+
+
+def _facts(summary: Summary) -> dict[str, float]:
+    if not isinstance(summary.scores, ScoreTable) or isinstance(summary.scores, BinnedTable):
+        return {}
+    return table_facts(summary.scores, None, probabilities=summary.score_kind != "decision")
+
+
+def packed_facts(counted: CollectedFacts) -> bytes:
+    """Return the facts of what was counted as bytes."""
+    return to_bytes(counted.seen.summary)
+
+
+def check_place(path: str, *, force: bool) -> None:
+    """Refuse a file that facts cannot be written to, before rows are counted.
+
+    Raises
+    ------
+    UsageError
+        A name that is not of facts, or a file that holds something else.
+    """
+    place = Path(path)
+    if not path.endswith(ENDING):
+        raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
+    if not force and os.path.isfile(place) and KEY not in place.read_bytes():
+        raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
+
+
+def write_facts(
+    read: Collected | MadeOfFacts[bytes], path: str, request: Request, tune_on: Predictions | None
+) -> None:
+    """Write the facts of what was read, of rows in memory decided as it is asked for.
+
+    Raises
+    ------
+    UsageError
+        Rows that weigh or belong together, which facts do not know.
+    """
+    place = Path(path)
+    if isinstance(read, MadeOfFacts):
+        write_file(place, read.made)
+        return
+    if by_rows(read.predictions):
+        raise UsageError(
+            "facts do not know which rows weigh more or belong together",
+            where="--facts",
+            fix="leave --weight and --group out",
+        )
+    decision = decided(read.predictions, request.threshold, tune_on, request.sampling)
+    write_file(place, to_bytes(summarise(decision.rows)))

@@ -1,0 +1,478 @@
+"""Predictions from files as a stream of validated batches, through the same front door as a whole file.
+
+What a file means is settled before the first batch is counted: by the names of its columns, by its head,
+and by a pass over the labels alone. A batch is then read without a guess.
+
+What the columns of a data set mean, settled before a row is counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.columns.find import Found, find, scores_of
+from evalreport.columns.graded import refuse_grade
+from evalreport.columns.join import Rows, check_ids, rows_where, taken_rows, tells_annotations
+from evalreport.columns.multilabel import is_multilabel, lists_of, raw_scores
+from evalreport.columns.names import FOLDS, SPLITS, Part, is_confidence, one_spelling, pred_part, wanted
+from evalreport.columns.nested import are_fractions, matrix_of, truth_of, unfolded
+from evalreport.columns.plausible import refuse_label_sets
+from evalreport.columns.request import Columns
+from evalreport.columns.single import in_label_order, named_like, scores_in_order
+from evalreport.columns.single_label import check_count, harmonised, labels_of, like, score_part
+from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportError, NoTableError, UsageError
+from evalreport.data.arrays import ids_as_text, reads_as_number
+from evalreport.data.labels import Label, LabelSpace, distinct_labels
+from evalreport.data.predictions import Predictions, answers_of, predictions, with_gaps
+from evalreport.data.scores import NoScores, Scores
+from evalreport.features.large.batches import Batch
+from evalreport.features.large.datasets import DataSet
+from evalreport.readers.content import Content, in_file
+from evalreport.readers.formats import RawTable
+from evalreport.readers.read import named_after_labels
+
+MEMORY = "--engine memory"
+ROW = re.compile(r"\brow (\d+)")
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionStream:
+    """Predictions that come batch by batch.
+
+    Parameters
+    ----------
+    data : DataSet
+    request : Columns
+        What was said, with what was found.
+    found : Found
+        What the head of the data was taken for.
+    truth : str
+    pred : str or None
+    score : Part or None
+    columns : tuple of str
+        What is read.
+    read : list of int
+        Rows of each batch that was read last, those included that `--where` leaves out.
+    """
+
+    data: DataSet
+    request: Columns
+    found: Found
+    truth: str
+    pred: str | None
+    score: Part | None
+    columns: tuple[str, ...]
+    read: list[int] = field(default_factory=list)
+
+    @property
+    def space(self) -> LabelSpace:
+        """The labels, found or declared before a row is counted."""
+        return self.found.space
+
+    def notes(self, counted: int) -> tuple[str, ...]:
+        """Return what was assumed of the rows that were counted, and what a stream does not look for."""
+        told = [*self.found.notes]
+        if self.request.where:
+            shown = " and ".join(self.request.where)
+            told.insert(0, f"{counted:,} of {sum(self.read):,} rows, those where {shown}")
+        if self.request.id is not None:
+            told.append("ids that stand twice are not looked for in a stream")
+        return tuple(told)
+
+    def batches(self) -> Iterator[tuple[Predictions, npt.NDArray[Any] | None]]:
+        """Yield validated batches with the ids of their rows.
+
+        Raises
+        ------
+        DataError
+            As of the same rows in a file of their own, with the row counted from the file's first.
+        """
+        rows = 0
+        self.read.clear()
+        for batch in self.some_batches():
+            yield batch
+            rows += len(batch[0])
+        self.check_any(rows)
+
+    def some_batches(self) -> Iterator[tuple[Predictions, npt.NDArray[Any] | None]]:
+        """Yield validated batches of a part of the data, which may hold no row."""
+        for path, before, batch in self.data.batches(self.columns):
+            with in_file(str(path)), CountedFrom(before):
+                whole = table_of(batch, path, self.data)
+                table = kept_rows(whole, self.request)
+                if table.n:
+                    yield self._predictions(table)
+            self.read.append(whole.n)
+
+    def check_any(self, rows: int) -> None:
+        """Refuse data of which no row was counted.
+
+        Raises
+        ------
+        DataError
+        """
+        if not rows:
+            raise self.data.without_rows(self.request.where)
+
+    def _predictions(self, table: RawTable) -> tuple[Predictions, npt.NDArray[Any] | None]:
+        columns, request = table.columns, self.request
+        y_true, y_pred = labels_of(columns[self.truth], self.truth), None
+        if self.pred is not None:
+            values, lost = answers_of(columns[self.pred], self.pred, request.missing)
+            y_pred = labels_of(values, self.pred)
+            y_true, y_pred = harmonised(y_true, y_pred)
+            y_pred = with_gaps(y_pred, lost)
+        ids = None
+        if request.id is not None:
+            ids = _ids(columns[request.id], request.id)
+        rows = predictions(
+            self.space,
+            y_true,
+            y_pred,
+            self._scores(table),
+            slices={name: columns[name] for name in request.slices},
+            missing=request.missing,
+        )
+        return rows, ids
+
+    def _scores(self, table: RawTable) -> Scores:
+        if self.score is None:
+            return NoScores()
+        columns = self._unfolded(table)
+        rows = Rows(columns, columns, table.names, table.n, None)
+        raw = raw_scores(rows, self.score, self.found.score_kind)
+        values, _ = scores_in_order(
+            named_like(replace(raw, labels=self.score.labels), self.space), self.space
+        )
+        return scores_of(replace(self.found, scores=values))
+
+    def _unfolded(self, table: RawTable) -> Mapping[str, npt.NDArray[Any]]:
+        """The columns with lists of scores as one column each; what a row does not score is 0."""
+        names = () if self.score is None else self.score.columns
+        nested = {column_of(name, table.columns.keys()) for name in names} - {*names}
+        if not nested:
+            return table.columns
+        columns = dict(table.columns)
+        for name in nested:
+            parts = matrix_of(columns[name], name)
+            new = [label for label in parts if f"{name}[{label}]" not in names]
+            if new:
+                raise refused(f"{name} scores {new[0]!r} for the first time", "the scores (--no-scores)")
+            columns |= {f"{name}[{label}]": part for label, part in parts.items()}
+        return {**dict.fromkeys(names, np.zeros(table.n)), **columns}
+
+
+class LabelsStream(PredictionStream):
+    """Predictions of several labels per row that come batch by batch; each is read as a table of its own."""
+
+    def _predictions(self, table: RawTable) -> tuple[Predictions, npt.NDArray[Any] | None]:
+        found, request = find(table, replace(self.request, where=()), whole=False), self.request
+        ids = None if request.id is None else _ids(table.columns[request.id], request.id)
+        rows = predictions(
+            self.space,
+            found.y_true,
+            found.y_pred,
+            scores_of(found),
+            slices={name: table.columns[name] for name in request.slices},
+            missing=request.missing,
+        )
+        return rows, ids
+
+
+def _ids(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    """Return checked ids, which are shown as they are when all rows are read at once."""
+    check_ids(values, name)
+    return values if values.dtype.kind in "iu" else ids_as_text(values)
+
+
+def column_of(name: str, names: Collection[str]) -> str:
+    """The column of a file that scores stand in: one of its own, or one of lists that hold them.
+
+    Examples
+    --------
+    >>> column_of("p_spam", ["y_true", "p_spam"]), column_of("proba[1]", ["y_true", "proba"])
+    ('p_spam', 'proba')
+    """
+    return name if name in names else name.rpartition("[")[0]
+
+
+def refused(what: str, leave: str) -> UsageError:
+    """Return the error of what a stream cannot do, with the option that can."""
+    fix = f"pass {MEMORY}" + (f", or leave {leave} out" if leave else "")
+    return UsageError(f"{what}: a stream cannot hold them", where="--engine stream", fix=fix)
+
+
+def table_of(batch: Batch, path: Path, data: DataSet) -> RawTable:
+    """Return a batch of a file as a table of its own."""
+    size = len(next(iter(batch.values())))
+    return RawTable(batch, size, str(path), "", data.format, data.names)
+
+
+def kept_rows(table: RawTable, request: Columns) -> RawTable:
+    """Return the rows that `--where` keeps."""
+    if not request.where:
+        return table
+    found = rows_where(table, request.where)
+    return taken_rows(table, np.logical_and.reduce(list(found.values())))
+
+
+class CountedFrom:
+    """Count the rows that an error names from the beginning of the file."""
+
+    def __init__(self, before: int) -> None:
+        self.before = before
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if self.before and isinstance(error, EvalreportError):
+            message, where = (
+                ROW.sub(lambda found: f"row {int(found[1]) + self.before}", text)
+                for text in (error.message, error.where)
+            )
+            raise type(error)(message, where=where, fix=error.fix) from error
+
+
+TEXT = re.compile("column '(.+)' holds text, not numbers")
+"""What is said of a column of scores in which not every cell is a number."""
+
+
+def open_stream(data: DataSet, request: Columns) -> PredictionStream:
+    """Settle what the columns of some files mean.
+
+    Parameters
+    ----------
+    data : DataSet
+    request : Columns
+        What was said about the columns.
+
+    Raises
+    ------
+    UsageError
+        What needs all rows at once; says which option helps.
+    ColumnNotFoundError, DataError
+        As of a file that is read as a whole.
+    """
+    try:
+        return _opened(data, request)
+    except (ColumnNotFoundError, NoTableError):
+        read = list(wanted(request)(data.names))
+        refuse_grade(_head(data.settled(read), read, request), request)
+        raise
+    except DataError as error:
+        text = TEXT.match(error.message)
+        if text is None or data.opened[0].settle is None:
+            raise
+        raise _first_text(data, text[1], error) from error
+
+
+def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
+    """The error of a column that is text for a cell far behind the head, in which all are numbers."""
+    for path, before, batch in data.batches([name]):
+        for row, cell in enumerate(batch[name].tolist() if name in batch else ()):
+            if cell is not None and not reads_as_number(cell):
+                where = f"{path}, column {name!r}, first: row {before + row}, {cell[:80]!r}"
+                return DataError(error.message, where=where, fix=error.fix)
+    return error
+
+
+def _opened(data: DataSet, request: Columns) -> PredictionStream:
+    _refuse(request)
+    read = _without(list(wanted(request)(data.names)), request)
+    head = _head(data.settled(read), read, request)
+    more = named_after_labels(request)(Content(data.names, head.columns))
+    if more:
+        read = _without([name for name in data.names if name in {*read, *more}], request)
+        head = _head(data.settled(read), read, request)
+    with in_file(head.source):
+        true_part, _ = truth_of(head, request)
+        several = is_multilabel(head.columns, true_part, request)
+        truth, pred = ("", None) if several else _labelled(head, true_part, request)
+    if several:
+        return _of_labels(data, head, true_part, request)
+    labels, told = _distinct(data, truth, pred, request), request
+    if pred is not None and request.score is None and are_fractions(head.columns[pred]):
+        told, pred = replace(request, score=pred), None
+    used = (truth, *(() if pred is None else (pred,)))
+    with in_file(head.source):
+        part = _scored(head, told, labels, used)
+    if request.labels is None and _lacks(head, truth, pred, labels):
+        scored = (
+            () if part is None else (like(label, labels, "score column for label") for label in part.labels)
+        )
+        told = replace(told, labels=tuple(sorted({*labels, *scored})))
+    found = find(head, replace(told, where=()), whole=False).chosen_by(told.filtered)
+    _refuse_found(found, head, told, pred)
+    part = part if found.scores is not None else None
+    ids = dict(found.taken).get("id")
+    scores = () if part is None else (column_of(name, data.names) for name in part.columns)
+    columns = dict.fromkeys((*used, *scores, *told.slices, *told.filtered))
+    if ids is not None:
+        columns[ids] = None
+    named = replace(told, id=ids, truth=truth, pred=pred)
+    return PredictionStream(data, named, found, truth, pred, part, tuple(columns))
+
+
+def _scored(head: RawTable, request: Columns, labels: Sequence[Label], used: tuple[str, ...]) -> Part | None:
+    """The columns of the scores, each named after its label: numbered ones in the order of the labels."""
+    table, named, _ = unfolded(head, request)
+    known = {str(label) for label in labels}
+    part = score_part(table.columns, table.names, named, known, head.name, taken=used)
+    if part is None or not part.labels:
+        return part
+    values = np.column_stack([table.columns[name] for name in part.columns])
+    answers = None
+    if len(used) > 1:
+        answers = labels_of(answers_of(table.columns[used[1]], used[1], "wrong")[0], used[1])
+    declared = request.labels is not None
+    return in_label_order(part, request.labels or labels, values, answers, declared=declared)[0]
+
+
+def _refuse(request: Columns) -> None:
+    """Refuse what needs all rows."""
+    for given, what, option in (
+        (request.group, "intervals by cluster need all rows", "--group"),
+        (request.fold, "folds are evaluated one by one and need all rows", "--fold"),
+        (request.weight, "weighted rows need all weights", "--weight"),
+        (request.example_text, "example texts need all rows", "--example-text"),
+        (request.text, "generated answers are read from all rows", "--text"),
+    ):
+        if given:
+            raise refused(what, option)
+
+
+def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | None) -> None:
+    """Refuse what only the data showed to need all rows."""
+    if found.text is not None:
+        raise refused("generated answers are read from all rows", "")
+    if found.weights is not None:
+        raise refused("weighted rows need all weights", "")
+    named = [name for name in head.names if name.lower() in SPLITS and name not in request.named]
+    if named and not request.where:
+        raise UsageError(
+            f"column {named[0]!r} may tell parts of the data apart, and a stream does not choose one",
+            where=head.source,
+            fix=f'say which rows are meant, as in --where "{named[0]}=test"',
+        )
+    states = next((name for name in head.columns if tells_annotations(head, name)), None)
+    if states is not None and states not in request.named and not request.where:
+        raise refused(f"column {states!r} tells which annotations are true labels", "")
+    score = dict(found.taken).get("score")
+    if pred is not None and score is not None and found.score_kind == "probability":
+        given = any("is the confidence of the given answer" in note for note in found.notes)
+        if given or (is_confidence(score) and request.score is None):
+            raise refused(f"{score} is the confidence of the given answer", "the scores (--no-scores)")
+
+
+def _without(names: Sequence[str], request: Columns) -> tuple[str, ...]:
+    """Leave out columns of folds that were not named."""
+    spare = {*FOLDS} - {*request.named}
+    return tuple(name for name in names if name.lower() not in spare)
+
+
+def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
+    if not read:  # none of the columns that were named: who looks for them says so
+        return RawTable({}, 0, str(data.files[0]), "", data.format, data.names)
+    for path, _, batch in data.first_batches(read):
+        with in_file(str(path)):
+            table = kept_rows(table_of(batch, path, data), request)
+        if table.n:
+            return table
+    raise data.without_rows(request.where)
+
+
+def _labelled(head: RawTable, truth: Part, request: Columns) -> tuple[str, str | None]:
+    pred = pred_part(head.names, request, truth, head.name)
+    if pred is not None and pred.labels:
+        raise refused("one label in truth and several in the predictions", "")
+    return truth.columns[0], None if pred is None else pred.columns[0]
+
+
+def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> PredictionStream:
+    """Settle what the columns of several labels per row mean; of lists, a pass finds the labels."""
+    with in_file(head.source):
+        pred = pred_part(head.names, request, truth, head.name, multilabel=True)
+    told = replace(request, where=())
+    lists = [part for part in (truth, pred) if part is not None and not part.labels]
+    found = find(head, told, whole=False)
+    if lists and request.labels is None:
+        columns = [*(name for part in lists for name in part.columns), *request.filtered]
+        listed = data.gathered(partial(_in_lists, parts=lists, request=request), columns)
+        check_count(listed)
+        known = {*found.space.labels, *listed}
+        told = replace(told, labels=tuple(sorted(known)))
+        found = find(head, told, whole=False)
+    found = found.chosen_by(request.filtered)
+    _refuse_found(found, head, request, None)
+    ids = dict(found.taken).get("id")
+    used = {name for part in (truth, pred) if part is not None for name in part.columns}
+    used |= {*request.filtered, *request.slices}
+    columns = [name for name in head.columns if name not in found.unused or name in used]
+    named = replace(told, where=request.where, id=ids, score_kind=found.score_kind)
+    return LabelsStream(
+        data, named, found, truth.shown, None if pred is None else pred.shown, None, tuple(columns)
+    )
+
+
+def _in_lists(data: DataSet, parts: Sequence[Part], request: Columns) -> set[Label]:
+    found: set[Label] = set()
+    names = [name for part in parts for name in part.columns]
+    for path, before, batch in data.batches((*names, *request.filtered)):
+        with in_file(str(path)), CountedFrom(before):
+            table = kept_rows(table_of(batch, path, data), request)
+            for part in parts if table.n else ():
+                rows = lists_of(table.columns, part, request).tolist()
+                found.update(label for row in rows if isinstance(row, list) for label in row)
+                check_count(found)
+    return found
+
+
+def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> tuple[Label, ...]:
+    """The labels of all rows, by a pass over their columns alone; two spellings are refused."""
+    if request.labels is not None:
+        return request.labels  # whatever else stands there is named when it is counted
+    if pred is None and not request.filtered and (numbers := data.neighbours(truth)):
+        return tuple(sorted(numbers))
+    found: dict[str, set[Label]] = {}
+    names = [truth, *([] if pred is None else [pred])]
+    for path, before, batch in data.distinct((*names, *request.filtered)):
+        with in_file(str(path)), CountedFrom(before):
+            table = kept_rows(table_of(batch, path, data), request)
+            for name in names if table.n else ():
+                values = table.columns[name]
+                if name == pred and are_fractions(values):
+                    continue
+                filled = answers_of(values, name, request.missing)[0] if name == pred else values
+                known = found.setdefault(name, set())
+                given = labels_of(filled, name)
+                if known and given.dtype.kind in "bi":  # to look for others costs less than to sort
+                    least, most = int(given.min()), int(given.max())
+                    whole = most - least < len(known) and known.issuperset(range(least, most + 1))
+                    given = given[:0] if whole else given[~np.isin(given, list(known))]
+                known.update(distinct_labels(given))
+                check_count(known)
+    right = np.array(sorted(found.get(truth, ())))
+    told = np.array(sorted(found[pred])) if pred in found else None
+    if told is not None and one_spelling(right, told)[1]:
+        raise refused(f"{truth} and {pred} spell their labels in two ways", "")
+    if told is not None and right.size:
+        with in_file(str(data.files[0])):
+            refuse_label_sets(right, told, truth, 0)
+    return tuple(sorted(set().union(*found.values())))
+
+
+def _lacks(head: RawTable, truth: str, pred: str | None, labels: Sequence[Label]) -> bool:
+    """Whether the head alone would be taken for a problem of fewer labels."""
+    columns = [labels_of(head.columns[truth], truth)]
+    if pred is not None:
+        columns.append(labels_of(answers_of(head.columns[pred], pred, "wrong")[0], pred))
+    return set(distinct_labels(*columns)) != set(labels)

@@ -1,0 +1,1 @@
+"""An experiment as a static site."""

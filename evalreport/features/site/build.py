@@ -1,0 +1,547 @@
+"""The pages of one run of a site, as a process makes them: its report, and its comparison.
+
+A static site of an experiment: each run's report, its comparison with the champion, and a front page.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from evalreport.comparison.all_pairs import (
+    ContributionsOfRun,
+    contributions_of_run,
+    in_common_order,
+    run_field,
+)
+from evalreport.comparison.compare import MOST_RANKED, compare, distinct
+from evalreport.core.errors import DataError, EvalreportError, NotFoundError, UsageError
+from evalreport.core.json_codec import decode, dumps, loads
+from evalreport.core.result import Undefined
+from evalreport.core.text import slug
+from evalreport.data.labels import Multilabel
+from evalreport.data.predictions import Predictions
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.site.folder import KEPT, SiteFolder, digest_of
+from evalreport.features.site.leaderboard import Board, BoardRun, FoundInRun, MissingRun, RunFacts, same_rows
+from evalreport.features.site.page import board_headline
+from evalreport.features.site.payload import site_files, site_payload
+from evalreport.metrics.catalogue import COMPARED, PRIMARY, find
+from evalreport.page.payload import INPUTS_TAG
+from evalreport.page.render import render
+from evalreport.page.sections.headline import headline
+from evalreport.statistics.confusion import Array
+from evalreport.tracking.client import Store
+from evalreport.tracking.folder import MANIFESTS
+from evalreport.tracking.interface import Logged
+from evalreport.tracking.runs import RunInfo, find_run, valid_time
+from evalreport.workflow.compare import Compared, as_record
+from evalreport.workflow.deliver import comparison_document, inputs_tag, same_inputs, sink_in
+from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.items import Item
+from evalreport.workflow.request import Destination, Request
+
+
+@dataclass(frozen=True)
+class SiteReference:
+    """The run that the others are compared with."""
+
+    name: str
+    stem: str
+    rows_key: str
+    evaluation: Evaluation
+    digest: str
+
+
+@dataclass(frozen=True)
+class SiteTask:
+    """A run of a site, as a process takes it up; with the evaluation of its report, where that stands."""
+
+    item: Item
+    name: str
+    stem: str
+    stored: bytes = b""
+
+    @property
+    def shown(self) -> str:
+        """How it is named in messages."""
+        return self.item.shown
+
+
+@dataclass(frozen=True)
+class MadePages:
+    """What was made of a run: what is kept of it, and its files."""
+
+    facts: RunFacts
+    files: Mapping[str, bytes]
+
+
+def paths_of(stem: str) -> tuple[str, ...]:
+    """Return the files of a run's report."""
+    return f"runs/{stem}.html", f"runs/{stem}.json", f"{KEPT}/{stem}.json", f"{KEPT}/{stem}.npy"
+
+
+def comparison_paths(stem: str) -> tuple[str, str]:
+    """Return the files of a run's comparison with the reference."""
+    return f"compare/{stem}.html", f"compare/{stem}.json"
+
+
+def made_pages(
+    task: SiteTask, request: Request, sort_by: str | None, reference: SiteReference | None
+) -> MadePages:
+    """Evaluate a run and return the pages of it: its report, and its comparison with the reference."""
+    collected = task.item.collect(request)
+    if task.stored:
+        ev = replace(Evaluation.from_json(task.stored), predictions=collected.predictions)
+    else:
+        ev = evaluated(collected, request)
+    facts, parts = _facts(ev, sort_by)
+    tag = inputs_tag(task.item, collected.artifact, request, Destination())
+    facts = replace(facts, inputs=tag.get(INPUTS_TAG, ""))
+    files: dict[str, bytes] = {}
+    if reference is not None and reference.stem != task.stem and reference.rows_key == facts.rows_key:
+        files |= _comparison(task, ev, reference)
+        facts = replace(facts, against=reference.digest)
+    if not task.stored:
+        page, data, _, rows = paths_of(task.stem)
+        html = render(ev, checklist=request.checklist, notes=request.notes)
+        files |= {page: html.encode(), data: ev.to_json().encode(), rows: parts}
+    return MadePages(facts, files | {paths_of(task.stem)[2]: dumps(facts).encode()})
+
+
+def _facts(ev: Evaluation, sort_by: str | None) -> tuple[RunFacts, bytes]:
+    """What the front page needs of an evaluation, and the contributions of its rows as an array in a file."""
+    p = ev.predictions
+    if p is None:
+        raise DataError("the predictions are not at hand", fix="log them into the run")
+    names = (find(sort_by, ev.task).name,) if sort_by else PRIMARY[ev.task]
+    found = {name: contributions_of_run(find(name, ev.task), p) for name in names}
+    known = {name: one for name, one in found.items() if isinstance(one, ContributionsOfRun)}
+    why = [one.reason for one in found.values() if isinstance(one, Undefined)]
+    stack = [row for one in known.values() for row in (one.strata.astype(np.float32), one.parts)]
+    file = io.BytesIO()
+    np.save(file, np.stack(stack) if stack else np.zeros((0, 0), dtype=np.float32))
+    wanted = dict.fromkeys((*names, *COMPARED[ev.task], *ev.metrics))
+    facts = RunFacts(
+        task=ev.task,
+        rows=ev.rows,
+        rows_key=_rows_key(p),
+        digest=ev.truth_digest[:12],
+        headline=headline(ev).text,
+        metrics={name: ev.metrics[name] for name in wanted if name in ev.metrics},
+        contributions={name: (one.value, one.spread) for name, one in known.items()},
+        findings=tuple(FoundInRun(one.rule, one.claim, one.action) for one in ev.findings),
+        unit=ev.provenance.unit,
+        reason="" if known else why[0],
+        sort_by=sort_by or "",
+    )
+    return facts, file.getvalue()
+
+
+def _rows_key(p: Predictions) -> str:
+    """Digest of the rows in their common order: ids, truth by its names, weights, clusters."""
+    rows = in_common_order(p)
+    names = np.asarray(rows.space.names)
+    truth = rows.y_true.tolist() if isinstance(rows.space, Multilabel) else names[rows.y_true].tolist()
+    ids = [] if rows.ids is None else rows.ids.tolist()
+    weights = (rows.weights / rows.weights.mean()).round(9).tolist() if rows.weighted else []
+    return digest_of(
+        rows.space.task, ids, truth, weights, [] if rows.groups is None else rows.groups.codes.tolist()
+    )
+
+
+def _comparison(task: SiteTask, ev: Evaluation, reference: SiteReference) -> dict[str, bytes]:
+    """Return the files of a comparison of two runs: nothing of the field stands there."""
+    found = compare([reference.evaluation, ev], 0, names=(reference.name, task.name))
+    record = as_record(Compared(found, ()))
+    html = comparison_document(found, record).html
+    return dict(zip(comparison_paths(task.stem), (html.encode(), dumps(record).encode()), strict=True))
+
+
+NO = ("", "0", "false", "no")
+Doing: TypeAlias = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[tuple[Any, Any]]]
+"""Does work on items, and yields each with its result or its error, in order."""
+
+
+@dataclass(frozen=True)
+class SiteRequest:
+    """What is asked of a site.
+
+    Parameters
+    ----------
+    sort_by : str or None
+        Metric of the leaderboard; else the first headline metric that all runs have.
+    columns : tuple of str
+        Metrics, parameters and tags that are columns; a tag without a value is a mark of the run.
+    champion : str
+        Tag of the runs that are, or were, the champion; its value may be the day since when.
+    """
+
+    sort_by: str | None = None
+    columns: tuple[str, ...] = ()
+    champion: str = "champion"
+
+
+@dataclass(frozen=True)
+class MadeSite:
+    """A site that stands in its folder.
+
+    Parameters
+    ----------
+    board : Board
+    made : int
+        Runs that were evaluated.
+    written, removed : int
+        Files.
+    paths : tuple of str
+        All of the site's files, the front page first.
+    folder : Path
+    warnings : tuple of str
+        What of single runs was ignored.
+    """
+
+    board: Board
+    made: int
+    written: int
+    removed: int
+    paths: tuple[str, ...] = ()
+    folder: Path = Path()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass
+class _Site:
+    """A site while it is made."""
+
+    folder: SiteFolder
+    request: Request
+    wanted: SiteRequest
+    tasks: Mapping[str, SiteTask]
+    do: Doing
+    facts: dict[str, RunFacts] = field(default_factory=dict)
+    failed: dict[str, EvalreportError] = field(default_factory=dict)
+    made: set[str] = field(default_factory=set)
+    written: int = 0
+
+    def stands(self, task: SiteTask) -> bool:
+        """Whether the report of a run is there and made of what the run holds now; takes its facts up."""
+        facts = self.kept(task.stem)
+        whole = facts is not None and all(map(self.folder.stands, paths_of(task.stem)))
+        if facts is None or not whole or self.stack(task.stem, facts) is None:
+            return False
+        if facts.sort_by != (self.wanted.sort_by or ""):
+            return False
+        if not same_inputs(task.item, facts.inputs, self.request, Destination()):
+            return False
+        self.facts[task.name] = facts
+        return True
+
+    def kept(self, stem: str) -> RunFacts | None:
+        """Return what is kept of a run's evaluation."""
+        try:
+            found: RunFacts = decode(RunFacts, loads(self.folder.read(f"{KEPT}/{stem}.json") or b""))
+        except DataError:
+            return None
+        return found
+
+    def stack(self, stem: str, facts: RunFacts) -> Array | None:
+        """Return what is kept of the rows of a run, two lines for each metric; None of any other file."""
+        try:
+            found = np.load(io.BytesIO(self.folder.read(paths_of(stem)[3]) or b""), allow_pickle=False)
+        except (ValueError, OSError, EOFError):
+            return None
+        numbers = found.dtype.kind == "f" and np.isfinite(found).all()
+        return found if numbers and found.ndim == 2 and len(found) == 2 * len(facts.contributions) else None
+
+    def make(self, tasks: Sequence[SiteTask], reference: SiteReference | None) -> None:
+        """Make the pages of runs, and write them as they come."""
+        work = partial(made_pages, request=self.request, sort_by=self.wanted.sort_by, reference=reference)
+        for task, outcome in self.do(work, tasks) if tasks else ():
+            if isinstance(outcome, EvalreportError):
+                self.failed[task.name] = outcome
+                continue
+            self.facts[task.name] = outcome.facts
+            if not task.stored:
+                self.made.add(task.name)
+            self.written += self.folder.write(outcome.files)
+
+
+def made_site(
+    items: Sequence[Item], request: Request, wanted: SiteRequest, folder: SiteFolder, do: Doing
+) -> MadeSite:
+    """Make a site of the runs of an experiment in a folder, or bring it up to date.
+
+    Raises
+    ------
+    NotFoundError
+        No run can be ranked.
+    DataError
+        The folder holds others' files where ours would be.
+    UsageError
+        More than 200 runs, an unknown metric.
+    """
+    if len(items) > MOST_RANKED:
+        raise UsageError(
+            f"{len(items)} runs are too many for one leaderboard", fix=f"choose {MOST_RANKED} with --latest"
+        )
+    request = replace(request, made="", command="")
+    runs = [item for item in items if item.run is not None]
+    names = distinct([item.name for item in runs])
+    ended = [(name, item) for name, item in zip(names, runs, strict=True) if _run(item).status == "FINISHED"]
+    tasks = {name: SiteTask(item, name, _stem(_run(item))) for name, item in ended}
+    compared = [path for task in tasks.values() for path in comparison_paths(task.stem)]
+    folder.check(["index.html", "runs.csv", "pairs.csv", "runs.json", *_all_paths(tasks.values()), *compared])
+    site = _Site(folder, request, wanted, tasks, do)
+    reference = _champion_first(site)
+    site.make(
+        [
+            task
+            for task in tasks.values()
+            if task.name not in site.facts and not site.stands(task) and task.name not in site.failed
+        ],
+        reference,
+    )
+    board = _board(site, dict(zip(names, runs, strict=True)))
+    board = _compared(site, board, reference)
+    made = (run.stem for run in board.runs if folder.read(comparison_paths(run.stem)[0]) is not None)
+    board = replace(board, compared=frozenset(made) - {board.by_name[board.reference].stem})
+    files = site_files(board)
+    site.written += folder.write(files)
+    kept = [*files, *_all_paths([tasks[name] for name in site.facts])]
+    kept += [path for stem in sorted(board.compared) for path in comparison_paths(stem)]
+    gone = folder.finish(kept)
+    told = _warnings([_run(item) for item in runs], wanted.champion)
+    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept), folder.folder, told)
+
+
+def _all_paths(tasks: Iterable[SiteTask]) -> list[str]:
+    return [path for task in tasks for path in paths_of(task.stem)]
+
+
+def _run(item: Item) -> RunInfo:
+    if item.run is None:
+        raise UsageError("a site is of runs", where=item.shown, fix="leave the file out")
+    return item.run
+
+
+def _stem(run: RunInfo) -> str:
+    return f"{slug(run.name)[:24]}-{slug(run.run_id)[:8]}"
+
+
+def since(run: RunInfo, tag: str) -> int | None:
+    """Return since when a run is the champion, in milliseconds; None where its tag does not say so.
+
+    A tag without a day means since the start of the run.
+    """
+    value = run.tags.get(tag)
+    if value is None or (value.strip().lower() in NO and value != ""):
+        return None
+    known = valid_time(_milliseconds(value))
+    return (run.started or 0) if known is None else int(known)
+
+
+def _milliseconds(text: str) -> float | None:
+    """Return the time of a day in ISO 8601, without a zone in UTC; None of any other text."""
+    try:
+        day = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (day if day.tzinfo else day.replace(tzinfo=UTC)).timestamp() * 1000
+
+
+def _warnings(runs: Sequence[RunInfo], champion: str) -> tuple[str, ...]:
+    """Return what of the runs was ignored: start times and days of the champion that are not dates."""
+    found = [f"{run.shown}: {remark}" for run in runs for remark in run.remarks]
+    for run in runs:
+        at = _milliseconds(run.tags.get(champion, ""))
+        if at is not None and valid_time(at) is None:
+            found.append(
+                f"{run.shown}: the day in its tag {champion} is not from 1970 to 9999 and is ignored"
+            )
+    return tuple(found)
+
+
+def _champion_first(site: _Site) -> SiteReference | None:
+    """Return the champion as the run to compare with, evaluated where pages have to be made."""
+    known = [
+        (day, task)
+        for task in site.tasks.values()
+        if (day := since(_run(task.item), site.wanted.champion)) is not None
+    ]
+    if not known:
+        return None
+    task = max(known, key=lambda entry: entry[0])[1]
+    stood = site.stands(task)
+    if stood and all(
+        site.stands(other) and _same_reference(site, other, task) for other in site.tasks.values()
+    ):
+        return None
+    if not stood:
+        site.make([task], None)
+    return _reference(site, task)
+
+
+def _same_reference(site: _Site, task: SiteTask, reference: SiteTask) -> bool:
+    return task is reference or site.facts[task.name].against == _against(site, reference)
+
+
+def _against(site: _Site, task: SiteTask) -> str:
+    """What a comparison with a run is made of."""
+    return digest_of(task.stem, task.name, site.facts[task.name].inputs)
+
+
+def _reference(site: _Site, task: SiteTask) -> SiteReference | None:
+    if task.name not in site.facts:
+        return None
+    facts = site.facts[task.name]
+    try:
+        ev = evaluated(task.item.collect(site.request), site.request)
+    except EvalreportError as error:
+        site.failed[task.name] = error
+        return None
+    return SiteReference(task.name, task.stem, facts.rows_key, ev, _against(site, task))
+
+
+def _compared(site: _Site, board: Board, done: SiteReference | None) -> Board:
+    """Compare the runs of the board with the champion, or without one with the best, where that lacks."""
+    chosen = board.champion or board.best
+    task = site.tasks[chosen.name]
+    digest = _against(site, task)
+    lacking = [
+        replace(site.tasks[run.name], stored=site.folder.read(paths_of(run.stem)[1]) or b"")
+        for run in board.runs
+        if run.name != chosen.name
+        and (
+            site.facts[run.name].against != digest
+            or not all(map(site.folder.stands, comparison_paths(run.stem)))
+        )
+    ]
+    if lacking:
+        reference = done if done is not None and done.digest == digest else _reference(site, task)
+        site.make(lacking, reference)
+    return replace(board, reference=chosen.name)
+
+
+def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
+    """Rank the runs that hold the same rows; say of the others why they are not ranked."""
+    newest_first = same_rows({name: site.facts[name].rows_key for name in site.tasks if name in site.facts})
+    chosen = newest_first[::-1]
+    if not chosen:
+        raise NotFoundError(
+            "no run of the experiment holds predictions that can be evaluated",
+            where="; ".join(f"{name}: {error.message}" for name, error in list(site.failed.items())[:5]),
+            fix="log predictions into the runs; `evalreport report --run-id ID` says what a run lacks",
+        )
+    first = site.facts[chosen[0]]
+    metric_name = _metric(site, chosen)
+    measured = [name for name in chosen if metric_name in site.facts[name].contributions]
+    parts = _contributions(site, measured, metric_name)
+    ranked = list(parts)
+    metric = find(metric_name, first.task)
+    level = site.request.sampling.level
+    others = {name: _unranked(site, name, runs, chosen, metric.title) for name in runs if name not in ranked}
+    return Board(
+        experiment=", ".join(dict.fromkeys(_run(runs[name]).experiment for name in ranked)),
+        metric=metric,
+        level=level,
+        runs=tuple(_board_run(site, name, _run(runs[name])) for name in ranked),
+        field=run_field(metric, list(parts.items()), level),
+        missing=tuple(others.values()),
+        columns=site.wanted.columns,
+    )
+
+
+def _metric(site: _Site, names: Sequence[str]) -> str:
+    """The metric of the leaderboard: the one asked for, else the first headline one that most runs have."""
+    task = site.facts[names[0]].task
+    if site.wanted.sort_by:
+        wanted = find(site.wanted.sort_by, task).name
+        if not any(wanted in site.facts[name].contributions for name in names):
+            why = site.facts[names[0]].reason
+            raise UsageError(
+                f"no leaderboard can be made by {wanted}: {why}",
+                where="--sort-by",
+                fix=f"choose another, such as {PRIMARY[task][-1]}",
+            )
+        return wanted
+    known = {name: sum(name in site.facts[run].contributions for run in names) for name in PRIMARY[task]}
+    return max(known, key=lambda name: known[name])
+
+
+def _contributions(site: _Site, names: Sequence[str], metric: str) -> dict[str, ContributionsOfRun]:
+    """Return what the rows of each run contribute; a run whose kept file has other rows has failed."""
+    found: dict[str, ContributionsOfRun] = {}
+    for name in names:
+        facts, stem = site.facts[name], site.tasks[name].stem
+        stack = site.stack(stem, facts)
+        if stack is None or (found and stack.shape[1] != len(next(iter(found.values())).parts)):
+            kept = f"{KEPT}/{stem}.npy"
+            site.failed[name] = DataError("what is kept of its rows is damaged", fix=f"remove {kept}")
+            continue
+        place = list(facts.contributions).index(metric)
+        value, spread = facts.contributions[metric]
+        strata = stack[2 * place].astype(np.int32)
+        found[name] = ContributionsOfRun(value, stack[2 * place + 1], strata, spread)
+    return found
+
+
+def _board_run(site: _Site, name: str, run: RunInfo) -> BoardRun:
+    known = {**run.params, **run.tags}
+    shown = {column: known[column] for column in site.wanted.columns if column in known}
+    return BoardRun(
+        name,
+        run.run_id,
+        site.tasks[name].stem,
+        run.started,
+        shown,
+        since(run, site.wanted.champion),
+        site.facts[name],
+    )
+
+
+def _unranked(
+    site: _Site, name: str, runs: Mapping[str, Item], chosen: Sequence[str], metric: str
+) -> MissingRun:
+    run = _run(runs[name])
+    if run.running:
+        return MissingRun(name, run.started, "Still running.", "Make the site again when it has ended.")
+    if run.status != "FINISHED":
+        return MissingRun(name, run.started, "The run failed or was stopped.", "")
+    if name in site.failed:
+        error = site.failed[name]
+        return MissingRun(name, run.started, f"{error.message[:1].upper()}{error.message[1:]}.", error.fix)
+    facts, first, stem = site.facts[name], site.facts[chosen[0]], site.tasks[name].stem
+    if name not in chosen:
+        what = "Another task" if facts.task != first.task else "Other rows"
+        reason = f"{what}: {facts.rows:,} {facts.unit[1]}, other than the {first.rows:,} of the board."
+        fix = f"Compare it with one of them: evalreport compare --run-id {run.run_id[:8]} --run-id …"
+        return MissingRun(name, run.started, reason, fix, stem)
+    return MissingRun(
+        name, run.started, f"It has no {metric}: {facts.reason}.", "Choose another --sort-by.", stem
+    )
+
+
+def log_site(done: MadeSite, store: Store, run_id: str | None, where: Destination) -> Logged:
+    """Put a site into a run: the one that is named, else the champion, else the best.
+
+    What `.evalreport` keeps stays in the folder.
+
+    Raises
+    ------
+    EvalreportError
+        The run is not there or has not ended, or holds others' files of these names.
+    """
+    chosen = done.board.champion or done.board.best
+    home = find_run(store, run_id).run_id if run_id else chosen.run_id
+    sink = sink_in(store, home, where)
+    paths = (path for path in done.paths if not path.startswith(MANIFESTS))
+    files = {path: (done.folder / path).read_bytes() for path in paths}
+    payload = site_payload(files, board_headline(done.board).text)
+    return sink.log(payload)

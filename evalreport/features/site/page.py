@@ -1,0 +1,675 @@
+"""Values with intervals by the time of their runs: points, whiskers, and a step line of champions.
+
+The leaderboard of an experiment's site: ranks, values, and the difference of each run to the best.
+
+The front page of an experiment's site: who leads, the leaderboard, its history, and what is missing.
+
+The page of a metric over time: what changed when, the chart, and each run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from evalreport.core.estimate_format import gap, interval, valued, with_interval
+from evalreport.core.format import count, counted
+from evalreport.core.result import Estimate
+from evalreport.features.site.leaderboard import (
+    Board,
+    BoardRun,
+    Change,
+    MissingRun,
+    OverTime,
+    TimedRun,
+    shared_findings,
+)
+from evalreport.metrics.catalogue import COMPARED, find
+from evalreport.metrics.record import Metric
+from evalreport.page.charts import nice_step, padded, tick_text
+from evalreport.page.elements import Cell, Column, Facts, ForestRow, Section, Table, forest_row
+from evalreport.page.sentences import NOTHING, Sentence, listed, paragraph, say, shortened
+
+HEIGHT = 260.0
+"""Pixels of the plot."""
+SIDES = (2.0, 97.0)
+"""Where the first and the last run stand, in per cent of the width."""
+DAY = 86_400_000
+"""Milliseconds."""
+STEPS = (1, 2, 5, 7, 14, 30, 61, 91, 182, 365, 730)
+"""Days between ticks: round ones, weeks, months, quarters and years."""
+MOST_TICKS = 5
+"""Ticks that stand apart on a page of 360 pixels."""
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run in time: its value with its interval, and whether it stands out."""
+
+    name: str
+    at: int
+    value: float
+    low: float | None
+    high: float | None
+    strong: bool = False
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class PlacedMoment:
+    """A point of the chart: per cent across, pixels down."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    strong: bool
+    ring: bool
+    href: str
+    title: str
+
+
+@dataclass(frozen=True)
+class History:
+    """The chart.
+
+    Parameters
+    ----------
+    title, ytitle : str
+    points : tuple of PlacedMoment
+    steps : tuple of (x1, y1, x2, y2)
+        Lines of the champion, in per cent and pixels.
+    breaks : tuple of (x, text)
+        Where what comes after is not to be compared with what was before.
+    xticks, yticks : tuple of (place, text)
+    labels : tuple of (x, y, text, look)
+    description : str
+    """
+
+    title: str
+    ytitle: str
+    points: tuple[PlacedMoment, ...]
+    steps: tuple[tuple[float, float, float, float], ...]
+    breaks: tuple[tuple[float, str], ...]
+    xticks: tuple[tuple[float, str], ...]
+    yticks: tuple[tuple[float, str], ...]
+    labels: tuple[tuple[float, float, str, str], ...]
+    description: str
+
+
+def day(at: int, *, year: bool = False) -> str:
+    """Return a time as its day, UTC.
+
+    Examples
+    --------
+    >>> day(0), day(0, year=True)
+    ('1 Jan', '1 Jan 1970')
+    """
+    return dated(datetime.fromtimestamp(at / 1000, UTC), year=year)
+
+
+def dated(when: datetime, *, year: bool = False) -> str:
+    """Return the day of a moment, in words that no language of the machine changes."""
+    return f"{when.day} {MONTHS[when.month - 1]}" + (f" {when.year}" if year else "")
+
+
+def days(first: int, last: int) -> str:
+    """Return the days from one moment to another; one day alone once.
+
+    Examples
+    --------
+    >>> days(0, 0), days(0, 3 * 86_400_000)
+    ('1 Jan 1970', '1 Jan to 4 Jan 1970')
+    """
+    ends = day(first, year=True), day(last, year=True)
+    return ends[1] if ends[0] == ends[1] else f"{day(first)} to {ends[1]}"
+
+
+def history(
+    metric: Metric,
+    moments: Sequence[Moment],
+    champions: Sequence[tuple[int, float, str]] = (),
+    best: str = "",
+    breaks: Sequence[tuple[int, str]] = (),
+    joined: Sequence[str] = (),
+) -> History:
+    """Return the chart of runs by time.
+
+    Parameters
+    ----------
+    metric : Metric
+    moments : sequence of Moment
+    champions : sequence of (since, value, name)
+        In their order.
+    best : str
+        Name of the run that is labelled.
+    breaks : sequence of (time, words)
+    joined : sequence of str
+        For each moment a key: neighbours of one key are joined by a line.
+    """
+    times = [*(m.at for m in moments), *(since for since, *_ in champions), *(at for at, _ in breaks)]
+    first, last = min(times), max(times)
+    low, high = padded([end for m in moments for end in (m.low, m.value, m.high) if end is not None])
+
+    def x(at: float) -> float:
+        share = 0.5 if last == first else (at - first) / (last - first)
+        return round(SIDES[0] + share * (SIDES[1] - SIDES[0]), 2)
+
+    def y(value: float) -> float:
+        return round(HEIGHT - (value - low) / (high - low) * HEIGHT, 1)
+
+    rings = {name for *_, name in champions}
+    points = tuple(
+        PlacedMoment(
+            x(m.at),
+            y(m.value),
+            y(m.value if m.low is None else m.low),
+            y(m.value if m.high is None else m.high),
+            m.strong,
+            m.name in rings,
+            m.href,
+            _title(metric, m),
+        )
+        for m in moments
+    )
+    labels = [(x(at), y(value), text, look) for at, value, text, look in _labels(moments, champions, best)]
+    step = nice_step(high - low)
+    ticks = [place * step for place in range(int(low // step) + 1, int(high // step) + 1)]
+    arrow = "↓" if metric.better == "lower" else "↑"
+    return History(
+        f"{metric.title} of every run by date",
+        f"{metric.title} {arrow}",
+        points,
+        (*_steps([(x(since), y(value)) for since, value, _ in champions]), *_links(points, joined)),
+        tuple((x(at), words) for at, words in breaks),
+        tuple((x(at), day(at)) for at in _days(first, last)),
+        tuple((y(value), tick_text(round(value, 10))) for value in ticks),
+        tuple(labels),
+        f"{len(moments)} runs from {day(first, year=True)} to {day(last, year=True)}.",
+    )
+
+
+def _labels(
+    moments: Sequence[Moment], champions: Sequence[tuple[int, float, str]], best: str
+) -> list[tuple[int, float, str, str]]:
+    """The best of the runs, and the champion where it is another: time, value, words, look."""
+    found = [(m.at, m.value, f"{best} leads", "blue") for m in moments if m.name == best]
+    if champions and champions[-1][2] != best:
+        found.append((champions[-1][0], champions[-1][1], "champion", "strong"))
+    return found
+
+
+def _title(metric: Metric, m: Moment) -> str:
+    return f"{m.name}: {with_interval(Estimate(m.value, 0, m.low, m.high), metric.style)}"
+
+
+def _steps(places: Sequence[tuple[float, float]]) -> list[tuple[float, float, float, float]]:
+    """Lines from champion to champion, and on to the right end."""
+    found = []
+    for (x1, y1), (x2, y2) in pairwise(places):
+        found += [(x1, y1, x2, y1), (x2, y1, x2, y2)]
+    return [*found, (*places[-1], 100.0, places[-1][1])] if places else found
+
+
+def _links(points: Sequence[PlacedMoment], keys: Sequence[str]) -> list[tuple[float, float, float, float]]:
+    """Lines between neighbours of one key."""
+    pairs = zip(pairwise(points), pairwise(keys), strict=True) if keys else ()
+    return [(a.x, a.y, b.x, b.y) for (a, b), (one, other) in pairs if one == other]
+
+
+def _days(first: int, last: int) -> list[int]:
+    """Days for the ticks: at most five, a round number of days apart."""
+    span = (last - first) / DAY
+    apart = next((step for step in STEPS if span / step <= MOST_TICKS), STEPS[-1]) * DAY
+    start = -(-first // DAY) * DAY
+    found = list(range(start, last + 1, apart))
+    return found if found else [first]
+
+
+FURTHER = 3
+"""Metrics beside the first that can be shown."""
+
+
+@dataclass(frozen=True)
+class LeaderRow:
+    """A run of the leaderboard, as it is shown."""
+
+    run: BoardRun
+    rank: int
+    ranks: str
+    estimate: str
+    interval: str
+    value: float
+    track: ForestRow
+    word: str
+    tied: bool
+    champion: bool
+    marks: tuple[str, ...]
+    difference: str
+    limits: str
+    behind: float
+    compare: bool
+    cells: tuple[tuple[str, float | None], ...]
+    date: str
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """A column that can be chosen: its head, whether it is shown at first, and whether it holds numbers."""
+
+    title: str
+    shown: bool
+    number: bool
+    descending: bool = True
+
+
+@dataclass(frozen=True)
+class LeaderTable:
+    """The leaderboard with its columns; `ends` are the texts of the axis."""
+
+    title: str
+    rows: tuple[LeaderRow, ...]
+    columns: tuple[BoardColumn, ...]
+    ends: tuple[str, str]
+    lower: bool
+    note: Sentence
+    reference: str
+
+
+def leaderboard_of(board: Board) -> Section:
+    """Return the leaderboard."""
+    axis = _axis(board)
+    first, pairs = board.runs[0].facts, len(board.runs) * (len(board.runs) - 1) // 2
+    known = {"board": board, "pairs": pairs, "rows": first.rows, "unit": first.unit[1]}
+    summary = say(
+        f"Sorted by {board.metric.title}. All runs answered the same {{rows:count}} {{unit}}, so differences "
+        "are paired. Small under a rank: the ranks that the data allow, all {pairs:count} pairs at once, "
+        "{board.level:percent}.",
+        known,
+    )
+    note = say(
+        "Bars: {board.level:percent} intervals of each run alone. *Blue*: not told apart from the best; "
+        "grey: demonstrated to be worse. Dashed: the champion. Difference: to {board.best.name:short}, with "
+        "intervals widened so that all {pairs:count} hold together; it leads to the comparison with "
+        "{board.reference:short}.",
+        known,
+    )
+    rows = tuple(_leader_row(board, place, axis) for place in range(len(board.ranking)))
+    body = LeaderTable(
+        board.metric.title,
+        rows,
+        _columns(board)[1],
+        (tick_text(axis[0]), tick_text(axis[1])),
+        board.metric.better == "lower",
+        note,
+        board.by_name[board.reference].stem,
+    )
+    return Section("board", "Leaderboard", "Leaderboard", "site_board", summary, body)
+
+
+def _columns(board: Board) -> tuple[tuple[str, ...], tuple[BoardColumn, ...]]:
+    """Names and heads of the columns that can be chosen: metrics, then parameters and tags."""
+    facts = board.runs[0].facts
+    asked = [name for name in board.columns if name in facts.metrics]
+    usual = [name for name in COMPARED[facts.task] if name in facts.metrics and name != board.metric.name]
+    metrics = tuple(dict.fromkeys((*asked, *usual[:FURTHER])))
+    said = tuple(name for name in board.columns if name not in facts.metrics and _is_column(board, name))
+    heads = [
+        BoardColumn(
+            find(name, facts.task).title, name in asked, True, find(name, facts.task).better != "lower"
+        )
+        for name in metrics
+    ]
+    return (*metrics, *said), (*heads, *(BoardColumn(name, True, False) for name in said))
+
+
+def _is_column(board: Board, name: str) -> bool:
+    """Whether a name has texts to show; a tag that is only set or not is a mark beside the run."""
+    return any(run.shown.get(name, "").lower() not in ("", "true", "1", "yes") for run in board.runs)
+
+
+def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRow:
+    entry = board.ranking[place]
+    run, d, style = board.by_name[entry.run], board.behind(entry.run), board.metric.style
+    result = entry.result
+    mark = next(
+        (e.value for e in board.ranking if board.champion is not None and e.run == board.champion.name), None
+    )
+    told = (
+        ("–", "")
+        if d is None or d.adjusted is None
+        else gap(d.difference or 0.0, d.adjusted.low, d.adjusted.high, style)
+    )
+    names = _columns(board)[0]
+    marks = tuple(
+        name
+        for name in board.columns
+        if name in run.shown and name not in run.facts.metrics and not _is_column(board, name)
+    )
+    return LeaderRow(
+        run,
+        place + 1,
+        entry.shown_ranks,
+        valued(result, style),
+        interval(result, style),
+        round(entry.value or 0.0, 6),
+        forest_row(board.metric.name, run.name, NOTHING, result, style, axis=axis, reference=mark),
+        "the best" if d is None else "not told apart" if entry.best_group else "worse",
+        entry.best_group,
+        run is board.champion,
+        marks,
+        *told,
+        round((d.difference or 0.0) if d else 0.0, 6),
+        run.stem in board.compared,
+        tuple(_value(board, run, name) for name in names),
+        "–" if run.started is None else day(run.started),
+    )
+
+
+def _value(board: Board, run: BoardRun, name: str) -> tuple[str, float | None]:
+    if name not in board.runs[0].facts.metrics:
+        return run.shown.get(name, "–"), None
+    result = board.result(run.name, name)
+    if not isinstance(result, Estimate):
+        return "–", None
+    return valued(result, find(name, run.facts.task).style), round(result.value, 6)
+
+
+def _axis(board: Board) -> tuple[float, float]:
+    """Round ends of an axis that holds every interval, within the range of the metric."""
+    known = [end for e in board.ranking for end in (e.low, e.value, e.high) if end is not None]
+    step = nice_step((max(known) - min(known)) or 0.1)
+    low, high = (math.floor(min(known) / step) * step, math.ceil(max(known) / step) * step)
+    return round(max(low, board.metric.low), 10), round(min(high, board.metric.high), 10)
+
+
+MOST_NAMED = 3
+"""Runs that the sentence names; the rest is counted."""
+MOST_SHOWN = 30
+"""Runs without a rank in the table; all are in `runs.json`."""
+MOST_SHARED = 12
+"""Rows of a list; the rest is in the files."""
+
+
+@dataclass(frozen=True)
+class FrontVerdict:
+    """Kicker, headline, summary, and the comparison of champion and best."""
+
+    kicker: tuple[str, ...]
+    headline: Sentence
+    summary: Sentence
+    link: str
+
+
+def front_page(board: Board) -> tuple[Section, ...]:
+    """Return the sections of the front page."""
+    made = (
+        _verdict(board),
+        leaderboard_of(board),
+        _history(board),
+        _shared(board),
+        _missing(board),
+        _origin(board),
+    )
+    return tuple(section for section in made if section is not None)
+
+
+def board_headline(board: Board) -> Sentence:
+    """Return who leads, how many cannot be told apart, and the champion only if it is demonstrated worse."""
+    ranked = board.ranking
+    names = {"best": shortened(ranked[0].run)}
+    others, tied = len(ranked) - 1, sum(entry.best_group for entry in ranked[1:])
+    if not others:
+        return say("{best} is the only run", names)
+    worse = _champion_behind(board)
+    end = "; _the champion is worse._" if worse else "."
+    if tied:
+        who = "the other" if others == 1 else "{k:count} of the other {n:count} runs"
+        words = who + " cannot be told apart from it" + end
+    else:
+        who = "the other is" if others == 1 else "all {n:count} others are"
+        words = who + " demonstrated to be worse" + (", the champion too." if worse else ".")
+    return say("{best} leads; " + words, names, k=tied, n=others)
+
+
+def _champion_behind(board: Board) -> bool:
+    champion = board.champion
+    return champion is not None and any(e.run == champion.name and not e.best_group for e in board.ranking)
+
+
+def _verdict(board: Board) -> Section:
+    first = board.runs[0].facts
+    started = [run.started for run in board.runs if run.started is not None]
+    span = days(min(started), max(started)) if started else ""
+    judged = f"{counted(len(board.runs), 'run')} ranked" + (
+        f", {len(board.missing)} not" if board.missing else ""
+    )
+    kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}", *([span] if span else []))
+    apart = board.champion is not None and board.best.stem in board.compared
+    link = f"compare/{board.best.stem}.html" if apart else ""
+    body = FrontVerdict(kicker, board_headline(board), _summary(board), link)
+    return Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, body)
+
+
+def _summary(board: Board) -> Sentence:
+    best, style = board.ranking[0], board.metric.style
+    tied = [entry.run for entry in board.ranking[1:] if entry.best_group]
+    named = listed([say("{name:short}", name=name) for name in tied[:MOST_NAMED]])
+    more = f" and {count(len(tied) - MOST_NAMED)} more" if len(tied) > MOST_NAMED else ""
+    champion, worse = board.champion, NOTHING
+    if champion is not None and champion is not board.best:
+        behind = _champion_behind(board)
+        how = "is demonstrated to be worse, by {gap}." if behind else "is not demonstrated to be worse."
+        gap = _gap(board, champion.name) if behind else ""
+        worse = say("The champion, *{name:short}*, " + how, name=champion.name, gap=gap)
+    value = f"{{value:{style}}}" + ("" if best.low is None else f" ({{value:{style} interval}})")
+    return paragraph(
+        say(f"{board.metric.title} of *{{best:short}}* is {value}.", best=best.run, value=best.result),
+        say("{named}" + more + " may be as good.", named=named) if tied else NOTHING,
+        worse,
+    )
+
+
+def _gap(board: Board, name: str) -> Sentence:
+    """The size of a difference to the best, with its interval, without signs."""
+    d = board.field.difference(board.best.name, name)
+    value, low, high = abs(d.difference or 0.0), *sorted(abs(x) for x in (d.adjusted.low, d.adjusted.high))  # type: ignore[union-attr]
+    shown, limits = gap(value, low, high, board.metric.style)
+    return say("{shown} ({limits})", shown=shown.removeprefix("+"), limits=limits.replace("+", ""))
+
+
+def _history(board: Board) -> Section | None:
+    tied = {entry.run for entry in board.ranking if entry.best_group}
+    values = {entry.run: entry for entry in board.ranking}
+    moments = [
+        Moment(
+            run.name, run.started, e.value or 0.0, e.low, e.high, run.name in tied, f"runs/{run.stem}.html"
+        )
+        for run in board.runs
+        if run.started is not None
+        for e in (values[run.name],)
+    ]
+    if len(moments) < 2:
+        return None
+    steps = [
+        (run.champion, values[run.name].value or 0.0, run.name) for run in board.champions if run.champion
+    ]
+    body = history(board.metric, moments, steps, board.best.name)
+    note = "Whiskers: {level:percent} intervals." + (
+        " Rings and line: the champion of the day." if steps else ""
+    )
+    summary = _champions(board) + say(note + " Blue: not told apart from today's best.", level=board.level)
+    return Section("history", "History", "History", "history", summary, body)
+
+
+def _champions(board: Board) -> Sentence:
+    champions = board.champions
+    if not champions:
+        return say("Each run by the time of its start.")
+    ranked = {entry.run: entry for entry in board.ranking}
+    first, last = (
+        valued(ranked[run.name].result, board.metric.style) for run in (champions[0], champions[-1])
+    )
+    if len(champions) == 1:
+        return say("The champion, {name:short}, has {last}.", name=champions[0].name, last=last)
+    times = "once" if len(champions) == 2 else f"{len(champions) - 1} times"
+    return say(f"The champion changed {times}, from {{first}} to {{last}}.", first=first, last=last)
+
+
+def _shared(board: Board) -> Section | None:
+    found = shared_findings([(e.run, board.by_name[e.run].facts.findings) for e in board.ranking])
+    if not found:
+        return None
+    total = len(board.runs)
+    rows = [
+        (
+            Cell(f"{len(one.runs)} of {total}", "q", len(one.runs), round(100 * len(one.runs) / total)),
+            Cell(one.claim, "text", sub=one.action),
+            Cell(_not_in(one.others, total), "text"),
+        )
+        for one in found[:MOST_SHARED]
+    ]
+    most = f"The {MOST_SHARED} that most runs share, each" if len(found) > MOST_SHARED else "Each"
+    summary = say(
+        most + " in the words of the best run that has it. A finding that nearly all runs share is about the"
+        " data or the task, not about a model."
+    )
+    heads = (Column("Runs"), Column("Finding"), Column("Not in"))
+    table = Table.of("shared-table", "Findings that runs share", heads, rows)
+    return Section.of("shared", "Shared findings", "What many runs share", summary, table)
+
+
+def _not_in(others: tuple[str, ...], total: int) -> str:
+    if not others:
+        return "–"
+    if len(others) > total / 2:
+        return f"{count(len(others))} runs"
+    more = f" and {len(others) - 2} more" if len(others) > 2 else ""
+    return ", ".join(shortened(name) for name in others[:2]) + more
+
+
+def _missing(board: Board) -> Section | None:
+    if not board.missing:
+        return None
+    heads = (Column("Run"), Column("Why"), Column("Remedy"), Column("Date", "n"))
+    table = Table.of(
+        "missing-table", "Runs that are not ranked", heads, map(_missing_row, board.missing[:MOST_SHOWN])
+    )
+    n = len(board.missing)
+    words = "One run of the experiment is" if n == 1 else "{n:count} runs of the experiment are"
+    more = " The first 30; all are in `runs.json`." if n > MOST_SHOWN else ""
+    return Section.of(
+        "missing", "Missing", "What is missing", say(words + " not on the board." + more, n=n), table
+    )
+
+
+def _missing_row(run: MissingRun) -> tuple[Cell, ...]:
+    when = "–" if run.started is None else day(run.started)
+    return (
+        Cell(run.name),
+        Cell(run.reason, "text"),
+        Cell(run.remedy or "–", "text"),
+        Cell(when, "n", run.started),
+    )
+
+
+def _origin(board: Board) -> Section:
+    first = board.runs[0].facts
+    known = {"board": board, "first": first, "n": len(board.runs), "k": len(board.runs) - 1}
+    told = {
+        "Made by": "`{command}`",
+        "Holds": "this page, {n:count} reports, {k:count} comparisons with {board.reference:short}; all as "
+        "CSV and JSON: `runs.csv`, `pairs.csv`, `runs.json`, and a JSON beside each page",
+        "Test rows": "{first.rows:count} {unit}, truth digest `{first.digest}`, the same for all {n:count}",
+        "Differences": "paired contributions of rows, one critical value over all pairs (max-t), "
+        "{board.level:percent}",
+    }
+    known |= {"command": f"evalreport site --experiment {board.experiment}", "unit": first.unit[1]}
+    pairs = tuple((name, say(words, known)) for name, words in told.items())
+    return Section.of("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))
+
+
+BROKEN = "other test set"
+
+
+def over_time_headline(found: OverTime) -> Sentence:
+    """Return how often the metric changed, and how often the test set did."""
+    title, changes = found.metric.title, found.changes
+    times = "once" if len(changes) == 1 else f"{len(changes)} times"
+    words = f"{title} changed *{times}*" if changes else f"*No change* of {title} is demonstrated"
+    if found.breaks:
+        sets = "once" if len(found.breaks) == 1 else f"{len(found.breaks)} times"
+        words += f"; _the test set changed {sets}_"
+    return say(words + ".")
+
+
+def change_in_words(found: OverTime, change: Change) -> Sentence:
+    """Return one change: at which run, by how much, since which."""
+    runs = {run.run: run for run in found.runs}
+    after, before = runs[change.run], runs[change.since]
+    by = change.difference
+    size, _ = gap(by, by - after.half, by + after.half, found.metric.style)
+    names = {"run": change.run, "when": day(after.started), "start": before.run}
+    return say("{size} at {run:short} ({when}), from {start:short}", names, size=size)
+
+
+def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:
+    """Return the sections of the page."""
+    first, last = found.runs[0].started, found.runs[-1].started
+    kicker = (experiment, counted(len(found.runs), "run"), days(first, last))
+    named = listed([change_in_words(found, change) for change in found.changes[:MOST_NAMED]])
+    more = "" if len(found.changes) <= MOST_NAMED else f", and {len(found.changes) - MOST_NAMED} more"
+    summary = paragraph(
+        say("{named}" + more + ".", named=named) if found.changes else NOTHING,
+        say("A change is told where the intervals of two runs do not overlap, and never across a change of"
+            " the test set."),
+    )  # fmt: skip
+    verdict = FrontVerdict(kicker, over_time_headline(found), summary, "")
+    note = say("Whiskers: {level:percent} intervals. Blue: where the value changed.", level=found.level)
+    return (
+        Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, verdict),
+        Section("history", "History", "Over time", "history", note, _chart(found)),
+        Section.of("runs", "Runs", "Every run", NOTHING, _table(found)),
+    )
+
+
+def _chart(found: OverTime) -> History:
+    changed = {change.run for change in found.changes}
+    moments = [Moment(r.run, r.started, r.value, r.low, r.high, r.run in changed) for r in found.runs]
+    breaks = [(run.started, BROKEN) for run in found.breaks]
+    return history(found.metric, moments, breaks=breaks, joined=[run.digest for run in found.runs])
+
+
+def notes_of(found: OverTime) -> dict[str, str]:
+    """Return what is to be said of single runs: a change, or another test set."""
+    notes = {change.run: change_in_words(found, change).text for change in found.changes}
+    digests = zip(found.runs, found.runs[1:], strict=False)
+    for before, after in digests:
+        if before.digest != after.digest:
+            notes[after.run] = f"the test set changed: digest {before.digest[:8]} to {after.digest[:8]}"
+    return notes
+
+
+def run_in_words(found: OverTime, run: TimedRun) -> tuple[str, str]:
+    """Return the value of a run and its interval."""
+    result = Estimate(run.value, 0, run.low, run.high)
+    return valued(result, found.metric.style), interval(result, found.metric.style)
+
+
+def _table(found: OverTime) -> Table:
+    notes = notes_of(found)
+    heads = ("Started", Column("Run"), found.metric.title, "Interval", Column("What changed", "text"))
+    rows = [
+        (
+            Cell(day(run.started, year=True), "", run.started),
+            Cell(run.run),
+            *run_in_words(found, run),
+            notes.get(run.run, ""),
+        )
+        for run in found.runs
+    ]
+    return Table.of("over-time-table", f"{found.metric.title} by start", heads, rows)

@@ -1,0 +1,180 @@
+"""Predictions in a table of Spark, counted where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from evalreport.core import format
+from evalreport.core.errors import UsageError
+from evalreport.core.progress import stage
+from evalreport.core.result import Provenance
+from evalreport.data.labels import Binary, renamed
+from evalreport.data.predictions import Threshold
+from evalreport.features.large.collect import (
+    CollectedFacts,
+    MadeOfFacts,
+    cells_of,
+    check_bins,
+    goals_of_stream,
+    observed,
+    point_of,
+    stream_of,
+)
+from evalreport.features.large.read import PredictionStream
+from evalreport.features.large.score_words import Budget
+from evalreport.features.spark.count import CountedTable, count_table, done_there, put_together, with_rows
+from evalreport.features.spark.partitions import Buckets
+from evalreport.features.spark.session import read_table, spark_errors, spark_session
+from evalreport.features.spark.tables import SparkSource, SparkTable, open_frame
+from evalreport.readers.content import in_file
+from evalreport.workflow.collect import ordered
+from evalreport.workflow.evaluate import chosen_label_by_label, no_scores_to_decide
+from evalreport.workflow.request import Request
+
+T = TypeVar("T")
+BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
+ELSEWHERE = "write the rows to a file, and pass --engine memory"
+
+
+def collect_spark(
+    source: SparkSource,
+    request: Request,
+    work: Callable[[CollectedFacts], T],
+    origin: Provenance | None = None,
+    *,
+    sensitive: bool = False,
+) -> MadeOfFacts[T]:
+    """Count the predictions of a table, in the session that runs or a new one; as `collect_frame`.
+
+    Raises
+    ------
+    EvalreportError
+        No PySpark, no Java, no such table, or whatever keeps it from being counted.
+    """
+    stage("beginning a session of Spark")
+    with spark_session(request.spark_master) as spark:
+        frame = read_table(spark, source)
+        return collect_frame(frame, source.shown, request, work, origin, sensitive=sensitive)
+
+
+def collect_frame(
+    frame: Any,
+    name: str,
+    request: Request,
+    work: Callable[[CollectedFacts], T],
+    origin: Provenance | None = None,
+    *,
+    sensitive: bool = False,
+) -> MadeOfFacts[T]:
+    """Count the predictions of a Spark DataFrame where they are.
+
+    Parameters
+    ----------
+    frame : pyspark.sql.DataFrame
+    name : str
+        How messages call it.
+    request : Request
+    work : callable
+        What is made of the facts: in a task of Spark, where scores are read there.
+    origin : Provenance, optional
+        What the run says that they are of.
+    sensitive : bool
+        Whether the run shows no examples.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps them from being counted.
+    """
+    with spark_errors(name):
+        table = open_frame(frame, name, request.columns.where)
+        stream = _stream(table, request)
+        made = partial(_made, request=request, name=name, origin=origin, sensitive=sensitive, work=work)
+        stage("counting rows in Spark", 0, table.rows)
+        return _counted(table, stream, request, made)
+
+
+def _counted(
+    table: SparkTable, stream: PredictionStream, request: Request, made: Callable[..., MadeOfFacts[T]]
+) -> MadeOfFacts[T]:
+    """Count a table, and have made of it what is wanted: where all scores are."""
+    space = renamed(ordered(stream.space, request), dict(request.label_names))
+    buckets = Buckets(binned=request.approximate, budget=Budget(request.memory))
+    parts = count_table(table, stream, space, buckets, point_of(request))
+    room = {"memory": request.memory, "cells": cells_of(stream, table.rows)}
+    if isinstance(space, Binary):
+        return done_there(parts, made, **room)
+    if request.threshold is not None and point_of(request) is None:
+        stage("choosing thresholds in a task of Spark")
+        point = done_there(parts, partial(_chosen, request=request), **room)
+        parts = count_table(table, stream, space, buckets, point)
+    with parts.kept() as kept:
+        watch = put_together(kept.rest, kept.plan).watch
+        stream.check_any(watch.rows)
+        stage("keeping some rows in Spark", 0, watch.rows)
+        watch.again(request.sampling)
+        with with_rows(table, kept, watch) as whole:
+            return done_there(whole, made, **room)
+
+
+def _chosen(counted: CountedTable, request: Request) -> Threshold:
+    """The threshold of each label that keeps a bound."""
+    scores = counted.watch.label_scores()
+    counted.plan.stream.check_any(counted.watch.rows)
+    if scores is None or request.threshold is None:
+        raise no_scores_to_decide()
+    return chosen_label_by_label(scores, counted.watch.space, request.threshold, request.sampling)
+
+
+def _stream(table: SparkTable, request: Request) -> PredictionStream:
+    """What the columns of a table mean; what neither a stream nor Spark can do is refused."""
+    try:
+        stage("looking at the columns in Spark")
+        stream = stream_of(table, request)
+        check_bins(stream, request)
+        if goals_of_stream(stream, request, None):
+            raise UsageError(
+                "thresholds of several labels are judged on rows that are read again, and Spark does not",
+                where="--threshold",
+                fix="pass a number, or a bound of each label such as recall>=0.9",
+            )
+    except UsageError as error:
+        fix = ELSEWHERE if "memory" in error.fix else error.fix
+        raise UsageError(error.message, where=error.where.replace("stream", "spark"), fix=fix) from None
+    return stream
+
+
+def _made(
+    counted: CountedTable,
+    *,
+    request: Request,
+    name: str,
+    origin: Provenance | None,
+    sensitive: bool,
+    work: Callable[[CollectedFacts], T],
+) -> MadeOfFacts[T]:
+    """What is made of all that was counted, with the rows that another reading kept."""
+    watch, stream = counted.watch, replace(counted.plan.stream, read=[counted.watch.read])
+    stream.check_any(watch.rows)
+    if watch.again(request.sampling):
+        with in_file(name):
+            watch.take_rows(counted.rows)
+    seen, sweep = observed(watch, stream, request)
+    if stream.request.id is None:
+        seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
+    taken = (*stream.found.taken, ("engine", _words(counted)))
+    told = () if origin is None else (("source", f"table {name}"),)
+    origin = origin or Provenance(run_name=name.rstrip("/").rsplit("/", 1)[-1])
+    notes = (*origin.notes, *stream.found.unused_note)
+    provenance = replace(origin, source=name, columns=taken, **request.origin(), notes=notes)
+    facts = CollectedFacts(seen, (*told, *taken), provenance, sweep, sensitive=sensitive)
+    return MadeOfFacts.of(facts, work)
+
+
+def _words(counted: CountedTable) -> str:
+    parts = format.counted(counted.watch.partitions, "partition")
+    what = "bins of scores" if counted.plan.buckets.binned else "distinct scores"
+    return f"Spark, {parts}; {counted.distinct:,} {what} stayed in Spark"

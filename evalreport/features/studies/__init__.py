@@ -1,0 +1,1 @@
+"""Optuna studies and child runs of a sweep."""

@@ -1,0 +1,56 @@
+"""What a study's page calls things: states of a trial, and what each of several objectives has of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from evalreport.features.studies.study import Study
+from evalreport.features.studies.trial import State
+from evalreport.page.elements import Section
+
+
+def own(study: Study, id: str) -> str:
+    """Return the id of an element that every objective has.
+
+    Parameters
+    ----------
+    study : Study
+    id : str
+        What it is for the only objective, and for the first.
+    """
+    return f"{id}-{study.at}" if study.at else id
+
+
+def about(study: Study, words: str) -> str:
+    """Return a title, with the objective where there are several.
+
+    Parameters
+    ----------
+    study : Study
+    words : str
+    """
+    return f"{words}: {study.objective.name}" if study.several else words
+
+
+def placed(study: Study, section: Section) -> Section:
+    """Return a section under an id and a title of its objective.
+
+    Parameters
+    ----------
+    study : Study
+    section : Section
+    """
+    return replace(
+        section, id=own(study, section.id), nav=about(study, section.nav), title=about(study, section.title)
+    )
+
+
+STATES: Mapping[State, str] = {
+    "complete": "complete",
+    "infeasible": "infeasible",
+    "pruned": "pruned",
+    "failed": "failed",
+    "running": "still running",
+    "waiting": "waiting",
+}

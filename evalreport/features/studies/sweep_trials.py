@@ -1,0 +1,266 @@
+"""Sweeps that others ran: an Optuna study or the child runs of an MLflow run, with what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from evalreport.comparison.all_pairs import in_common_order
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.core.result import Provenance
+from evalreport.data.predictions import Predictions
+from evalreport.features.studies.read import trials_from_children, trials_from_optuna, with_runs
+from evalreport.features.studies.study import NOT_SAID, UNNAMED, Judging, Study, bare_name, studied
+from evalreport.features.studies.trial import Direction, StudyObjective, Trial
+from evalreport.features.studies.trials import Trials
+from evalreport.features.studies.winners_curse import error_correlation
+from evalreport.intervals.row_influence import Counted
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric, Proportion
+from evalreport.statistics.resampling import unit_sums
+from evalreport.thresholds.per_label import units_of
+from evalreport.tracking.client import Store
+from evalreport.tracking.runs import RunInfo, find_run
+from evalreport.workflow.collect import collect_run
+from evalreport.workflow.request import PageRequest, Request
+
+MOST = 20
+"""Trials whose predictions are read, the best ones: the best is one of those that compete with it."""
+IN_VAIN = 3
+"""Runs without predictions after which no other is asked: trials are logged alike."""
+ROUNDED = 0.002
+"""How far a logged value may be from that of the rows: values are logged with three decimals at worst."""
+
+
+@dataclass(frozen=True)
+class MeasuredErrors:
+    """What the rows of several trials say of their errors.
+
+    Parameters
+    ----------
+    correlation : float
+        Mean over pairs of trials, in [0, 1).
+    standard_error : float
+        Root mean square over trials.
+    rows, trials : int
+    share : bool
+        Whether the metric is a share of all these rows, each counted alike: its error follows from their
+        number.
+    """
+
+    correlation: float
+    standard_error: float
+    rows: int
+    trials: int
+    share: bool
+
+
+def measured_errors(metric: Metric, rows: Sequence[Predictions]) -> MeasuredErrors | None:
+    """Return how the errors of trials on the same rows go together; None where that cannot be told.
+
+    The error of a metric is the sum of what the rows contribute to it (the infinitesimal jackknife), so that
+    the correlation of two trials' contributions is that of their errors. Rows that belong together are one.
+
+    Parameters
+    ----------
+    metric : Metric
+    rows : sequence of Predictions
+        Of the same examples in the same order, one for each trial.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> answers = ([1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0])
+    >>> trials = [predictions(Binary(0, 1), [1, 1, 1, 1], answer) for answer in answers]
+    >>> round(measured_errors(find("accuracy", "binary"), trials).correlation, 3)
+    0.333
+    """
+    moves = []
+    for p in rows:
+        counted = Counted.of(p)
+        found = counted.contributions(metric) if isinstance(metric.of(counted.facts), float) else None
+        if found is not None:
+            unit = units_of(p)
+            moves.append(unit_sums(unit, found, int(unit.max()) + 1))
+    if len(moves) < 2:
+        return None
+    try:
+        correlation = error_correlation(moves)
+    except DataError:  # fewer than two trials that vary
+        return None
+    error = float(np.sqrt(np.mean([(each**2).sum() for each in moves])))
+    first = rows[0]
+    alike = not first.weighted and first.groups is None
+    share = alike and isinstance(metric.strategy, Proportion) and metric.over is None
+    return MeasuredErrors(min(correlation, 0.999), error, len(first), len(moves), share)
+
+
+def judging_of(store: Store, trials: Trials, judging: Judging) -> tuple[Judging, str]:
+    """Return what is known of the trials' errors with what their runs' predictions tell, and that in words.
+
+    Nothing is added to what the user says, nor where there are several objectives.
+    """
+    if judging.correlation is not None or len(trials.objectives) != 1:
+        return judging, ""
+    goal = trials.objectives[0]
+    order = sorted(trials.contenders, key=lambda trial: -goal.sign * trial.values[0])
+    read = _read(store, order)
+    found, told = _judged(goal.name, read)
+    if found is None:
+        return judging, told
+    if judging.n is None and judging.standard_error is None:
+        known = {"n": found.rows} if found.share else {"standard_error": found.standard_error}
+        judging = replace(judging, **known)
+    return replace(judging, correlation=found.correlation), told
+
+
+def _read(store: Store, order: Sequence[Trial]) -> list[tuple[float, Predictions]]:
+    """Logged values and predictions of the best trials, on the rows that the best of them has."""
+    read: list[tuple[float, Predictions]] = []
+    vain = 0
+    for trial in order[:MOST]:
+        if vain >= IN_VAIN or not trial.run_id:
+            break
+        try:
+            rows = collect_run(store, find_run(store, trial.run_id), Request()).predictions
+        except EvalreportError:
+            vain += 1
+            continue
+        if not read or rows.truth_digest == read[0][1].truth_digest:
+            read.append((trial.values[0], in_common_order(rows)))
+    return read
+
+
+def _judged(name: str, read: Sequence[tuple[float, Predictions]]) -> tuple[MeasuredErrors | None, str]:
+    if len(read) < 2:
+        return None, ""
+    metric = _metric(name, read[0][1])
+    if metric is None:
+        return None, ""
+    values = [metric.of(Counted.of(rows).facts) for _, rows in read]
+    pairs = zip(values, read, strict=True)
+    if any(not isinstance(own, float) or abs(own - logged) > ROUNDED for own, (logged, _) in pairs):
+        return None, (
+            f"the predictions of the child runs give another {name} than these logged: they are not the rows "
+            "that judged the trials, and the correlation of errors is not measured on them"
+        )
+    found = measured_errors(metric, [rows for _, rows in read])
+    if found is None:
+        return None, ""
+    return found, (
+        f"the errors of two trials correlate by {found.correlation:.2f}, measured on the {found.rows:,} rows "
+        f"of {found.trials} child runs with predictions"
+    )
+
+
+def _metric(name: str, rows: Predictions) -> Metric | None:
+    for known in bare_name(name):
+        try:
+            return find(known, rows.space.task)
+        except UsageError:
+            continue
+    return None
+
+
+@dataclass(frozen=True)
+class StudyRequest(PageRequest):
+    """What is said about a sweep, and its page.
+
+    Parameters
+    ----------
+    metrics : tuple of str
+        Objectives, the one that the page is about first; those of the study when empty.
+    directions : tuple of str
+        Of `metrics` one by one, where nothing else says them.
+    judging : Judging
+    seed : int
+    """
+
+    metrics: tuple[str, ...] = ()
+    directions: tuple[Direction, ...] = ()
+    judging: Judging = field(default=NOT_SAID)
+    seed: int = 0
+
+
+def study_from_optuna(
+    storage: str,
+    study_name: str | None,
+    request: StudyRequest,
+    *,
+    store: Store | None = None,
+    parent: RunInfo | None = None,
+) -> Study:
+    """Read a study from an Optuna storage; with a parent run, its trials are joined with their MLflow runs.
+
+    Raises
+    ------
+    EvalreportError
+        See `trials_from_optuna`; a metric that is none of the study's objectives; no completed trial.
+    """
+    if request.directions:
+        raise UsageError("a study states its directions itself", fix="leave --direction out")
+    if len(request.metrics) > 1:
+        raise UsageError("a study has its objectives itself", fix="name one of them with --metric")
+    trials = trials_from_optuna(storage, study_name)
+    if request.metrics:
+        trials = _named(trials, request.metrics[0])
+    if store is not None and parent is not None:
+        trials = with_runs(trials, store, parent.run_id)
+    return _studied(trials, request, store, parent)
+
+
+def _named(trials: Trials, metric: str) -> Trials:
+    """The trials, their only objective named as the user names it where the study gives it no name."""
+    (first, *others) = trials.objectives
+    if others or first.name != UNNAMED or metric == UNNAMED:
+        trials.index_of(metric)
+        return trials
+    note = f"the study does not name its value; it is taken for {metric}"
+    goal = StudyObjective(metric, first.direction)
+    return replace(trials, objectives=(goal,), notes=(*trials.notes, note))
+
+
+def study_from_runs(store: Store, parent: RunInfo, request: StudyRequest) -> Study:
+    """Read the child runs of a run as a study.
+
+    Raises
+    ------
+    EvalreportError
+        See `trials_from_children`; no completed trial.
+    """
+    metrics, ways = request.metrics, request.directions
+    if ways and len(ways) != len(metrics):
+        raise UsageError(
+            f"{len(ways)} directions for {len(metrics)} metrics",
+            fix="give --direction once for each --metric, in the same order",
+        )
+    goals: list[str | StudyObjective] = list(metrics)
+    if ways:
+        goals = [StudyObjective(name, way) for name, way in zip(metrics, ways, strict=True)]
+    return _studied(trials_from_children(store, parent.run_id, goals or None), request, store, parent)
+
+
+def _studied(trials: Trials, request: StudyRequest, store: Store | None, parent: RunInfo | None) -> Study:
+    origin = Provenance(**request.origin())
+    if store is not None and parent is not None:
+        origin = replace(
+            origin,
+            run_id=parent.run_id,
+            run_name=parent.name,
+            experiment=parent.experiment,
+            tracking=store.shown,
+        )
+    said = request.judging
+    if len(trials.objectives) == 1 and said.n is not None and said.standard_error is not None:
+        raise UsageError(
+            "the standard error is given, and the number of examples has no effect beside it",
+            where="--examples, --standard-error",
+            fix="leave --examples out; for a proportion such as accuracy leave --standard-error out",
+        )
+    objective = request.metrics[0] if request.metrics else None
+    judging, told = (request.judging, "") if store is None else judging_of(store, trials, request.judging)
+    trials = replace(trials, notes=(*trials.notes, told)) if told else trials
+    return studied(trials, objective, judging=judging, seed=request.seed, provenance=origin)

@@ -1,0 +1,469 @@
+"""Scales and thinning, shared by the views.
+
+How the sweep went: history, values on the way, and time.
+
+What the sweep found: the trials as a table, and the front of two objectives.
+
+Where the sweep looked: one parameter at a time, and all at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from evalreport.core.errors import UsageError
+from evalreport.core.format import significant
+from evalreport.features.studies.trial import Param, ParameterColumn, State, StudyObjective, Trial
+from evalreport.features.studies.trials import HistoryPoint, Trials
+
+MOST_TICKS = 6
+"""Labels of an axis that do not run into each other."""
+MOST_POINTS = 400
+"""Points of one drawing; more add nothing that is visible."""
+
+
+def thinned(n: int, keep: Iterable[int], most: int = MOST_POINTS) -> tuple[int, ...]:
+    """Return at most `most` positions of `n`: those to keep, and the rest evenly.
+
+    Parameters
+    ----------
+    n : int
+    keep : iterable of int
+        Positions that must stay, most wanted first; cut off when they alone are too many.
+    most : int
+
+    Examples
+    --------
+    >>> thinned(10, keep=[3], most=4)
+    (0, 3, 5, 9)
+    >>> thinned(3, keep=[])
+    (0, 1, 2)
+    """
+    if n <= most:
+        return tuple(range(n))
+    kept = list(dict.fromkeys(keep))[:most]
+    others = sorted(set(range(n)) - set(kept))
+    room = most - len(kept)
+    if room == 1:
+        kept.append(others[0])
+    elif room:
+        kept += [others[round(at * (len(others) - 1) / (room - 1))] for at in range(room)]
+    return tuple(sorted(kept))
+
+
+def ticks_of(axis: ParameterColumn) -> list[tuple[float, str]]:
+    """Return places in 0 … 1 with their text: categories, decades, or round numbers, whole where all are.
+
+    Examples
+    --------
+    >>> ticks_of(ParameterColumn("C", "number", (), 0.01, 100.0, log=True))
+    [(0.0, '0.01'), (0.25, '0.1'), (0.5, '1'), (0.75, '10'), (1.0, '100')]
+    >>> [text for _, text in ticks_of(ParameterColumn("depth", "number", (), 2, 33, whole=True))]
+    ['10', '20', '30']
+    >>> [text for _, text in ticks_of(ParameterColumn("rate", "number", (), 0.03, 0.48))]
+    ['0.1', '0.2', '0.3', '0.4']
+    """
+    if axis.choices:
+        names = axis.choices[:: max(1, -(-len(axis.choices) // MOST_TICKS))]
+        return [(axis.place(name) or 0.0, name) for name in names]
+    if axis.high <= axis.low:
+        return [(0.5, significant(axis.low))]
+    values = _decades(axis.low, axis.high) if axis.log else _round(axis.low, axis.high, whole=axis.whole)
+    return [(round(axis.place(value) or 0.0, 4), significant(value, 3)) for value in values]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Powers of ten; within less than two of them 1, 2 and 5 times these."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    inside = low * (1 - 1e-9), high * (1 + 1e-9)
+    powers = [10.0**power for power in range(first, last + 1)]
+    held = [value for value in powers if inside[0] <= value <= inside[1]]
+    if len(held) < 2:
+        finer = (times * power for power in powers for times in (1, 2, 5))
+        held = [value for value in finer if inside[0] <= value <= inside[1]]
+    return held[:: max(1, -(-len(held) // MOST_TICKS))] if len(held) > 1 else [low, high]
+
+
+def _round(low: float, high: float, *, whole: bool) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10((high - low) / MOST_TICKS))
+    step = next(times * power for times in (1, 2, 5, 10) if (high - low) / (times * power) < MOST_TICKS)
+    step = max(step, 1.0) if whole else step
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{place * step:.12g}") for place in range(first, last + 1)]
+
+
+def best_first(trials: Trials, at: int) -> list[int]:
+    """Return positions within `contenders`, best value of objective `at` first."""
+    sign = trials.objectives[at].sign
+    values = [sign * trial.values[at] for trial in trials.contenders]
+    return sorted(range(len(values)), key=lambda position: -values[position])
+
+
+MOST_CURVES = 60
+MOST_STEPS = 100
+MOST_BARS = 200
+"""More curves, points of one, or bars in one drawing cannot be told apart (chosen by eye)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryView:
+    """Optimisation history: each trial's value, and the best so far.
+
+    Parameters
+    ----------
+    objective : StudyObjective
+    points : tuple of HistoryPoint
+        At most `MOST_POINTS`, every improvement among them.
+    n_trials : int
+        All of the study.
+    """
+
+    objective: StudyObjective
+    points: tuple[HistoryPoint, ...]
+    n_trials: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepCurve:
+    """Values that one trial reported on its way."""
+
+    number: int
+    state: State
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Intermediate:
+    """Learning curves of the trials, pruned ones beside complete ones.
+
+    Parameters
+    ----------
+    curves : tuple of StepCurve
+        At most `MOST_CURVES`, the best trial among them; steps without a finite value left out.
+    n_curves : int
+        Trials that reported values.
+    """
+
+    curves: tuple[StepCurve, ...]
+    n_curves: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """When one trial ran: seconds since the first start, and the row in which it is drawn."""
+
+    number: int
+    state: State
+    start: float
+    end: float
+    lane: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Start, duration and overlap of the trials.
+
+    Parameters
+    ----------
+    bars : tuple of Bar
+        Trials whose start and end are known, by start.
+    seconds : float
+        From the first start to the last end.
+    lanes : int
+        Most trials running at once.
+    median : float
+        Median duration in seconds, of all with known times.
+    n_unknown : int
+        Trials without a start or an end.
+    """
+
+    bars: tuple[Bar, ...]
+    seconds: float
+    lanes: int
+    median: float
+    n_unknown: int
+
+
+def history_view(trials: Trials, objective: str | None = None) -> HistoryView:
+    """Return value and best so far by trial number.
+
+    Raises
+    ------
+    UsageError
+        No such objective, or several and none named.
+
+    Examples
+    --------
+    >>> trials = Trials.from_records([{"value": 0.5}, {"value": 0.4}], objectives="f1")
+    >>> [point.best for point in history_view(trials).points]
+    [0.5, 0.5]
+    """
+    at = trials.index_of(objective)
+    points = trials.history(objective)
+    rises = [
+        position
+        for position, point in enumerate(points)
+        if point.best is not None and (position == 0 or points[position - 1].best != point.best)
+    ]
+    kept = tuple(points[position] for position in thinned(len(points), reversed(rises)))
+    return HistoryView(trials.objectives[at], kept, len(trials))
+
+
+def intermediate_view(trials: Trials) -> Intermediate:
+    """Return what the trials reported on their way; no curve where none did.
+
+    Examples
+    --------
+    >>> rows = [{"value": 0.5, "intermediate": {0: 0.1, 1: 0.4}}, {"value": 0.6}]
+    >>> intermediate_view(Trials.from_records(rows, objectives="f1")).curves[0].values
+    (0.1, 0.4)
+    """
+    curves = [curve for trial in trials.trials if (curve := _curve(trial)).steps]
+    front = {trial.number for trial in trials.pareto()} if trials.contenders else set()
+    best = [position for position, curve in enumerate(curves) if curve.number in front]
+    kept = thinned(len(curves), best, MOST_CURVES)
+    return Intermediate(tuple(curves[position] for position in kept), len(curves))
+
+
+def _curve(trial: Trial) -> StepCurve:
+    points = [(step, value) for step, value in trial.intermediate if math.isfinite(value)]
+    kept = [points[position] for position in thinned(len(points), [], MOST_STEPS)]
+    return StepCurve(
+        trial.number, trial.state, tuple(step for step, _ in kept), tuple(value for _, value in kept)
+    )
+
+
+def timeline_view(trials: Trials) -> Timeline:
+    """Return when each trial ran, in as many rows as ran at once.
+
+    Examples
+    --------
+    >>> rows = [{"started": 5.0, "finished": 8.0}, {"started": 6.0, "finished": 7.0}]
+    >>> timeline = timeline_view(Trials.from_records(rows, objectives="f1"))
+    >>> timeline.lanes, timeline.seconds, timeline.median
+    (2, 3.0, 2.0)
+    """
+    bars = _lanes(trials)
+    if not bars:
+        return Timeline((), 0.0, 0, 0.0, len(trials))
+    longest = sorted(range(len(bars)), key=lambda at: bars[at].start - bars[at].end)
+    return Timeline(
+        tuple(bars[at] for at in thinned(len(bars), longest[:20], MOST_BARS)),
+        max(bar.end for bar in bars),
+        1 + max(bar.lane for bar in bars),
+        median(bar.end - bar.start for bar in bars),
+        len(trials) - len(bars),
+    )
+
+
+def _lanes(trials: Trials) -> list[Bar]:
+    """Each timed trial in the first row that is free when it starts."""
+    timed = sorted(
+        (trial.started, trial.started + trial.duration, trial.number, trial.state)
+        for trial in trials.trials
+        if trial.started is not None and trial.duration is not None
+    )
+    free: list[float] = []
+    bars = []
+    for start, end, number, state in timed:
+        lane = next((at for at, until in enumerate(free) if until <= start), len(free))
+        free[lane : lane + 1] = [end]
+        bars.append(Bar(number, state, start - timed[0][0], end - timed[0][0], lane))
+    return bars
+
+
+def ranked_trials(trials: Trials, most: int = MOST_POINTS) -> tuple[Trial, ...]:
+    """Return the trials of a table: best first (the front first, of several objectives), then the rest.
+
+    Parameters
+    ----------
+    trials : Trials
+    most : int
+        Rows at most.
+
+    Examples
+    --------
+    >>> trials = Trials.from_records([{}, {"value": 0.4}, {"value": 0.5}], objectives="f1")
+    >>> [trial.number for trial in ranked_trials(trials)]
+    [2, 1, 0]
+    """
+    ranked = [trials.contenders[position] for position in best_first(trials, 0)]
+    if len(trials.objectives) > 1 and ranked:
+        front = {trial.number for trial in trials.pareto()}
+        ranked.sort(key=lambda trial: trial.number not in front)
+    placed = {trial.number for trial in ranked}
+    ranked += [trial for trial in trials.trials if trial.number not in placed]
+    return tuple(ranked[:most])
+
+
+def drawn(trial: Trial, name: str) -> Param:
+    """Return a parameter as a table shows it: a drawn None as text, None for what was not drawn.
+
+    Examples
+    --------
+    >>> trial = Trial(0, "failed", params={"depth": None})
+    >>> drawn(trial, "depth"), drawn(trial, "C")
+    ('None', None)
+    """
+    value = trial.params.get(name)
+    return "None" if value is None and name in trial.params else value
+
+
+def front_view(trials: Trials) -> tuple[tuple[Trial, bool], ...]:
+    """Return completed trials, each with whether it is on the Pareto front of all objectives.
+
+    Raises
+    ------
+    UsageError
+        One objective alone has no front.
+    DataError
+        No trial completed with finite values.
+
+    Examples
+    --------
+    >>> from evalreport.features.studies.trial import StudyObjective
+    >>> rows = [{"values": (0.9, 2.0)}, {"values": (0.8, 1.0)}, {"values": (0.7, 3.0)}]
+    >>> goals = [StudyObjective("f1"), StudyObjective("seconds", "minimize")]
+    >>> [on_front for _, on_front in front_view(Trials.from_records(rows, objectives=goals))]
+    [True, True, False]
+    """
+    if len(trials.objectives) < 2:
+        raise UsageError("one objective has no front", fix="look at the history of the study instead")
+    front = {trial.number for trial in trials.pareto()}
+    rivals = trials.contenders
+    kept = thinned(len(rivals), [at for at, trial in enumerate(rivals) if trial.number in front])
+    return tuple((rivals[at], rivals[at].number in front) for at in kept)
+
+
+def infeasible_view(trials: Trials) -> tuple[Trial, ...]:
+    """Return trials with finite values that break a constraint, to be drawn beside those that compete.
+
+    Examples
+    --------
+    >>> rows = [{"value": 0.9, "state": "infeasible"}, {"value": 0.8}]
+    >>> [trial.number for trial in infeasible_view(Trials.from_records(rows, objectives="f1"))]
+    [0]
+    """
+    broken = [t for t in trials.trials if t.state == "infeasible" and all(map(math.isfinite, t.values))]
+    return tuple(broken[place] for place in thinned(len(broken), []))
+
+
+@dataclass(frozen=True, slots=True)
+class SlicePoint:
+    """One trial against one parameter."""
+
+    number: int
+    at: float | str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterSlice:
+    """The objective over one parameter: trials that have both."""
+
+    axis: ParameterColumn
+    points: tuple[SlicePoint, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelLine:
+    """One completed trial across all axes.
+
+    Parameters
+    ----------
+    places : tuple of float or None
+        Position in [0, 1] on each axis; None where the parameter was not drawn.
+    rank : float
+        Share of the shown trials that are worse, in [0, 1]: 1 is the best. For the colour.
+    """
+
+    places: tuple[float | None, ...]
+    rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParallelView:
+    """Parallel coordinates: one axis per varying parameter, the objective last."""
+
+    axes: tuple[ParameterColumn, ...]
+    lines: tuple[ParallelLine, ...]
+
+
+def slice_views(trials: Trials, objective: str | None = None) -> tuple[ParameterSlice, ...]:
+    """Return the objective over each parameter that varies, completed trials alone.
+
+    Raises
+    ------
+    UsageError
+        No such objective, or several and none named.
+
+    Examples
+    --------
+    >>> rows = [{"params": {"C": 1.0, "k": 3}, "value": 0.5}, {"params": {"C": 2.0, "k": 3}, "value": 0.7}]
+    >>> only = slice_views(Trials.from_records(rows, objectives="f1"))
+    >>> [(view.axis.name, [point.at for point in view.points]) for view in only]
+    [('C', [1.0, 2.0])]
+    """
+    at = trials.index_of(objective)
+    return tuple(_slice(trials, column, at) for column in _varying(trials))
+
+
+def _slice(trials: Trials, column: ParameterColumn, at: int) -> ParameterSlice:
+    points = [
+        SlicePoint(trial.number, entry, trial.values[at])
+        for trial, entry in zip(trials.contenders, column.values, strict=True)
+        if entry is not None
+    ]
+    sign = trials.objectives[at].sign
+    best = max(range(len(points)), key=lambda position: sign * points[position].value)
+    kept = tuple(points[position] for position in thinned(len(points), [best]))
+    return ParameterSlice(column, kept)
+
+
+def parallel_view(
+    trials: Trials, objective: str | None = None, names: Sequence[str] | None = None
+) -> ParallelView:
+    """Return every completed trial as a line across the parameters that vary, the objective last.
+
+    Parameters
+    ----------
+    trials : Trials
+    objective : str, optional
+        Which one, of several.
+    names : sequence of str, optional
+        Parameters that have an axis, in this order; all of them without it.
+
+    Raises
+    ------
+    UsageError
+        No such objective, or several and none named.
+
+    Examples
+    --------
+    >>> rows = [{"params": {"C": 1.0}, "value": 0.5}, {"params": {"C": 2.0}, "value": 0.7}]
+    >>> parallel_view(Trials.from_records(rows, objectives="f1")).lines[1]
+    ParallelLine(places=(1.0, 1.0), rank=1.0)
+    """
+    at = trials.index_of(objective)
+    columns = [column for column in _varying(trials) if names is None or column.name in names]
+    if names is not None:
+        columns.sort(key=lambda column: names.index(column.name))
+    values = [trial.values[at] for trial in trials.contenders]
+    ends = min(values, default=0.0), max(values, default=0.0)
+    axes = (*columns, ParameterColumn(trials.objectives[at].name, "number", tuple(values), *ends))
+    order = best_first(trials, at)
+    ranks = {position: 1 - place / max(len(order) - 1, 1) for place, position in enumerate(order)}
+    lines = []
+    for position in thinned(len(values), order[:20]):
+        places = tuple(axis.place(axis.values[position]) for axis in axes)
+        lines.append(ParallelLine(places, ranks[position]))
+    return ParallelView(axes, tuple(lines))
+
+
+def _varying(trials: Trials) -> list[ParameterColumn]:
+    return [column for column in trials.columns_over(trials.contenders) if not column.constant]

@@ -1,0 +1,124 @@
+"""`evalreport compare --by` and `--system`: systems of several runs each, against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalreport.cli.console import Console, aligned, indented
+from evalreport.cli.print_evaluation import as_run, print_delivered
+from evalreport.cli.requests import selection_of
+from evalreport.core.errors import UsageError
+from evalreport.core.estimate_format import interval, shown_value
+from evalreport.core.format import percent
+from evalreport.features.systems.compare_systems import GroupedItems, compared_systems, grouped, named_systems
+from evalreport.features.systems.page import (
+    headline,
+    main_metric,
+    pairs_ahead,
+    points,
+    result_of,
+    summary,
+    verdict,
+)
+from evalreport.page.comparison.difference_text import stated
+from evalreport.workflow.compare import as_record, deliver_comparison
+from evalreport.workflow.items import folds_of, items_of
+from evalreport.workflow.request import STDOUT, Destination, Request
+
+if TYPE_CHECKING:
+    from evalreport.features.systems.result import SystemResult, SystemsComparison
+
+
+def print_systems(console: Console, found: SystemsComparison, line: Callable[[str], None]) -> None:
+    """Print a comparison of systems: notes on stderr, figures and verdicts by `line`."""
+    for note in found.notes:
+        console.warn(note)
+    line(headline(found).text)
+    for sentence in filter(None, (summary(found).text,)):
+        line(sentence)
+    heads = ["", "runs", main_metric(found).title.lower(), f"{found.level * 100:.10g}%", "best run +"]
+    heads += ["rows", "seeds", "both", "answers change"]
+    table = [heads, *(_system(found, one) for one in found.systems)]
+    for text in ("", *_indented(table), "", *_pairs(found)):
+        line(text)
+
+
+def _system(found: SystemsComparison, one: SystemResult) -> list[str]:
+    value, result = one.metrics[found.primary], result_of(one, found)
+    style, shares = main_metric(found).style, value.variance
+    flattery = value.best_run_flatters
+    return [
+        one.system,
+        str(len(one.runs)),
+        shown_value(result, style),
+        interval(result, style),
+        "–" if flattery is None else points(flattery, value.low, value.high, style).text,
+        *(["–"] * 3 if shares is None else map(percent, (shares.rows, shares.seeds, shares.both))),
+        "–" if one.churn is None else percent(one.churn.any, found.rows),
+    ]
+
+
+def _pairs(found: SystemsComparison) -> Iterator[str]:
+    rows = [["", "difference", "", "ahead in", ""]]
+    for d in found.of(found.primary):
+        shown = stated(d)
+        rows.append([f"{d.run} − {d.baseline}", shown.gap, shown.limits, pairs_ahead(d), verdict(d)])
+    yield from _indented(rows)
+
+
+def _indented(rows: list[list[str]]) -> list[str]:
+    return indented(aligned(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0}))
+
+
+OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "detect", "equivalent", "require", "over_time")
+"""Options that are of single runs against each other."""
+
+
+def show_systems(
+    console: Console,
+    files: Sequence[str],
+    options: dict[str, Any],
+    request: Request,
+    where: Destination,
+    uri: str | None,
+) -> int:
+    """Compare systems, print them, deliver the page, and return the exit code."""
+    done = compared_systems(_groups(files, options, uri), request, options["sort_by"])
+    to_stdout = options["output"] == STDOUT
+    try:
+        made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
+    finally:
+        print_systems(console, done.comparison, console.say if to_stdout else console.out)
+    print_delivered(console, made, options)
+    console.emit(
+        runs=[as_run(ev) for ev in done.evaluations],
+        comparison=as_record(done),
+        files=made.files,
+        logged=made.logged_json,
+    )
+    return 0
+
+
+def _groups(files: Sequence[str], options: dict[str, Any], uri: str | None) -> GroupedItems:
+    given = [name for name in OF_RUNS if options.get(name)]
+    if given:
+        raise UsageError(
+            f"--{given[0].replace('_', '-')} is of single runs",
+            where="--system" if options["systems"] else "--by",
+            fix="leave one of them out: systems are compared all with all, on the rows that they share",
+        )
+    selection = selection_of(options)
+    if options["systems"] and (files or selection or options["by"]):
+        raise UsageError(
+            "--system names its runs itself",
+            where="--system",
+            fix="leave FILE, --by and the selection of runs out",
+        )
+    if options["systems"]:
+        return named_systems(options["systems"], uri, children=options["children"])
+    keys = tuple(
+        dict.fromkeys(key.strip() for word in options["by"] for key in word.split(",") if key.strip())
+    )
+    items = folds_of(items_of(files, selection, uri), files=False, children=options["children"])
+    return grouped(items, keys)

@@ -1,0 +1,370 @@
+"""Systems against each other: each is several runs, so that no lucky seed is taken for a better system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparison.changed_predictions import Mask, right
+from evalreport.comparison.compare import (
+    MOST_RANKED,
+    MOST_RUNS,
+    comparable,
+    distinct,
+    headline_metrics,
+    name_of,
+    system_notes,
+)
+from evalreport.comparison.differences import PairedSamples
+from evalreport.comparison.pairing import match_rows, recoded, union_space
+from evalreport.comparison.verdicts import judged
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.core.format import counted
+from evalreport.core.format import counted as numbered
+from evalreport.data.predictions import Predictions
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.examples import answer_names, cut, example_id
+from evalreport.features.systems.result import (
+    ChangingAnswer,
+    Churn,
+    SystemDifference,
+    SystemResult,
+    SystemsComparison,
+)
+from evalreport.features.systems.variance import SeededMetric, system_difference, system_value
+from evalreport.intervals.row_influence import Counted
+from evalreport.metrics.catalogue import PRIMARY, find
+from evalreport.metrics.record import Metric
+from evalreport.statistics.confusion import Array
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedRuns:
+    """Runs on the rows that all of them share.
+
+    Parameters
+    ----------
+    runs : mapping from a run's name to its predictions
+    left_out : mapping from a run's name to the number of its rows that other runs lack
+    """
+
+    runs: Mapping[str, Predictions]
+    left_out: Mapping[str, int]
+
+
+def aligned(evaluations: Mapping[str, Evaluation]) -> AlignedRuns:
+    """Match the rows of several runs by id, or without ids by order when the truth is equal.
+
+    Parameters
+    ----------
+    evaluations : mapping from a run's name to its evaluation
+
+    Raises
+    ------
+    UsageError
+        The runs have different tasks.
+    DataError
+        A run without rows of its own, no row that all share, another truth or weight of the same row.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> space = Binary(0, 1)
+    >>> a = evaluate_predictions(predictions(space, [0, 1, 1], [0, 1, 0], ids=list("abc")))
+    >>> b = evaluate_predictions(predictions(space, [1, 0], [1, 1], ids=list("ba")))
+    >>> found = aligned({"one": a, "two": b})
+    >>> found.left_out, found.runs["two"].y_pred
+    ({'one': 1, 'two': 0}, array([1, 1], dtype=int32))
+    """
+    space = reduce(union_space, (ev.space for ev in evaluations.values()))
+    every = {name: recoded(_rows(name, ev), space) for name, ev in evaluations.items()}
+    (first, shared), *others = every.items()
+    for name, p in others:
+        shared, _ = _matched(shared, p, first, name)
+    on_shared = {name: _matched(shared, p, first, name)[1] for name, p in every.items()}
+    same = {name: replace(p, groups=shared.groups, slices=shared.slices) for name, p in on_shared.items()}
+    return AlignedRuns(same, {name: len(p) - len(shared) for name, p in every.items()})
+
+
+def _rows(name: str, ev: Evaluation) -> Predictions:
+    if ev.predictions is None:
+        raise DataError(
+            "the predictions of the run are not at hand, only its evaluation",
+            where=name,
+            fix="name a run or a file that holds the predictions: rows are matched one by one",
+        )
+    return ev.predictions
+
+
+def _matched(shared: Predictions, p: Predictions, first: str, name: str) -> tuple[Predictions, Predictions]:
+    """Both on the rows that they share; a run that lacks one row of all is refused."""
+    try:
+        found = match_rows(shared, p)
+    except EvalreportError as error:
+        raise error.located(f"{first} and {name}") from error
+    if found.run is None or found.baseline is None:
+        raise DataError(
+            f"the runs share no rows: {found.pairing.reason}",
+            where=f"{name}, {counted(len(p), 'row')}",
+            fix="leave this run out, or score every run against the same examples",
+        )
+    return found.run, found.baseline
+
+
+SHOWN = 12
+"""Rows that are kept as examples: those whose runs are most divided (chosen by hand)."""
+
+
+def churn(runs: Sequence[Predictions]) -> tuple[Churn, dict[str, Churn]] | None:
+    """Return how many answers change, over all rows and by true class; None of one run, or without answers.
+
+    Parameters
+    ----------
+    runs : sequence of Predictions
+        Of the same rows in the same order.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> runs = [predictions(Binary(0, 1), [0, 1, 1, 1], y) for y in ([0, 1, 1, 0], [0, 1, 0, 0])]
+    >>> found = churn(runs)
+    >>> found[0], found[1]["0"].any
+    (Churn(any=0.25, two=0.25, correctness=0.25), 0.0)
+    """
+    if len(runs) < 2 or any(p.y_pred is None for p in runs):
+        return None
+    first, weights = runs[0], runs[0].weights
+    apart = [_differing(a.y_pred, b.y_pred) for a, b in combinations(runs, 2)]
+    found = (np.any(apart, axis=0), np.mean(apart, axis=0), divided(runs))
+    kinds = [np.asarray(kind, dtype=np.float64) for kind in found]
+    classes = {}
+    if first.y_true.ndim == 1:
+        held = [(name, first.y_true == code) for code, name in enumerate(first.space.names)]
+        classes = {name: _shares(kinds, weights * rows) for name, rows in held if (weights * rows).any()}
+    return _shares(kinds, weights), classes
+
+
+def _differing(a: npt.NDArray[np.generic] | None, b: npt.NDArray[np.generic] | None) -> Mask:
+    other = np.asarray(a != b)
+    return np.asarray(other.any(axis=1)) if other.ndim == 2 else other
+
+
+def _shares(kinds: Sequence[Array], weights: Array) -> Churn:
+    return Churn(*(float(weights @ kind / weights.sum()) for kind in kinds))
+
+
+def divided(runs: Sequence[Predictions]) -> Mask:
+    """Return which rows some runs get right and others wrong, shape (n,)."""
+    rights = np.array([right(p) for p in runs])
+    return np.asarray(rights.any(axis=0) & ~rights.all(axis=0))
+
+
+def changing(runs: Sequence[Predictions]) -> tuple[ChangingAnswer, ...]:
+    """Return the rows on which the runs are most divided between right and wrong."""
+    rights = np.array([right(p) for p in runs])
+    rows = np.flatnonzero(divided(runs))
+    order = np.argsort(np.abs(rights[:, rows].mean(axis=0) - 0.5), kind="stable")[:SHOWN]
+    return tuple(_example(runs, rights, int(row)) for row in rows[order])
+
+
+def _example(runs: Sequence[Predictions], rights: Mask, row: int) -> ChangingAnswer:
+    first = runs[0]
+    texts = next((p.texts for p in runs if p.texts is not None), None)
+    return ChangingAnswer(
+        id=example_id(first, row),
+        truth=answer_names(first, first.y_true, row),
+        right=tuple(rights[:, row].tolist()),
+        answers=tuple(answer_names(p, p.y_pred, row) for p in runs),
+        text=None if texts is None else cut(texts[row]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSystem:
+    """A system with its runs on the shared rows, each counted once, and its metrics."""
+
+    name: str
+    names: tuple[str, ...]
+    runs: tuple[Counted, ...]
+    metrics: Mapping[str, SeededMetric]
+
+    @property
+    def rows(self) -> list[Predictions]:
+        """The predictions of the runs."""
+        return [run.predictions for run in self.runs]
+
+    @property
+    def mostly_right(self) -> Mask | None:
+        """Which rows more than half of the runs get right; None without answers."""
+        if any(p.y_pred is None for p in self.rows):
+            return None
+        return np.asarray(np.mean([right(p) for p in self.rows], axis=0) > 0.5)
+
+
+def compare_systems(
+    systems: Mapping[str, Sequence[Evaluation]],
+    *,
+    metrics: Sequence[str] = (),
+    primary: str | None = None,
+    names: Mapping[str, Sequence[str]] | None = None,
+    by: Sequence[str] = (),
+    detailed: bool = True,
+) -> SystemsComparison:
+    """Compare systems, each of several runs, on the rows that all runs share.
+
+    Parameters
+    ----------
+    systems : mapping from a system's name to its evaluations
+        Two to twenty systems, of any numbers of runs.
+    metrics : sequence of str
+        Instead of the headline metrics.
+    primary : str, optional
+        The metric that the verdict is about.
+    names : mapping from a system's name to the names of its runs, optional
+    by : sequence of str
+        What the runs were grouped by.
+    detailed : bool
+        Whether answers that change are looked for, too.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two or too many systems, one without runs, different tasks or levels, an unknown metric.
+    DataError
+        No row that all runs share, or the same row with another truth in two runs.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.data.labels import Multiclass
+    >>> from evalreport.data.predictions import predictions
+    >>> truth = ["a", "b"] * 20
+    >>> answers = (truth, ["b", *truth[1:]], ["a"] * 40, ["b"] * 40)
+    >>> runs = [evaluate_predictions(predictions(Multiclass("ab"), truth, answer)) for answer in answers]
+    >>> found = compare_systems({"new": runs[:2], "old": runs[2:]}, primary="accuracy")
+    >>> found.of("accuracy")[0].verdict, found.of("accuracy")[0].pairs
+    ('better', SeedPairs(ahead=4, ties=0, of=4))
+    """
+    every = _checked(systems)
+    level, first = comparable(every, MOST_RANKED), every[0]
+    given = [name for runs in (names or {}).values() for name in runs]
+    called = distinct(given or [name_of(ev, place) for place, ev in enumerate(every)])
+    runs = aligned(dict(zip(called, every, strict=True)))
+    chosen = headline_metrics(every, metrics, primary)
+    counted = _counted(systems, runs.runs, chosen)
+    samples = PairedSamples(counted[0].runs[0], counted[0].runs[0], first.sampling)
+    main = find(primary or _primary(first, counted), first.task)
+    order = sorted(counted, key=lambda one: _place(main, one.metrics[main.name].mean))
+    withheld = any(ev.facts.get("withheld") for ev in every)
+    datasets = {ev.provenance.dataset for ev in every}
+    found = SystemsComparison(
+        level=level,
+        primary=main.name,
+        task=first.task,
+        rows=len(samples),
+        left_out=runs.left_out,
+        systems=tuple(_result(one, main.name, samples, detailed, withheld) for one in order),
+        differences=_differences(order, chosen, samples),
+        unit=first.provenance.unit,
+        by=tuple(by),
+        dataset=datasets.pop() if len(datasets) == 1 else "",
+    )
+    return replace(found, notes=system_notes(found, [one.rows for one in order]))
+
+
+def _checked(systems: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
+    if not 2 <= len(systems) <= MOST_RUNS:
+        raise UsageError(
+            f"{numbered(len(systems), 'system')} cannot be compared",
+            fix=f"name 2 to {MOST_RUNS} systems",
+        )
+    empty = [name for name, runs in systems.items() if not runs]
+    if empty:
+        raise UsageError("a system has no runs", where=str(empty[0]), fix="name its runs, or leave it out")
+    return [ev for runs in systems.values() for ev in runs]
+
+
+def _counted(
+    systems: Mapping[str, Sequence[Evaluation]], rows: Mapping[str, Predictions], metrics: Sequence[Metric]
+) -> list[CountedSystem]:
+    names, found = iter(rows), []
+    for name, evaluations in systems.items():
+        own = tuple(next(names) for _ in evaluations)
+        runs = tuple(Counted.of(rows[run]) for run in own)
+        measured = {metric.name: SeededMetric.of(metric, runs) for metric in metrics}
+        found.append(CountedSystem(str(name), own, runs, measured))
+    return found
+
+
+def _primary(first: Evaluation, systems: Sequence[CountedSystem]) -> str:
+    """The metric that the verdict is about: one that every system has."""
+    names = (*PRIMARY[first.task], *systems[0].metrics)
+    shared = [n for n in names if all(n in s.metrics and s.metrics[n].mean is not None for s in systems)]
+    if not shared:
+        raise UsageError(
+            "the systems have no metric in common",
+            where=", ".join(systems[0].metrics),
+            fix="name metrics that every run has; see `evalreport metrics`",
+        )
+    return shared[0]
+
+
+def _place(metric: Metric, mean: float | None) -> tuple[bool, float]:
+    """Best first; undefined values last."""
+    return mean is None, 0.0 if mean is None else mean if metric.better == "lower" else -mean
+
+
+def _result(
+    system: CountedSystem, primary: str, samples: PairedSamples, detailed: bool, withheld: bool
+) -> SystemResult:
+    task = samples.run.predictions.space.task
+    found = SystemResult(
+        system=system.name,
+        runs=system.names,
+        primary=primary,
+        metrics={name: system_value(find(name, task), one, samples) for name, one in system.metrics.items()},
+    )
+    changed = churn(system.rows) if detailed else None
+    if changed is None:
+        return found
+    return replace(
+        found,
+        churn=changed[0],
+        churn_by_class=changed[1],
+        only_sometimes_right=int(divided(system.rows).sum()),
+        examples=() if withheld else changing(system.rows),
+    )
+
+
+def _differences(
+    systems: Sequence[CountedSystem], metrics: Sequence[Metric], samples: PairedSamples
+) -> tuple[SystemDifference, ...]:
+    """All pairs, metric by metric, corrected for their number; the better system by the main metric first."""
+    pairs = list(combinations(systems, 2))
+    found = [
+        system_difference(metric, a.metrics[metric.name], b.metrics[metric.name], samples, (a.name, b.name))
+        for metric in metrics
+        for a, b in pairs
+    ]
+    only = {(a.name, b.name): _only_right(a, b) for a, b in pairs}
+    made = judged(found, {metric.name: metric.better for metric in metrics}, samples.sampling.level)
+    return tuple(
+        replace(d, only_right=only[d.run, d.baseline]) for d in made if isinstance(d, SystemDifference)
+    )
+
+
+def _only_right(a: CountedSystem, b: CountedSystem) -> tuple[int, int] | None:
+    first, second = a.mostly_right, b.mostly_right
+    return (
+        None
+        if first is None or second is None
+        else (int((first & ~second).sum()), int((second & ~first).sum()))
+    )

@@ -1,0 +1,501 @@
+"""What a comparison of systems says in sentences, for the page, the terminal and the notebook alike.
+
+What the seeds do: where the uncertainty of a system comes from, and which answers change with the seed.
+
+The first screen of a comparison of systems, and the differences of all pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+from evalreport.core.estimate_format import beside, gap, interval, valued
+from evalreport.core.format import Style, at, count, counted, decimals, percent
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.features.systems.result import (
+    ChangingAnswer,
+    Churn,
+    SystemDifference,
+    SystemResult,
+    SystemsComparison,
+    SystemValue,
+)
+from evalreport.metrics.catalogue import find
+from evalreport.metrics.record import Metric
+from evalreport.page.comparison.difference_text import in_words, stated, style_of
+from evalreport.page.comparison.sections import Versus
+from evalreport.page.elements import (
+    Beside,
+    Cell,
+    Column,
+    Empty,
+    Facts,
+    Folded,
+    Forest,
+    ForestRow,
+    Heading,
+    Note,
+    PagePart,
+    Row,
+    Section,
+    Table,
+    forest_row,
+    place,
+    share_cell,
+)
+from evalreport.page.sections.examples import UNREADABLE, numbered
+from evalreport.page.sentences import NOTHING, Number, Run, Sentence, bracketed, joined, paragraph, say
+
+WHATEVER = 0.95
+"""Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
+
+
+def main_metric(found: SystemsComparison) -> Metric:
+    """Return the metric that the verdict is about."""
+    return find(found.primary, found.task)
+
+
+def headline(found: SystemsComparison) -> Sentence:
+    """Return which system beats the next one, by how much, and whether the seed decides."""
+    d = found.of(found.primary)[0]
+
+    if d.verdict == "better":
+        words = f"{{d.run:short}} *beats* {{d.baseline:short}} in {main_metric(found).title} by {{gap}}"
+        told = say(words, {"d": d}, gap=by_how_much(d, main_metric(found)))
+        return joined(told, _whatever(found, d), say("."))
+    return apart(found, d)
+
+
+def apart(found: SystemsComparison, d: SystemDifference) -> Sentence:
+    """Return that two systems cannot be told apart, or what one beats the other by."""
+    first, second = "{d.run:short}", "{d.baseline:short}"
+    if d.difference is None or d.limits is None:
+        words = f"{first} and {second} cannot be compared: {{why}}."
+        return say(words, {"d": d}, why=d.reason or "no interval")
+    words, gap = f"{first} and {second} *cannot be told apart*: {{gap}}", in_words(d)
+    if d.verdict == "better":
+        words, gap = f"{first} beats {second} by {{gap}}", by_how_much(d, main_metric(found))
+    return joined(say(words, {"d": d}, gap=gap), _ahead(d), say("."))
+
+
+def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
+    """Return a demonstrated difference as a size, better being more, with its interval."""
+    sign = -1 if metric.better == "lower" else 1
+    value, (low, high) = sign * (d.difference or 0.0), sorted(sign * end for end in d.limits or (0.0, 0.0))
+    shown, limits = (text.replace("+", "") for text in gap(value, low, high, style_of(d)))
+    return bracketed(shown, limits, gap=value, low=low, high=high)
+
+
+def _whatever(found: SystemsComparison, d: SystemDifference) -> Sentence:
+    seeds = min(len(one.runs) for one in found.systems if one.system in (d.run, d.baseline))
+    if d.pairs is None or d.pairs.ahead < WHATEVER * d.pairs.of or seeds < 2:
+        return _ahead(d)
+    return say(", whatever the seed: in {ahead:count} of {of:count} pairs of runs", _counts(d))
+
+
+def _ahead(d: SystemDifference) -> Sentence:
+    if d.pairs is None or d.pairs.of < 2:
+        return NOTHING
+    tied = " and level in {ties:count}" if d.pairs.ties else ""
+    return say(", ahead in {ahead:count}" + tied + " of {of:count} pairs of runs", _counts(d))
+
+
+def _counts(d: SystemDifference) -> dict[str, float | str | Sentence]:
+    pairs = d.pairs
+    return {} if pairs is None else {"ahead": pairs.ahead, "ties": pairs.ties, "of": pairs.of}
+
+
+def summary(found: SystemsComparison) -> Sentence:
+    """Return what becomes of the other neighbours, how much one run may flatter, and the correction."""
+    main = found.of(found.primary)
+    names = [one.system for one in found.systems]
+    after = {(a, b) for a, b in pairwise(names[1:])}
+    others = [apart(found, d) for d in main if (d.run, d.baseline) in after]
+    return paragraph(*others, _flattery(found), _corrected(found))
+
+
+def _flattery(found: SystemsComparison) -> Sentence:
+    known = [
+        (value.best_run_flatters, one.system, len(one.runs), value)
+        for one in found.systems
+        if (value := one.metrics[found.primary]).best_run_flatters
+    ]
+    if not known:
+        return NOTHING
+    most, system, runs, value = max(known, key=lambda entry: entry[0] or 0.0)
+    size = points(most or 0.0, value.low, value.high, main_metric(found).style)
+    gaps = [abs(d.difference) for d in found.of(found.primary) if d.difference is not None]
+    end = ": report the mean of the runs, not the best."
+    if min(gaps, default=0.0) < (most or 0.0):
+        end = ", more than two of the systems are apart: report the mean of the runs."
+    words = "The best of {runs:count} runs of {system:short} looks {size} better than the system"
+    return say(words + end, runs=runs, system=system, size=size)
+
+
+def points(value: float, low: float | None, high: float | None, style: Style) -> Sentence:
+    """Return the size of a difference with a decimal more than the interval that it stands beside has."""
+    places = None if low is None or high is None else decimals(low, high, style)
+    shown = at(value, None if places is None else places + 1, style).replace("%", " points")
+    return Sentence((Run(shown),), (Number("size", value, shown),))
+
+
+def _corrected(found: SystemsComparison) -> Sentence:
+    pairs = len(found.of(found.primary))
+    if pairs == 1:
+        return NOTHING
+    return say("Intervals of differences allow for {pairs:count} pairs of systems (Holm).", pairs=pairs)
+
+
+def verdict(d: SystemDifference) -> str:
+    """Return what is demonstrated of a pair.
+
+    Examples
+    --------
+    >>> verdict(SystemDifference("f1", "a", "b", (0.8, 0.7), 0.1, 0.02, 0.18, verdict="better"))
+    'demonstrated'
+    """
+    if d.verdict == "undefined":
+        return d.reason or "undefined"
+    return "demonstrated" if d.demonstrated else "not demonstrated"
+
+
+def pairs_ahead(d: SystemDifference) -> str:
+    """Return in how many pairs of runs the first system is ahead, "–" where there is no direction."""
+    if d.pairs is None:
+        return "–"
+    ties = f", {d.pairs.ties:,} level" if d.pairs.ties else ""
+    return f"{d.pairs.ahead:,} of {d.pairs.of:,}{ties}"
+
+
+MOST = 5
+"""Examples that are shown of each system."""
+CLASSES = 12
+"""Classes that are shown of each system: those with most answers that change."""
+KINDS = ("Not all the same", "Two runs differ", "Right or wrong")
+ANSWERS = "Answers that change with the seed"
+
+
+def answers(found: SystemsComparison) -> Section:
+    """Return how many answers the seed decides."""
+    known = [(one, one.churn) for one in found.systems if one.churn is not None]
+    if not known:
+        empty = Empty(
+            say("Nothing can be said of changing answers."),
+            say("That takes two runs of a system that decide on the same {units}.", units=found.unit[1]),
+        )
+        return Section.of("answers", "Changing answers", ANSWERS, NOTHING, empty)
+    heads = ("System", *KINDS)
+    rows = ((one.system, *_shares(found, churn)) for one, churn in known)
+    table = Table.of("churn-table", "Shares of answers that change", heads, rows)
+    hang = [(one, one.examples[:MOST]) for one, _ in known if one.examples]
+    parts: list[PagePart] = [table]
+    if hang:
+        one, shown = hang[0]
+        parts = [
+            Beside(
+                (
+                    table,
+                    (
+                        Heading(f"Right or wrong by the seed, {one.system}"),
+                        _examples(found, 0, one.system, shown),
+                    ),
+                )
+            )
+        ]
+        parts += [
+            Folded(f"The same of {other.system}", (_examples(found, k, other.system, more),))
+            for k, (other, more) in enumerate(hang[1:], 1)
+        ]
+    classes = [_classes(found, one, k) for k, (one, _) in enumerate(known) if one.churn_by_class]
+    folded = Folded("By class", tuple(classes)) if classes else None
+    return Section.of(
+        "answers", "Changing answers", ANSWERS, _churn_summary(found, *known[0]), *parts, folded
+    )
+
+
+def _shares(found: SystemsComparison, churn: Churn) -> tuple[str, str, str]:
+    first, second, third = (percent(s, found.rows) for s in (churn.any, churn.two, churn.correctness))
+    return first, second, third
+
+
+def _churn_summary(found: SystemsComparison, one: SystemResult, churn: Churn) -> Sentence:
+    return say(
+        "For *{churn.any:percent} of the {units}* the {runs:count} runs of {system:short} do not all give "
+        "the same answer; two of its runs differ on {churn.two:percent}. On {churn.correctness:percent} "
+        "({rows:count} of {n:count}) the seed decides between right and wrong.",
+        {"churn": churn, "system": one.system, "units": found.unit[1]},
+        of=found.rows,
+        rows=one.only_sometimes_right or 0,
+        n=found.rows,
+        runs=len(one.runs),
+    )
+
+
+def _examples(found: SystemsComparison, k: int, system: str, shown: tuple[ChangingAnswer, ...]) -> Table:
+    heads = (found.unit[0].capitalize(), Column("Truth"), Column("Runs in order"), Column("Else answered"))
+    rows = (_example(entry) for entry in shown)
+    name = f"Answers that some runs of {system} get right and others wrong"
+    return Table.of(f"changing-{k}", name, heads, rows)
+
+
+def _example(entry: ChangingAnswer) -> Row:
+    wrong = [
+        ", ".join(answer) or UNREADABLE
+        for answer, right in zip(entry.answers, entry.right, strict=True)
+        if not right
+    ]
+    marks = " ".join("✓" if right else "✗" for right in entry.right)
+    return (
+        Cell(numbered(entry.id)) if entry.text is None else Cell(entry.text, sub=numbered(entry.id)),
+        ", ".join(entry.truth),
+        Cell(marks, sub=f"{sum(entry.right)} of {len(entry.right)} right"),
+        "; ".join(dict.fromkeys(wrong)),
+    )
+
+
+def _classes(found: SystemsComparison, one: SystemResult, k: int) -> Table:
+    most = sorted(one.churn_by_class.items(), key=lambda entry: -entry[1].correctness)[:CLASSES]
+    heads = (f"Class, {one.system}", *KINDS)
+    rows = ((name, *_shares(found, churn)) for name, churn in most)
+    return Table.of(f"churn-{k}", f"Classes whose answers change most, {one.system}", heads, rows)
+
+
+HARDLY = 0.9
+"""Of the half-width now: more runs that leave so much of it hardly narrow it."""
+SOURCES = "Where the uncertainty comes from"
+
+
+def sources(found: SystemsComparison) -> Section:
+    """Return the shares of each system's variance, and its interval with more runs or more rows."""
+    known = [(one, value) for one in found.systems if (value := one.metrics[found.primary]).variance]
+    if not known:
+        remedy = "That takes two runs of a system, and a metric to which each row has its share."
+        empty = Empty(say("Nothing is known of the seeds."), say(remedy))
+        return Section.of("sources", "Uncertainty", SOURCES, NOTHING, empty)
+    rows, unit = (_source_row(found, one, value) for one, value in known), found.unit[1]
+    heads = (
+        "System",
+        Column(f"By {unit}", "q"),
+        Column("By seeds", "q"),
+        Column("By both", "q"),
+        "Interval now",
+        "With 20 runs",
+        f"With 4 × {unit}",
+    )
+    table = Table.of("sources-table", "Shares of the variance of each system", heads, rows)
+    key = say(
+        "By {units}: some are hard for every run. Seeds: some runs are better on all. Both: a run gets other "
+        "{units} right. Negative estimates are 0.",
+        units=unit,
+    )
+    return Section.of("sources", "Uncertainty", SOURCES, _sources_summary(found, *known[0]), table, Note(key))
+
+
+def _sources_summary(found: SystemsComparison, one: SystemResult, value: SystemValue) -> Sentence:
+    shares, widths = value.variance, value.half_widths
+    if shares is None or widths is None:
+        return NOTHING
+    hardly = "hardly narrow it" if widths.runs_20 > HARDLY * widths.now else "narrow it to {runs:percent}"
+    return say(
+        "*{rows:percent} of it for {system:short} comes from which {units} were drawn*, {rest:percent} from "
+        f"the seeds, alone or together with the {{units}}. Twenty runs would {hardly}, four times the "
+        "{units} would leave {more:percent} of it.",
+        {"system": one.system, "units": found.unit[1]},
+        rows=shares.rows,
+        rest=1 - shares.rows,
+        runs=widths.runs_20 / widths.now,
+        more=widths.rows_4 / widths.now,
+    )
+
+
+def _source_row(found: SystemsComparison, one: SystemResult, value: SystemValue) -> Row:
+    shares, widths, style = value.variance, value.half_widths, main_metric(found).style
+    if shares is None or widths is None:
+        return (one.system, *("–",) * 6)
+    told = (
+        points(width, value.low, value.high, style).text
+        for width in (widths.now, widths.runs_20, widths.rows_4)
+    )
+    return (
+        one.system,
+        *(share_cell(share) for share in (shares.rows, shares.seeds, shares.both)),
+        *(Cell(f"± {width}") for width in told),
+    )
+
+
+def verdict_section(found: SystemsComparison) -> Section:
+    """Return the verdict: every system with its interval, and a dot for each run."""
+    words = "A dot is one run. Bar: the mean of the runs, over new {units} and new seeds together."
+    told = say(words, units=found.unit[1])
+    body = Versus(
+        runs=sum(len(one.runs) for one in found.systems),
+        kicker=_kicker(found),
+        headline=headline(found),
+        summary=summary(found),
+        parts=(forest(found), Note(told)),
+        notes=found.notes,
+    )
+    return Section("verdict", "Verdict", "Verdict", "versus", NOTHING, body)
+
+
+def _kicker(found: SystemsComparison) -> tuple[str, ...]:
+    by = (f"by {', '.join(found.by)}",) if found.by else ()
+    dataset = (found.dataset,) if found.dataset else ()
+    return (counted(len(found.systems), "system"), *by, *dataset, counted(found.rows, *found.unit))
+
+
+def forest(found: SystemsComparison) -> Forest:
+    """Return every system by the primary metric: mean, interval, the best run's flattery, a dot per run."""
+    metric = main_metric(found)
+    results = {one.system: result_of(one, found) for one in found.systems}
+    dots = [
+        value for one in found.systems for value in one.metrics[found.primary].values if value is not None
+    ]
+    ends = [end for result in results.values() if isinstance(result, Estimate) for end in _ends(result)]
+    axis = around([*dots, *ends], (metric.low, metric.high))
+    places = decimals(*axis, metric.style)
+    values = (axis[0], sum(axis) / 2, axis[1])
+    ticks = tuple((1000 * k / 2, at(value, places, metric.style)) for k, value in enumerate(values))
+    rows = tuple(_row(one, found, results[one.system], axis) for one in found.systems)
+    level = f"{found.level * 100:.10g}% interval"
+    return Forest(rows, ticks, (metric.title, "Mean", level, "Best run looks better by"))
+
+
+def result_of(one: SystemResult, found: SystemsComparison, metric: str | None = None) -> Result:
+    """Return a metric of a system as a result."""
+    value = one.metrics[metric or found.primary]
+    if value.value is None:
+        return Undefined(value.reason)
+    return Estimate(value.value, found.rows, value.low, value.high, reason=value.reason)
+
+
+def _ends(result: Estimate) -> Iterable[float]:
+    return [end for end in (result.low, result.high) if end is not None]
+
+
+def around(values: Iterable[float], bounds: tuple[float, float] = (-1e300, 1e300)) -> tuple[float, float]:
+    """Return an axis about values, with a little room, within bounds.
+
+    Examples
+    --------
+    >>> around([0.8, 0.9], (0.0, 1.0))
+    (0.79, 0.91)
+    """
+    known = list(values)
+    room = 0.1 * (max(known) - min(known)) or 0.05 * max(abs(known[0]), 0.1)
+    return max(round(min(known) - room, 9), bounds[0]), min(round(max(known) + room, 9), bounds[1])
+
+
+def _row(one: SystemResult, found: SystemsComparison, result: Result, axis: tuple[float, float]) -> ForestRow:
+    metric, value = main_metric(found), one.metrics[found.primary]
+    # A run is no estimate of the system: it may lie outside of the interval of the mean.
+    known = [x for x in value.values if x is not None]
+    gloss = say(counted(len(one.runs), "run"))
+    if len(known) > 1:
+        low, high = (beside(x, result, metric.style) for x in (min(known), max(known)))
+        gloss = say(f"{counted(len(one.runs), 'run')}, {low} to {high}")
+    row = forest_row(found.primary, one.system, gloss, result, metric.style, axis=axis)
+    flattery = value.best_run_flatters
+    reference = "–" if flattery is None else points(flattery, value.low, value.high, metric.style).text
+    places = tuple(at for at in (place(x, axis) for x in known) if at is not None)
+    return replace(row, reference=reference, dots=places)
+
+
+def differences(found: SystemsComparison) -> Section:
+    """Return the difference of every pair of systems by the primary metric, and by the other metrics."""
+    main = found.of(found.primary)
+    summary = say(
+        "First less second, on the same {units}. A dot is a run of the one against a run of the other; the "
+        "bar covers new {units} and new seeds. Pairs ahead are a description, not a test: pairs that share a "
+        "run are not independent.",
+        units=found.unit[1],
+    )
+    values = [end for d in main for end in (*(d.limits or ()), *_gaps(found, d))]
+    axis = around([0.0, *values])
+    rows = (_pair(found, d, axis) for d in main)
+    heads = (
+        "Pair",
+        Column("Difference", "n"),
+        Column("Dashed: no difference", "plot"),
+        Column("First is ahead in", "n"),
+        Column("Only one is right", "n"),
+    )
+    table = Table.of("differences-table", "Differences of all pairs of systems", heads, rows)
+    others = Folded("By every metric", (_by_metric(found),))
+    return Section.of("differences", "Differences", "Differences", summary, table, others)
+
+
+def _gaps(found: SystemsComparison, d: SystemDifference) -> list[float]:
+    first, second = found.named(d.run).values, found.named(d.baseline).values
+    return [a - b for a in first for b in second if a is not None and b is not None]
+
+
+def _pair(found: SystemsComparison, d: SystemDifference, axis: tuple[float, float]) -> Row:
+    shown = stated(d)
+    low, high = d.limits or (None, None)
+    result = Undefined(d.reason) if d.difference is None else Estimate(d.difference, 0, low, high)
+    track = forest_row(d.metric, "", NOTHING, result, find(d.metric).style, reference=0.0, axis=axis)
+    dots = tuple(at for at in (place(gap, axis) for gap in _gaps(found, d)) if at is not None)
+    side = d.verdict if d.demonstrated else "none"
+    only = "–" if d.only_right is None else f"{d.only_right[0]:,} : {d.only_right[1]:,}"
+    return (
+        Cell(f"{d.run} − {d.baseline}", sub=verdict(d)),
+        Cell(shown.gap, sub=shown.limits),
+        Cell("", track=replace(track, dots=dots, side=side)),
+        Cell(pairs_ahead(d), sub="pairs of runs"),
+        Cell(only, sub=f"{found.unit[1]}, by most runs"),
+    )
+
+
+def _by_metric(found: SystemsComparison) -> Table:
+    heads = ("Metric", Column("Pair"), "Difference", "Interval", Column("Verdict"))
+    rows = (
+        (find(d.metric, found.task).title, f"{d.run} − {d.baseline}", shown.gap, shown.limits, _said(d))
+        for d in found.differences
+        if d.difference is not None
+        for shown in (stated(d),)
+    )
+    return Table.of("metrics-table", "Differences by every metric", heads, rows, tall=True)
+
+
+def _said(d: SystemDifference) -> str:
+    return d.verdict.replace("_", " ") if d.verdict != "undefined" else d.reason
+
+
+def values(found: SystemsComparison) -> Section:
+    """Return every metric of every system: the mean over its runs, with its interval."""
+    heads = ("Metric", *(one.system for one in found.systems))
+    known = found.systems[0].metrics
+    names = [name for name in known if any(v.metrics[name].value is not None for v in found.systems)]
+    rows = (_values_row(found, name) for name in names)
+    table = Table.of("values-table", "Metrics of every system", heads, rows, tall=True)
+    words = "Means over the runs, with intervals that cover new {units} and new seeds."
+    summary = say(words, units=found.unit[1])
+    return Section.of("values", "Metrics", "Every metric", summary, table)
+
+
+def _values_row(found: SystemsComparison, name: str) -> Row:
+    metric = find(name, found.task)
+    return metric.title, *(_value_cell(found, one, name) for one in found.systems)
+
+
+def _value_cell(found: SystemsComparison, one: SystemResult, name: str) -> Cell:
+    result, style = result_of(one, found, name), find(name, found.task).style
+    if not isinstance(result, Estimate):
+        return Cell("–", sub=result.reason)
+    return Cell(valued(result, style), sub=interval(result, style))
+
+
+def provenance(found: SystemsComparison) -> Section:
+    """Return the runs of each system, and on which rows they were compared."""
+    facts = [(one.system, say("{runs}", runs=", ".join(one.runs))) for one in found.systems]
+    facts.append((f"Shared {found.unit[1]}", say("{rows}", rows=count(found.rows))))
+    summary = say(
+        "Two-way random effects, {units} by runs, on what each of the {units} contributes to a metric "
+        "(Obuchowski & Rockette 1995; Gallas 2006; Owen 2007); Student's t with Satterthwaite's degrees of "
+        "freedom.",
+        units=found.unit[1],
+    )
+    return Section.of("provenance", "Provenance", "Where the numbers come from", summary, Facts(tuple(facts)))

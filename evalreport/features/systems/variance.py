@@ -1,0 +1,348 @@
+"""One metric of several runs of a system, and of two such systems: value, interval, where it comes from.
+
+How far a mean over runs may lie from that of new runs on new rows is told by crossed random effects.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from evalreport.comparison.differences import (
+    FEWEST,
+    ROUNDING,
+    SAME,
+    InferredDifference,
+    PairedSamples,
+    spread_of,
+    within,
+)
+from evalreport.core.result import Undefined
+from evalreport.features.systems.result import (
+    HalfWidths,
+    SeedPairs,
+    SystemDifference,
+    SystemValue,
+    VarianceShares,
+)
+from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.paired import SampledError, StudentCurve
+from evalreport.intervals.row_influence import Counted
+from evalreport.intervals.settings import NOT_ASKED, Limits, estimate
+from evalreport.intervals.standard_errors import Spread, spread_limits, transformed
+from evalreport.metrics.record import Better, Metric
+from evalreport.statistics.confusion import Array
+
+LEAST = 0.25
+"""Of the variance over rows alone: as little as an estimate may fall to by chance, when few runs agree."""
+ErrorOf = Callable[[Array], SampledError]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRuns:
+    """One metric of the runs of a system on the same rows.
+
+    Parameters
+    ----------
+    values : float64 array of shape (runs,)
+    parts : float64 array of shape (runs, rows)
+        What each row contributes to each value.
+    """
+
+    values: Array
+    parts: Array
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """The variance of a mean over runs, or of the difference of two, by where it comes from.
+
+    Parameters
+    ----------
+    rows, seeds, both : float
+        Of which rows were drawn, which seeds, and that a seed gets other rows right; 0 where the estimate
+        is negative. `seeds` is 0 where a system has one run, which tells nothing of it.
+    variance : float
+        Of all of it, without bias: negative estimates are negative here, because setting them to 0 makes
+        intervals of weak seeds too wide (differences of three seeds then held in 98 to 99%).
+    rows_df : float
+        Degrees of freedom of what varies with the rows.
+    between : float
+        Variance of the means as the spread of the runs tells it: of the seeds, with the rows' part.
+    between_df : float
+        Degrees of freedom of `between`; 0 where no system has two runs.
+    """
+
+    rows: float
+    seeds: float
+    both: float
+    variance: float
+    rows_df: float
+    between: float
+    between_df: float
+
+    @property
+    def df(self) -> float:
+        """Satterthwaite's degrees of freedom of the variance, no fewer than those of the seeds alone.
+
+        They are read off the same runs, and too many where these happen to agree, which is where the variance
+        is too small as well: E(v²) of a variance with k degrees of freedom is (k + 2) / k of its square. With
+        that the interval of the mean of three runs held in 94 to 96%, without it in 92 to 95%.
+        """
+        if not self.between_df:
+            return self.rows_df
+        luck = (self.between_df + 2) / self.between_df
+        known = (self.rows + self.both) ** 2 / self.rows_df + luck * self.between**2 / self.between_df
+        return max(self.variance**2 / known, min(self.between_df, self.rows_df)) if known else self.rows_df
+
+    def half_width(self, level: float, *, runs: float = 1.0, rows: float = 1.0) -> float:
+        """Return half the width of the interval with so many times the runs and the rows.
+
+        Examples
+        --------
+        >>> found = VarianceComponents(9.0, 0.0, 0.0, 9.0, 1e6, 0.0, 0.0)
+        >>> [round(found.half_width(0.95, rows=times), 2) for times in (1, 4)]
+        [5.88, 2.94]
+        """
+        if runs == rows == 1:
+            return t_quantile((1 + level) / 2, self.df) * math.sqrt(self.variance)
+        whole = self.variance / (self.rows + self.seeds + self.both)
+        by_rows, by_seeds = whole * self.rows / rows, whole * self.seeds / runs
+        both = whole * self.both / rows / runs
+        new = VarianceComponents(
+            by_rows,
+            by_seeds,
+            both,
+            by_rows + by_seeds + both,
+            self.rows_df * rows,
+            by_seeds + both,
+            self.between_df * runs,
+        )
+        return new.half_width(level)
+
+
+def crossed(systems: Sequence[MeasuredRuns], spread: ErrorOf) -> VarianceComponents:
+    """Return the components of the mean of one system, or of the first one's mean less the second one's.
+
+    Parameters
+    ----------
+    systems : one or two MeasuredRuns
+        On the same rows; their seeds are independent.
+    spread : callable
+        From contributions of rows, shape (rows,), to the standard error of their sum: rows alike, by class,
+        weighted or in clusters.
+
+    References
+    ----------
+    Obuchowski & Rockette 1995; Gallas 2006; Owen 2007; Hillis 2007 (no component is below 0);
+    Satterthwaite 1946; Welch 1938, Biometrika 29:350.
+
+    Examples
+    --------
+    >>> from evalreport.intervals.paired import of_mean
+    >>> readings = np.array([[1.0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]])
+    >>> means = readings.mean(axis=1)
+    >>> found = crossed([MeasuredRuns(means, (readings - means[:, None]) / 4)], of_mean)
+    >>> [round(x, 4) for x in (found.rows, found.seeds, found.both)]
+    [0.0278, 0.0, 0.0162]
+    """
+    signs = (1.0, -1.0)
+    mean = sum(sign * runs.parts.mean(axis=0) for sign, runs in zip(signs, systems, strict=False))
+    whole = spread(np.asarray(mean))
+    rest = whole.standard_error**2
+    seeds = both = between = squares = 0.0
+    for runs in systems:
+        count = len(runs.values)
+        if count < 2:
+            continue
+        alone = float(np.mean([spread(part).standard_error ** 2 for part in runs.parts]))
+        together = spread(runs.parts.mean(axis=0)).standard_error ** 2
+        noise = max(alone - together, 0.0) / (count - 1)
+        own = float(runs.values.var(ddof=1)) / count
+        seeds, both, between = seeds + max(own - noise, 0.0), both + noise, between + own
+        squares += own**2 / (count + 1)
+    variance = max(rest + between - both, rest * LEAST)
+    # Welch's degrees of freedom of a sum of variances: of one system those of its runs.
+    fewest = min((len(runs.values) for runs in systems if len(runs.values) > 1), default=1) - 1
+    free = max(between**2 / squares - 2, fewest) if squares else float(fewest)
+    both = min(both, rest)
+    return VarianceComponents(rest - both, seeds, both, variance, whole.df, between, free)
+
+
+ALONE = "one run: the interval covers new rows alone, its seeds are unknown"
+UNKNOWN_SHARES = (
+    "an interval over rows and seeds takes each row's share of the value, which is not known here"
+)
+METHOD = "crossed random effects"
+DIRECTED = ("higher", "lower")
+
+
+@dataclass(frozen=True, eq=False)
+class SeededMetric:
+    """One metric of a system: the value of each run, and what rows contribute to it where that is known.
+
+    `mean` and `measured` are None, with a `reason`, where a run has no value.
+    """
+
+    values: tuple[float | None, ...]
+    mean: float | None = None
+    measured: MeasuredRuns | None = None
+    reason: str = ""
+
+    @classmethod
+    def of(cls, metric: Metric, runs: Sequence[Counted]) -> SeededMetric:
+        """Return a metric of runs on the same rows."""
+        found = [run.value(metric) for run in runs]
+        values = tuple(None if isinstance(value, Undefined) else value for value in found)
+        gaps = [value.reason for value in found if isinstance(value, Undefined)]
+        known = [value for value in values if value is not None]
+        if gaps:
+            few = f" in {len(gaps)} of {len(values)} runs" if known else ""
+            return cls(values, reason=f"undefined{few}: {gaps[0]}")
+        parts = [run.contributions(metric) for run in runs]
+        told = [part for part in parts if part is not None]
+        whole = MeasuredRuns(np.array(known), np.array(told)) if len(told) == len(parts) else None
+        return cls(values, float(np.mean(known)), whole)
+
+
+def why_not(metric: Metric, samples: PairedSamples, *found: SeededMetric) -> str:
+    """Return why there is no interval; nothing where there is one."""
+    if not samples.sampling.intervals:
+        return NOT_ASKED
+    if metric.interval == "none":
+        return "counts and settings estimate nothing"
+    if len(samples) < FEWEST:
+        return f"an interval needs at least {FEWEST} shared rows"
+    return "" if all(one.measured for one in found) else UNKNOWN_SHARES
+
+
+def system_value(metric: Metric, found: SeededMetric, samples: PairedSamples) -> SystemValue:
+    """Return a metric of a system with its interval over new rows and new seeds.
+
+    Parameters
+    ----------
+    metric : Metric
+    found : SeededMetric
+    samples : PairedSamples
+        Of the shared rows: how they were sampled.
+    """
+    if found.mean is None:
+        return SystemValue(found.values, reason=found.reason)
+    flatters = _flatters(metric.better, found.values, found.mean)
+    reason = why_not(metric, samples, found)
+    if reason or found.measured is None:
+        return SystemValue(found.values, found.mean, best_run_flatters=flatters, reason=reason)
+    parts = crossed([found.measured], partial(spread_of, metric, samples))
+    level, alone = samples.sampling.level, len(found.values) < 2
+    result = estimate(metric, found.mean, len(samples), _limits(metric, found.mean, parts, samples))
+    return SystemValue(
+        found.values,
+        found.mean,
+        result.low,
+        result.high,
+        flatters,
+        None if alone else _shares(parts),
+        None if alone else _half_widths(parts, len(found.values), level),
+        math.sqrt(parts.variance),
+        parts.df,
+        result.reason or (ALONE if alone else ""),
+    )
+
+
+def _flatters(better: Better, values: Sequence[float | None], mean: float) -> float | None:
+    """By how much the best of several runs looks better than their mean."""
+    known = [value for value in values if value is not None]
+    if better not in DIRECTED or len(known) < 2:
+        return None
+    return max(known) - mean if better == "higher" else mean - min(known)
+
+
+def _limits(metric: Metric, value: float, parts: VarianceComponents, samples: PairedSamples) -> Limits:
+    error, quantile = math.sqrt(parts.variance), t_quantile(samples.sampling.upper, parts.df)
+    n = float(len(samples))
+    if math.isinf(metric.high):
+        low, high = transformed(metric, value, error, quantile, n)
+        return Limits(low, high, METHOD, error)
+    return spread_limits(metric, value, Spread(error), quantile, n, METHOD)
+
+
+def _shares(parts: VarianceComponents) -> VarianceShares | None:
+    whole = parts.rows + parts.seeds + parts.both
+    if whole <= ROUNDING**2:
+        return None
+    return VarianceShares(parts.rows / whole, parts.seeds / whole, parts.both / whole)
+
+
+def _half_widths(parts: VarianceComponents, runs: int, level: float) -> HalfWidths | None:
+    if not parts.rows + parts.seeds + parts.both:
+        return None
+    more = parts.half_width(level, runs=MANY_RUNS / runs)
+    return HalfWidths(parts.half_width(level), more, parts.half_width(level, rows=4))
+
+
+MANY_RUNS = 20
+"""Runs of a system with which it is told how wide its interval would be."""
+
+
+def system_difference(
+    metric: Metric,
+    first: SeededMetric,
+    second: SeededMetric,
+    samples: PairedSamples,
+    names: tuple[str, str],
+) -> InferredDifference:
+    """Return a metric of a system less the same of another, over paired rows and independent seeds.
+
+    Parameters
+    ----------
+    metric : Metric
+    first, second : SeededMetric
+    samples : PairedSamples
+        Of the shared rows: how they were sampled.
+    names : (str, str)
+        Of the systems.
+    """
+    start = SystemDifference(metric.name, *names, values=(first.mean, second.mean))
+    if first.mean is None or second.mean is None:
+        gaps = [f"{name}: {one.reason}" for name, one in zip(names, (first, second), strict=True)]
+        return InferredDifference(replace(start, reason="; ".join(g for g in gaps if g[-2:] != ": ")))
+    gap = first.mean - second.mean
+    start = replace(start, difference=gap, pairs=seed_pairs(metric.better, first.values, second.values))
+    reason = why_not(metric, samples, first, second)
+    if reason or first.measured is None or second.measured is None:
+        return InferredDifference(replace(start, reason=reason))
+    parts = crossed([first.measured, second.measured], partial(spread_of, metric, samples))
+    start = replace(start, reason=_alone(names, first, second))
+    if math.sqrt(parts.variance) <= ROUNDING * max(1.0, abs(gap)):
+        if gap:
+            return InferredDifference(replace(start, reason="the rows do not vary"))
+        return within(replace(start, reason=SAME), StudentCurve(0.0, 0.0), METHOD, samples.sampling.level)
+    curve = StudentCurve(gap, math.sqrt(parts.variance), parts.df)
+    return within(replace(start, variance=_shares(parts)), curve, METHOD, samples.sampling.level)
+
+
+def _alone(names: tuple[str, str], first: SeededMetric, second: SeededMetric) -> str:
+    lone = [name for name, one in zip(names, (first, second), strict=True) if len(one.values) < 2]
+    return f"seeds unknown of {' and '.join(lone)}: one run" if lone else ""
+
+
+def seed_pairs(
+    better: Better, first: Sequence[float | None], second: Sequence[float | None]
+) -> SeedPairs | None:
+    """Return in how many pairs of runs the first is ahead; None where neither direction is better.
+
+    Examples
+    --------
+    >>> seed_pairs("higher", (0.9, 0.8), (0.8, 0.7, 0.85))
+    SeedPairs(ahead=4, ties=1, of=6)
+    """
+    if better not in DIRECTED:
+        return None
+    sign = 1 if better == "higher" else -1
+    gaps = [sign * (a - b) for a, b in product(first, second) if a is not None and b is not None]
+    return SeedPairs(sum(gap > 0 for gap in gaps), sum(gap == 0 for gap in gaps), len(gaps))

@@ -1,0 +1,1 @@
+"""Labels read from generated text."""

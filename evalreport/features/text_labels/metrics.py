@@ -1,0 +1,123 @@
+"""Functions of the counts of answers read from generated text.
+
+Each takes the `BinaryCounts` or `Marginals` of a text problem, where an answer that gave no label counts as
+wrong.
+
+Records of the metrics that only labels read from generated text have.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+from evalreport.data.labels import Task
+from evalreport.metrics.record import Metric, NoInterval, Proportion, divide
+from evalreport.statistics.confusion import BinaryCounts, Marginals
+from evalreport.statistics.row_sums import Tally
+
+
+def n_unparsed(c: BinaryCounts | Marginals) -> Any:
+    """Return the weight of answers from which no label could be read.
+
+    >>> float(n_unparsed(BinaryCounts(tp=2, fp=1, fn=0, tn=0, unread=1)))
+    1.0
+    """
+    return c.unparsed
+
+
+def parse_rate(c: BinaryCounts | Marginals) -> Any:
+    """Return the share of answers from which a label could be read, in [0, 1].
+
+    >>> float(parse_rate(BinaryCounts(tp=2, fp=1, fn=0, tn=0, unread=1)))
+    0.75
+    """
+    return divide(c.parsed, c.total)
+
+
+def accuracy_parsed(c: BinaryCounts | Marginals) -> Any:
+    """Return the share of right answers among those that could be parsed, in [0, 1]; NaN without any.
+
+    >>> float(accuracy_parsed(BinaryCounts(tp=3, fp=1, fn=0, tn=0, unread=1)))
+    0.75
+    """
+    return divide(c.right, c.parsed)
+
+
+SOURCE = "this project: every answer counts"
+
+
+def _ambiguous(tally: Tally) -> float:
+    return tally.total("ambiguous")
+
+
+def _records(task: Task) -> tuple[Metric, ...]:
+    metric = partial(Metric, task=task, needs="text", reads="counts", low=0.0, source=SOURCE)
+    return (*_of_reading(metric), *_of_the_read(metric))
+
+
+def _of_reading(metric: partial[Metric]) -> tuple[Metric, ...]:
+    return (
+        metric(
+            name="parse_rate",
+            title="Parse rate",
+            meaning="share of answers from which a label could be read",
+            formula="parsed answers / n",
+            high=1.0,
+            better="higher",
+            strategy=Proportion(),
+            function=parse_rate,
+            use="beside every other number: what was not parsed counts as wrong",
+            trap="depends on the parser as much as on the model: evaluate with the parser that serves",
+        ),
+        metric(
+            name="n_unparsed",
+            title="Unparsed answers",
+            meaning="answers from which no label could be read, the ambiguous ones included",
+            formula="#(no label)",
+            high=math.inf,
+            better="lower",
+            strategy=NoInterval(),
+            function=n_unparsed,
+            use="to see how many answers have to be looked at",
+            trap="tools that drop these rows report an accuracy over fewer rows than were asked",
+        ),
+        metric(
+            name="n_ambiguous",
+            title="Ambiguous answers",
+            meaning="answers that name two different labels and no final one",
+            formula="#(several labels, none final)",
+            reads="tally",
+            high=math.inf,
+            better="lower",
+            strategy=NoInterval(),
+            function=_ambiguous,
+            undefined="it was not recorded why answers gave no label",
+            use="to see whether the prompt should ask for a final answer",
+            trap="a part of the unparsed, not in addition to them",
+        ),
+    )
+
+
+def _of_the_read(metric: partial[Metric]) -> tuple[Metric, ...]:
+    return (
+        metric(
+            name="accuracy_parsed",
+            title="Accuracy among the parsed",
+            meaning="share of right answers among those that gave a label",
+            formula="right answers / parsed answers",
+            high=1.0,
+            better="higher",
+            strategy=Proportion(),
+            function=accuracy_parsed,
+            undefined="no answer could be parsed",
+            over="parsed",
+            use="to part format failures from wrong labels: accuracy = accuracy_parsed * parse_rate",
+            trap="flatters a model that refuses what is difficult: never read it alone",
+        ),
+    )
+
+
+TEXT: tuple[Metric, ...] = _records("multiclass")
+TEXT_BINARY: tuple[Metric, ...] = _records("binary")

@@ -1,0 +1,225 @@
+"""The one place that knows how a figure looks: `Figure` objects, no pyplot state, no mathtext.
+
+The user's rcParams are left as they are: everything is drawn inside a context of our own. They belong to the
+process, so that one thread draws at a time (`-j` has several); drawing holds the interpreter's lock anyway.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from io import BytesIO
+from threading import RLock
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+from evalreport.core.text import printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+OWN = "DejaVu Sans"
+"""Comes with matplotlib: Latin, Greek, Cyrillic, Arabic and (not bold) Hebrew letters, no Chinese ones."""
+OTHERS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Noto Sans JP",
+    "Noto Sans KR",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "IPAGothic",
+    "NanumGothic",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "Arial Unicode MS",
+    "Noto Sans Devanagari",
+    "Nirmala UI",
+    "Noto Sans Bengali",
+    "Noto Sans Tamil",
+    "Noto Sans Thai",
+    "Leelawadee UI",
+    "Noto Sans Ethiopic",
+    "Noto Sans Symbols 2",
+    "Noto Emoji",
+)
+"""Fonts of Linux, macOS and Windows, asked in this order, so that one machine always draws alike."""
+SHAPED = (3, 11)
+"""Version of matplotlib from which on letters are joined and words run from right to left."""
+MISSING = re.compile(r"Glyph (\d+) ")
+"""How matplotlib warns of a character that no font has."""
+RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+MOST = 10
+"""Characters that a warning lists."""
+
+
+def families() -> list[str]:
+    """Return the fonts to draw with, each for what those before it lack."""
+    from matplotlib.font_manager import fontManager
+
+    installed = {entry.name for entry in fontManager.ttflist}
+    return [OWN, *(name for name in OTHERS if name in installed)]
+
+
+def undrawn(warned: Iterable[str], words: str) -> str:
+    """Return what a reader of a drawing must know of its letters; nothing where all are drawn right.
+
+    Parameters
+    ----------
+    warned : iterable of str
+        What matplotlib warned of while it drew.
+    words : str
+        Everything that was drawn.
+
+    Examples
+    --------
+    >>> undrawn(["Glyph 26085 (CJK) missing from font(s) DejaVu Sans."], "日")
+    'no installed font has 日: boxes stand in their place; install one that does, such as Noto Sans CJK'
+    """
+    found = (match for text in warned if (match := MISSING.search(text)))
+    lacking = list(dict.fromkeys(chr(int(match[1])) for match in found))
+    if lacking:
+        more = f" and {len(lacking) - MOST} more characters" if len(lacking) > MOST else ""
+        named = " ".join(lacking[:MOST]) + more
+        remedy = "install one that does, such as Noto Sans CJK"
+        return f"no installed font has {named}: boxes stand in their place; {remedy}"
+    if RIGHT_TO_LEFT.search(words) and not _shapes():
+        return (
+            "this matplotlib draws Arabic and Hebrew letter by letter from the left: take 3.11 or later, or "
+            "print the page from a browser"
+        )
+    return ""
+
+
+def _shapes() -> bool:
+    """Whether words that run from right to left are drawn as they are written."""
+    import matplotlib as mpl
+
+    return mpl.__version_info__[:2] >= SHAPED
+
+
+BLUE, ORANGE, INK, GREY, LINE = "#0a5ba8", "#b0370c", "#14202c", "#485867", "#d8dfe6"
+BLUES = ("#ffffff", "#dbe9f7", "#a9cdee", "#4a8fcf", "#0a5ba8")
+LINES = ("solid", "dashed", "dashdot", "dotted", (0, (8, 2, 1, 2, 1, 2)))
+"""Line styles of several runs: never told apart by colour alone."""
+DPI = 110
+"""Dots per inch of a PNG."""
+STYLE: Any = {
+    "text.parse_math": False,
+    "text.usetex": False,
+    "font.size": 10,
+    "axes.edgecolor": GREY,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.titlesize": 11,
+    "axes.titley": 1.0,  # else its place is worked out anew with every text of both axes
+    "axes.grid": False,
+    "grid.color": LINE,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "evalreport",
+    "legend.frameon": False,
+}
+
+MARGINS: Any = {"left": 0.11, "right": 0.98, "bottom": 0.1, "top": 0.94}
+"""Room for titles and numbers around a unit square, which need no layout to be worked out."""
+
+FIFTHS = tuple(k / 5 for k in range(6))
+"""Where the ticks of a unit square stand: known beforehand, none is made that lies outside."""
+
+P = ParamSpec("P")
+_one_at_a_time = RLock()
+_inside: list[bool] = []
+"""Whether the one who draws is inside our settings already."""
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw and save inside our own settings; the user's come back at the end.
+
+    Several figures inside of one cost less: to set them and back takes as long as a third of a drawing.
+    """
+    import matplotlib as mpl
+
+    with _one_at_a_time:
+        if _inside:
+            yield
+            return
+        _inside.append(True)
+        try:
+            with warnings.catch_warnings(), mpl.rc_context():
+                warnings.filterwarnings("ignore", message="Glyph .* missing from")  # `printed` tells of them
+                warnings.simplefilter("ignore", BytesWarning)  # of fontTools, an error under `python -bb`
+                mpl.rcdefaults()
+                mpl.rcParams.update(STYLE | {"font.family": families()})
+                yield
+        finally:
+            _inside.clear()
+
+
+def drawn(function: Callable[P, Figure]) -> Callable[P, Figure]:
+    """Return a figure function that draws in our style and whose texts are never read as mathematics."""
+
+    @wraps(function)
+    def inside(*args: P.args, **kwargs: P.kwargs) -> Figure:
+        from matplotlib.text import Text
+
+        with style():
+            figure = function(*args, **kwargs)
+            for text in figure.findobj(Text):
+                text.set_parse_math(False)
+        return figure
+
+    return inside
+
+
+def new_figure(width: float = 5.2, height: float = 4.6) -> tuple[Figure, Axes]:
+    """Return an empty figure (inches) that no window manager knows of, and its axes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def unit_square(figure: Figure, axes: Axes, x: str, y: str) -> None:
+    """Set both axes to 0 … 1 with their names, and the margins."""
+    figure.set_layout_engine(None)
+    figure.subplots_adjust(**MARGINS)
+    axes.set(xticks=FIFTHS, yticks=FIFTHS, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
+    axes.grid(visible=True, linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def short_name(name: str, longest: int = 28) -> str:
+    """Return a name as an axis bears it: printable, and of no more than so many characters.
+
+    Examples
+    --------
+    >>> short_name("card_payment_not_recognised", 12)
+    'card_paymen…'
+    """
+    name = printable(name)
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def png(figure: Figure) -> bytes:
+    """Return a figure as PNG, the same bytes for the same figure."""
+    buffer = BytesIO()
+    with style():
+        figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
+    return buffer.getvalue()

@@ -1,0 +1,246 @@
+"""How a finding is told: a template over its evidence, so that no claim states a number of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from string import Formatter
+from typing import Any, TypeAlias
+
+from evalreport.core.estimate_format import beside, valued
+from evalreport.core.format import (
+    at,
+    count,
+    counted,
+    decimals,
+    fixed,
+    number,
+    percent,
+    plural,
+    ratio,
+    threshold,
+)
+from evalreport.core.result import Estimate, Finding, Severity, Undefined
+from evalreport.core.text import printable
+from evalreport.data.labels import Task
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.examples import cut
+from evalreport.metrics.catalogue import find
+
+SHOWN = 6
+"""Names that a list spells out."""
+FEW = 3
+"""Names of a list that stands beside many numbers."""
+ROOM = 150
+"""Characters that a list of names may take before the rest is counted; two names always stand."""
+NAME = 60
+"""Characters of a name that are shown."""
+NOTE = 160
+"""Characters of a note from the door."""
+FIELDS = Formatter()
+CLASSES: Mapping[Task, str] = {"binary": "threshold", "multiclass": "classes", "multilabel": "labels"}
+"""Section that shows every label, by task."""
+ESTIMATED = ("percent", "ratio", "number", "two", "tenths")
+"""Styles of a number that may be an estimate; without an interval it is shown as they say."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a rule has found.
+
+    Parameters
+    ----------
+    template : str
+        ``{name:style}`` for what the evidence holds under that name (``{pairs[0][weight]:count}`` further
+        inside), in one of `STYLES`; it has no digits of its own. A metric under its own name has the decimals
+        of its interval; so has ``{low:of roc_auc}``. ``{own:within least most}`` has those of two ends, in the
+        style of the metric that the evidence names as ``judged_by``; ``apart`` is the same of a difference.
+    evidence : mapping from name to a number, a text, or a list of texts
+    severity, section, action : str, optional
+        Where what was found decides them, and not the rule.
+    """
+
+    template: str
+    evidence: Mapping[str, Any]
+    severity: Severity | None = None
+    section: str | None = None
+    action: str | None = None
+
+
+Rule: TypeAlias = Callable[[Evaluation], Finding | None]
+
+
+def rule(
+    severity: Severity = "caution", *, section: str | Mapping[Task, str], action: str = ""
+) -> Callable[[Callable[[Evaluation], Told | None]], Rule]:
+    """Make a rule of a function: its findings carry its name, and a claim filled from its evidence.
+
+    Parameters
+    ----------
+    severity, section, action : str
+        As in `Finding`; the section may be another for each task.
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> @rule("note", section="verdict")
+    ... def called(ev):
+    ...     return Told("{n:rows} {n:is|are} called {label:label}.", {"n": 1, "label": "ham"})
+    >>> found = called(evaluate_predictions(predictions(Binary("ham", "spam"), ["ham"], ["ham"])))
+    >>> found.rule, found.claim
+    ('called', '1 case is called “ham”.')
+    """
+
+    def made(tell: Callable[[Evaluation], Told | None]) -> Rule:
+        @wraps(tell)
+        def found(ev: Evaluation) -> Finding | None:
+            told = tell(ev)
+            if told is None:
+                return None
+            where = told.section or (section if isinstance(section, str) else section[ev.task])
+            claim, how = _filled(ev, told.template, told.evidence), told.severity or severity
+            return Finding(tell.__name__, how, claim, told.evidence, told.action or action, where)
+
+        return found
+
+    return made
+
+
+def _filled(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
+    words = []
+    for literal, name, style, _ in FIELDS.parse(template):
+        words.append(literal)
+        if name is not None:
+            words.append(_shown(ev, name, style or "", evidence))
+    return "".join(words)
+
+
+def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -> str:
+    """A field as it is shown: an estimate, and what stands beside one, with the decimals of its interval."""
+    known = FIELDS.get_field(name, (), evidence)[0]
+    if "|" in style:
+        one, many = style.split("|")
+        return plural(known, (one, many))
+    kind, _, names = style.partition(" ")
+    if kind in ("within", "apart"):
+        low, high = (evidence[end] for end in names.split())
+        scale = find(evidence["judged_by"]).style
+        text = at(known, decimals(low, high, scale, known), scale)
+        return text if kind == "within" else text.removesuffix("%")
+    own = ev.metrics.get(name)
+    alone = isinstance(own, Estimate) and own.low != own.high  # without width it has no decimals of its own
+    of = name if kind in ESTIMATED or (kind == "of" and alone) else names
+    result = ev.metrics.get(of)
+    if isinstance(result, Estimate) and result.low is not None and math.isclose(known, result.value):
+        return valued(result, find(of, ev.task).style)
+    if kind == "of":
+        return beside(known, Undefined("") if result is None else result, find(of, ev.task).style)
+    return STYLES[style](ev, known)
+
+
+def class_noun(ev: Evaluation) -> tuple[str, str]:
+    """Return what a class is called: a label where rows carry several or where text is read."""
+    return ("label", "labels") if ev.task == "multilabel" or ev.parsing is not None else ("class", "classes")
+
+
+def _weighed(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
+    """A number of rows; a sum of weights says so."""
+    weights = ev.weighted and ev.row_counts is not None
+    return f"{count(n)} {'weighted ' if weights else ''}{plural(n, noun)}"
+
+
+STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
+    "": lambda _, text: printable(text),
+    "label": lambda _, name: quoted(name),
+    "labels": lambda _, names: listed(names),
+    "few": lambda _, names: listed(names, FEW),
+    "either": lambda _, names: in_words(map(quoted, names), "or"),
+    "notes": lambda _, notes: "; ".join(cut(printable(note), NOTE) for note in notes),
+    "count": lambda _, n: count(n),
+    "about": lambda _, n: fixed(n, 0),
+    "tenths": lambda _, n: fixed(n, 1),
+    "two": lambda _, n: fixed(n, 2),
+    "threshold": lambda _, at: threshold(at),
+    "percent": lambda ev, share: percent(share, ev.rows),
+    "whole": lambda _, share: percent(share),
+    "ratio": lambda _, number_: ratio(number_),
+    "number": lambda _, number_: number(number_),
+    "points": lambda _, share: counted(max(1, round(100 * share)), "point", "points"),
+    "units": lambda ev, n: ("weighted " if ev.weighted else "") + plural(n, ev.provenance.unit),
+    "rows": lambda ev, n: counted(n, *ev.provenance.unit),
+    "weight": lambda ev, n: _weighed(ev, n, ev.provenance.unit),
+    "classes": lambda ev, n: counted(n, *class_noun(ev)),
+    "occurrences": lambda ev, n: _weighed(ev, n, ("occurrence", "occurrences")),
+    "examples": lambda ev, n: _weighed(ev, n, ("example", "examples")),
+    "carried": lambda ev, n: _weighed(ev, n, ("label", "labels")),
+    "alarms": lambda ev, n: _weighed(ev, n, ("false alarm", "false alarms")),
+}
+"""What a field of a claim may be shown as: ``{n:rows}`` is "40 messages", ``{support:weight}`` the same of a
+sum of weights; other words agree with a number as they do in `say`: ``{n:is|are}``."""
+
+
+def quoted(name: object) -> str:
+    r"""Return a label in quotation marks, printable, cut where it is long.
+
+    Examples
+    --------
+    >>> quoted("card_arrival"), quoted("a\nb")
+    ('“card_arrival”', '“a\\nb”')
+    """
+    text = printable(str(name))
+    return f"“{text if len(text) <= NAME else text[: NAME - 1] + '…'}”"
+
+
+def listed(names: Sequence[object], shown: int = SHOWN) -> str:
+    """Return names as a list in words, the rest counted.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    ('“a”, “b” and “c”', '“a”, “b” and 2 more')
+    """
+    parts = [quoted(name) for name in names[:shown]]
+    while len(parts) > 2 and sum(map(len, parts)) > ROOM:
+        parts.pop()
+    rest = len(names) - len(parts)
+    return in_words([*parts, f"{rest:,} more"] if rest else parts)
+
+
+def spoken(title: str) -> str:
+    """Return a metric's title within a sentence.
+
+    Examples
+    --------
+    >>> spoken("Recall (sensitivity)"), spoken("ROC AUC")
+    ('recall', 'ROC AUC')
+    """
+    plain = title.split(" (", maxsplit=1)[0]
+    return plain if plain[1:2].isupper() or plain[1:2].isdigit() else plain[0].lower() + plain[1:]
+
+
+def in_words(parts: Iterable[str], last_word: str = "and") -> str:
+    """Join parts with commas and a last "and".
+
+    Examples
+    --------
+    >>> in_words(["a"]), in_words(["a", "b"]), in_words(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *head, last = parts
+    return f"{', '.join(head)} {last_word} {last}" if head else last
+
+
+def value(ev: Evaluation, name: str) -> float | None:
+    """Return the value of a metric, None where it is undefined or was not computed."""
+    result = ev.metrics.get(name)
+    return result.value if isinstance(result, Estimate) else None
+
+
+def estimate(ev: Evaluation, name: str) -> Estimate | None:
+    """Return a metric that has an interval, else None."""
+    result = ev.metrics.get(name)
+    return result if isinstance(result, Estimate) and result.low is not None else None

@@ -1,1 +1,0 @@
-"""The gate: data and results against rules, each passed, failed or inconclusive."""

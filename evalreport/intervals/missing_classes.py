@@ -1,0 +1,178 @@
+"""Averages over classes of which some have no value in this sample: two stages of sampling.
+
+scikit-learn lets a class whose own value is 0/0 (the precision of a class that was never predicted, the
+recall of one without a true example) count as 0. In the population that the sample stands for there are two
+readings of such a class, which this sample cannot tell apart. Either the case never occurs there: the class
+is never predicted, and counts as 0. Or it is rare and was missed: the class then has a value of its own,
+and the value of this sample lies below the truth by the share of the classes that were missed. Limits about
+the value of the sample alone covered 77% of the truth with twenty uneven classes at n = 200. So the limits
+here hold both readings: the lower one is the lesser of the two, the upper one the greater.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.intervals.settings import Limits
+from evalreport.intervals.standard_errors import Spread
+from evalreport.metrics.averages import AreaAverage, Average
+from evalreport.metrics.record import Metric, divide, view
+from evalreport.statistics.confusion import Array
+from evalreport.statistics.summary import Summary
+
+
+@dataclass(frozen=True)
+class Stage:
+    """An average over the classes that were seen, of all that it is meant to be over.
+
+    Parameters
+    ----------
+    value : float
+        Average over the classes that have a value of their own.
+    missing : float
+        Share of the weight that the other classes have, in [0, 1).
+    between : float
+        Variance of `value` that comes from which classes were seen.
+    """
+
+    value: float
+    missing: float = 0.0
+    between: float = 0.0
+
+    @classmethod
+    def of(cls, values: npt.ArrayLike, weights: npt.ArrayLike) -> Stage:
+        """Return the stage of classes with these values, NaN where a class has none.
+
+        Classes are taken as a simple random sample of all: the variance between them is (1 - f) s² / m,
+        m of them seen, f their share. One class alone tells no variance between classes; it is then the
+        greatest of anything in [0, 1], 1/4.
+
+        References
+        ----------
+        Cochran 1977, Sampling Techniques, chapter 10: two-stage sampling.
+
+        Examples
+        --------
+        >>> stage = Stage.of([0.8, 0.6, np.nan, 0.7], np.ones(4))
+        >>> round(stage.value, 3), stage.missing, round(stage.between, 5)
+        (0.7, 0.25, 0.00083)
+        """
+        values, weights = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+        seen = ~np.isnan(values) & (weights > 0)
+        mass = float(weights[seen].sum())
+        if not mass or mass >= weights.sum() * (1 - 1e-12):
+            return cls(float(weights[seen] @ values[seen]) / mass if mass else math.nan)
+        share = weights[seen] / mass
+        value = float(share @ values[seen])
+        units = 1 / float((share**2).sum())
+        spread = float(share @ (values[seen] - value) ** 2) * units / (units - 1) if units > 1 else 0.25
+        missing = 1 - mass / float(weights.sum())
+        return cls(value, missing, missing * spread / units)
+
+
+def seen(metric: Metric) -> Callable[[Any], Any]:
+    """Return the function of counts that averages over the classes that have a value; else the metric's."""
+    function = metric.function
+    return function.seen if isinstance(function, Average) else function
+
+
+def deviations(metric: Metric, drawn: Any, centre: Any) -> Array:
+    """Return how far draws of the counts move a metric from its value on what they were drawn about.
+
+    A draw in which a class has no value is compared with the average over the classes that have one in it:
+    which classes are seen is the other stage.
+
+    Parameters
+    ----------
+    metric : Metric
+    drawn, centre : facts of counts
+        The first with one leading axis more, the draws.
+
+    Returns
+    -------
+    float64 array of shape (draws,)
+    """
+    if not isinstance(metric.function, Average):
+        return np.asarray(metric.function(drawn)) - float(metric.function(centre))
+    (values, weights), (base, heavy) = metric.function.parts(drawn), metric.function.parts(centre)
+    known = ~np.isnan(values) & (weights > 0) & ~np.isnan(base)
+    average = (known * np.nan_to_num(base) * heavy).sum(axis=-1)
+    moved: Array = metric.function.seen(drawn) - divide(average, (known * heavy).sum(axis=-1))
+    return moved
+
+
+def stage(metric: Metric, fact: Any, value: float) -> Stage:
+    """Return the stage of a metric's value on a fact.
+
+    Examples
+    --------
+    >>> from evalreport.statistics.confusion import Counts
+    >>> from evalreport.metrics.catalogue import find
+    >>> counts = Counts.of(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 1]), 3).marginals
+    >>> found = stage(find("precision_macro", "multiclass"), counts, 0.5)
+    >>> round(found.value, 3), round(found.missing, 3)
+    (0.75, 0.333)
+    """
+    if not isinstance(metric.function, Average):
+        return Stage(value)
+    values, weights = metric.function.parts(fact)
+    found = Stage.of(values, weights)
+    return found if found.missing else Stage(value)
+
+
+def area_error(metric: Metric, summary: Summary, error: float) -> float:
+    """Return the standard error of an average of areas, with what comes from which classes were seen.
+
+    Of the declared classes those with examples are taken as a sample: see `Stage`.
+
+    Examples
+    --------
+    >>> from evalreport.statistics.summary import summarise
+    >>> from evalreport.data.labels import Multiclass
+    >>> from evalreport.metrics.catalogue import find
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.scores import Probabilities
+    >>> p = predictions(Multiclass("ab"), ["a", "a"], scores=Probabilities([[0.9, 0.1], [0.2, 0.8]]))
+    >>> round(area_error(find("average_precision_macro", "multiclass"), summarise(p), 0.1), 3)
+    0.361
+    """
+    average = metric.function
+    if not isinstance(average, AreaAverage) or average.over != "macro":
+        return error
+    areas = average.each(view(summary, "scores").rankings)
+    found = Stage.of(areas, np.ones(len(areas)))
+    return math.sqrt((1 - found.missing) * error**2 + found.between)
+
+
+def staged_limits(found: Stage, spread: Spread, limits: Callable[[float, Spread], Limits]) -> Limits:
+    """Return limits that hold both readings of the classes without a value.
+
+    Parameters
+    ----------
+    found : Stage
+    spread : Spread
+        Of the average over the classes that were seen.
+    limits : callable
+        Limits from a value and its spread.
+
+    Examples
+    --------
+    >>> def plain(value: float, spread: Spread) -> Limits:
+    ...     return Limits(value - 2 * spread.error, value + 2 * spread.error, "plain", spread.error)
+    >>> both = staged_limits(Stage(0.8, 0.25, 0.0001), Spread(0.02), plain)
+    >>> round(both.low, 3), round(both.high, 3)
+    (0.57, 0.84)
+    """
+    own = limits(found.value, spread)
+    if not found.missing or own.reason is not None:
+        return own
+    error = math.sqrt((1 - found.missing) * spread.error**2 + found.between)
+    missed = limits(found.value, replace(spread, error=error))
+    low = min((1 - found.missing) * own.low, missed.low)
+    return Limits(low, missed.high, missed.method, error)

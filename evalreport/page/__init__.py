@@ -1,0 +1,1 @@
+"""The HTML report: elements, charts, sentences, sections, rendering."""

@@ -1,0 +1,319 @@
+"""Two binary runs where they decide alike: a table of matched points, and a slider that moves both by alarms.
+
+Compared at 0.5 and 0.5 two models differ mostly by how they are calibrated; matched they differ by what they
+know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.comparison.comparison import AlarmList, Comparison, MatchedCount, MatchedPoint
+from evalreport.comparison.matched_thresholds import PER_THOUSAND
+from evalreport.core.format import FINEST, at, count, decimals, fixed
+from evalreport.core.format import threshold as threshold_text
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.elements import Cell, Column, Look, Row, Section, Table
+from evalreport.page.evaluation_terms import called, of_weights, positive, units
+from evalreport.page.sections.threshold import Four, Preset, whole
+from evalreport.page.sentences import NOTHING, Sentence, paragraph, say, shortened
+from evalreport.thresholds.objectives import Costs
+
+TICKS = (1, 3, 10, 30, 100, 300, 1000)
+"""Places that the axis of numbers of alarms may name: each about three times the last."""
+DEMONSTRATED: dict[str, Look] = {"better": "right", "worse": "wrong"}
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def sentence(comparison: Comparison) -> Sentence:
+    """Return what is left of a difference between two runs once both find as many."""
+    points = {point.kind: point for point in comparison.matched}
+    if len(comparison.names) != 2 or "own_thresholds" not in points:
+        return NOTHING
+    own = points["own_thresholds"]
+    if "equal_recall" not in points:
+        words = "{base} finds all {what}, and would at any lower threshold: nothing is told at equal recall."
+        if not own.found.values[1]:
+            words = "{base} finds no {what} at its threshold: there is no recall to compare at."
+        what = positive(comparison.evaluations[0])
+        return say(words, base=shortened(own.baseline), what=what)
+    point = points["equal_recall"]
+    alarms = point.false_alarms
+    lead = {
+        "better": "*Matched, it is better*: at equal recall",
+        "worse": "_Matched, it is worse_: at equal recall",
+        "too_few_to_say": "Matched, the cases that differ are *too few to say*: at equal recall",
+    }.get(alarms.verdict, "Matched, *no difference is demonstrated*: at equal recall")
+    weighted = comparison.evaluations[0].weighted
+    # between tied scores they lie on a line, and are told in whole rows, as the table does
+    run_fp, base_fp = alarms.values if weighted else (float(round(value)) for value in alarms.values)
+    words = " {run:short} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
+    words = " both raise {run_fp:count} false {run_fp:alarm|alarms}" if run_fp == base_fp else words
+    words = lead + words + (" (sums of weights)." if weighted else ".")
+    told = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
+    return paragraph(told, _lost(point, own))
+
+
+def _lost(point: MatchedPoint, own: MatchedPoint) -> Sentence:
+    """That finds are lost to the threshold: only where the model is demonstrated to be the better one."""
+    if own.found.verdict != "worse" or point.false_alarms.verdict != "better":
+        return NOTHING
+    return say(
+        "The {lost:count} are lost to the threshold, not to the model: *at {matched:threshold} instead of "
+        "{own:threshold} {point.run:short} finds as many as {point.baseline:short}*. Choose the threshold on "
+        "validation data.",
+        {"point": point},
+        lost=-own.found.difference,
+        matched=point.thresholds[0],
+        own=own.thresholds[0],
+    )
+
+
+def points_table(comparison: Comparison) -> Table | None:
+    """Return found positives and false alarms of each pair at each matched point; None without any."""
+    if not comparison.matched:
+        return None
+    first = comparison.evaluations[0]
+    several = len(comparison.pairings) > 1
+    weighted = ", weighted" if first.weighted else ""
+    heads: tuple[str | Column, ...] = (
+        "Compared",
+        Column(f"{positive(first).capitalize()} found{weighted}"),
+        Column(f"False alarms{weighted}"),
+    )
+    if comparison.costs is not None:
+        heads = (*heads, Column(f"Cost per 1,000 {units(first)}{_priced(comparison.costs)}"))
+    rows = (_point_row(point, several=several) for point in comparison.matched)
+    return Table.of("matched-table", "Both runs at matched operating points", heads, rows)
+
+
+def _point_row(point: MatchedPoint, *, several: bool) -> Row:
+    about = "about " if point.between else ""
+    moved = f"{shortened(point.run)} moved to {about}{threshold_text(point.thresholds[0])}"
+    both = " and ".join(map(_threshold, point.thresholds[::-1]))
+    title, how = {
+        "own_thresholds": ("At their own thresholds", both),
+        "equal_recall": ("At equal recall", moved),
+        "equal_alarms": ("At the same number of alarms", moved),
+        "lowest_cost": ("At the lowest cost of each", f"{both}, cross-fitted"),
+    }[point.kind]
+    title = f"{shortened(point.run)}: {title[0].lower()}{title[1:]}" if several else title
+    costs = () if point.cost is None else (cost_cell(point.cost),)
+    return Cell(title, sub=how), counts_cell(point.found), counts_cell(point.false_alarms), *costs
+
+
+def _priced(costs: Costs) -> str:
+    """What is paid, where it is a number of false alarms for a miss."""
+    plain = (costs.fp, costs.tp, costs.tn) == (1, 0, 0)
+    return f", if a miss costs {costs.fn:g} false alarms" if plain else f" ({costs})"
+
+
+def cost_cell(found: MatchedCount) -> Cell:
+    """Return a cost of baseline and run, with their difference and its interval in one number of decimals.
+
+    Examples
+    --------
+    >>> cell = cost_cell(MatchedCount((78.2, 183.1), -104.9, -120.3, -89.5, "better"))
+    >>> cell.words, cell.sub
+    ('183 → 78', '105 lower, better (90 to 120)')
+    """
+    known = found.low is not None and found.high is not None
+    places = decimals(found.low, found.high, "number", *found.values) if known else None  # type: ignore[arg-type]
+    before, after = (at(value, places, "number") for value in found.values[::-1])
+    gap = f"{at(abs(found.difference), places, 'number')} {'higher' if found.difference > 0 else 'lower'}"
+    gap = gap if found.difference else "no difference"
+    limits = "" if not known else _limits(found, places or 0)
+    text = say("{before} → *{after}*", before=before, after=after)
+    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _verdict_words(found) + limits)
+
+
+def counts_cell(found: MatchedCount) -> Cell:
+    """Return a count of baseline and run, with their difference in words and its interval.
+
+    Examples
+    --------
+    >>> cell = counts_cell(MatchedCount((232, 276), -44, -63.07, -24.9, "worse"))
+    >>> cell.words, cell.sub, cell.look
+    ('276 → 232', '44 fewer, worse (25 to 63)', 'wrong')
+    >>> counts_cell(MatchedCount((5, 0), 5, 0.42, 9.6, "worse")).sub
+    '5 more, worse (0.4 to 9.6)'
+    """
+    after, before = (
+        float(round(value)) for value in found.values
+    )  # means over deals and weights are not whole
+    text = say("{before:count} → *{after:count}*", before=before, after=after)
+    if found.verdict == "equal_by_design":
+        return Cell(text, "none", sub="equal by design")
+    gap = f"{count(abs(after - before))} {'more' if after > before else 'fewer'}"
+    gap = gap if after != before else "no difference"
+    return Cell(
+        text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _verdict_words(found) + _limits(found)
+    )
+
+
+def _verdict_words(found: MatchedCount) -> str:
+    return {"undefined": ""}.get(found.verdict, ", " + found.verdict.replace("_", " "))
+
+
+def _limits(found: MatchedCount, places: int = 0) -> str:
+    """The interval, of rows in whole numbers; with its signs where it holds both."""
+    if found.low is None or found.high is None:
+        return ""
+    low, high = found.low, found.high
+    if low < 0 < high:
+        return f" ({fixed(low, places)} to {'+'}{fixed(high, places)})"
+    near, far = sorted((abs(low), abs(high)))
+    while 0 < near < 0.5 * 10.0**-places and places < FINEST:  # an interval without 0 shows none
+        places += 1
+    return f" ({fixed(near, places)} to {fixed(far, places)})"
+
+
+@dataclass(frozen=True)
+class AlarmSide:
+    """One run at one number of alarms: its name, prefix of its ids, threshold and two-by-two table."""
+
+    name: str
+    prefix: str
+    threshold: str
+    four: Four
+
+
+@dataclass(frozen=True)
+class AlarmSlider:
+    """The slider over alarms per 1,000 rows, both runs at its place, and some places as a table."""
+
+    shown: str
+    start: int
+    last: int
+    presets: tuple[Preset, ...]
+    ticks: tuple[tuple[float, str], ...]
+    sides: tuple[AlarmSide, AlarmSide]
+    said: str
+    values: Table
+
+
+def matched_section(comparison: Comparison) -> Section | None:
+    """Return two binary runs at the same number of alarms; None unless both scored the same rows."""
+    _, _, pairing = comparison.pairings[0]
+    whole_pair = pairing.kind == "paired" and not pairing.only_run and not pairing.only_baseline
+    if len(comparison.names) != 2 or not whole_pair or not comparison.alarms:
+        return None
+    found = comparison.alarms[0]
+    return _section(comparison, found) if found.positives else None
+
+
+def _section(comparison: Comparison, found: AlarmList) -> Section:
+    ev = comparison.evaluations[0]
+    presets = tuple(_presets(found))
+    start = presets[0].place
+    # The baseline comes first: the other run is what a reader thinks of moving to.
+    names = (found.baseline, found.run)
+    body = AlarmSlider(
+        shown=_per_thousand(found, start),
+        start=start,
+        last=len(found.places) - 1,
+        presets=presets,
+        ticks=_ticks(found),
+        sides=(_side(ev, names[0], "base", found, 1, start), _side(ev, names[1], "run", found, 0, start)),
+        said=said(found, start, positive(ev)),
+        values=_values(found),
+    )
+    title = "At the same number of alarms"
+    summary = say("One slider moves both runs: each raises as many alarms, and what it finds is counted.")
+    summary += of_weights(ev)
+    data = {
+        "a": whole(np.array([place.alarms for place in found.places])),
+        "n": found.rows,
+        "P": found.positives,
+        "names": list(names),
+        "what": positive(ev),
+        "sides": [_side_data(found, side) for side in (1, 0)],
+    }
+    return Section("matched", "Same alarms", title, "matched", summary, body, data)
+
+
+def _side_data(found: AlarmList, side: int) -> dict[str, list[float | None]]:
+    at = [place.thresholds[side] for place in found.places]
+    return {
+        "t": [None if np.isinf(t) else float(f"{t:.9g}") for t in at],
+        "found": [*whole(np.array([place.found.values[side] for place in found.places]))],
+        "alarms": [*whole(np.array([place.false_alarms[side] for place in found.places]))],
+    }
+
+
+def _place(found: AlarmList, alarms: float) -> int:
+    """The place of a number of alarms."""
+    every = [place.alarms for place in found.places]
+    return min(int(np.searchsorted(every, alarms - 1e-9)), len(every) - 1)
+
+
+def _presets(found: AlarmList) -> Iterator[Preset]:
+    for name, alarms, key in zip((found.run, found.baseline), found.own, ("run", "base"), strict=True):
+        if alarms:
+            yield Preset(key, f"{shortened(name)}’s own", _place(found, alarms))
+    yield Preset("events", "As many as there are", _place(found, found.positives))
+    for rate in (10, 100):
+        yield Preset(f"{rate}", f"{rate} per 1,000", _place(found, round(rate * found.rows / 1000)))
+
+
+def _ticks(found: AlarmList) -> tuple[tuple[float, str], ...]:
+    """Places of round numbers in per cent of the slider, whose places are even in the logarithm."""
+    shown = [1000 * place.alarms / found.rows for place in found.places]
+    inside = [tick for tick in TICKS if shown[0] <= tick * (1 + 1e-9) and tick <= shown[-1] * (1 + 1e-9)]
+    last = len(shown) - 1
+    return tuple(
+        (round(100 * float(np.interp(np.log(tick), np.log(shown), range(last + 1))) / last, 2), count(tick))
+        for tick in inside
+    )
+
+
+def _per_thousand(found: AlarmList, place: int) -> str:
+    value = 1000 * found.places[place].alarms / found.rows
+    return fixed(value, 0 if value >= 100 or value.is_integer() else 1)
+
+
+def _side(ev: Evaluation, name: str, prefix: str, found: AlarmList, side: int, place: int) -> AlarmSide:
+    here = found.places[place]
+    tp, fp = here.found.values[side], here.false_alarms[side]
+    positives, negatives = (called(ev, label) for label in ev.space.shown[::-1])
+    missed, left = found.positives - tp, found.rows - found.positives - fp
+    four = Four(positives, negatives, count(tp), count(missed), count(fp), count(left))
+    return AlarmSide(name, prefix, _threshold(here.thresholds[side]), four)
+
+
+def _threshold(at: float) -> str:
+    return "above all" if np.isinf(at) else threshold_text(at)
+
+
+def said(found: AlarmList, place: int, what: str) -> str:
+    """Return who finds more at a number of alarms."""
+    here = found.places[place]
+    more = here.found.difference
+    gap = "as many" if not more else f"{count(abs(more))} {'more' if more > 0 else 'fewer'}"
+    run, base = (count(n) for n in here.found.values)
+    counts = f"{run} and {base} of {count(found.positives)} {what}"
+    return f"With at most {count(here.alarms)} alarms each, {found.run} finds {gap}: {counts}."
+
+
+def _values(found: AlarmList) -> Table:
+    named = {
+        _place(found, alarms): f"{name}’s own"
+        for name, alarms in zip((found.baseline, found.run), found.own[::-1], strict=True)
+        if alarms
+    }
+    places = sorted({*(_place(found, round(rate * found.rows / 1000)) for rate in PER_THOUSAND), *named})
+    first = ("Alarms per 1,000", f"Found: {found.baseline} → {found.run}")
+    heads = (*first, *(f"Threshold, {name}" for name in (found.baseline, found.run)))
+    rows = (_value_row(found, place, named.get(place, "")) for place in places)
+    return Table.of("matched-values", "Both runs at numbers of alarms", heads, rows)
+
+
+def _value_row(found: AlarmList, place: int, name: str) -> Row:
+    here = found.places[place]
+    thresholds = (_threshold(at) for at in here.thresholds[::-1])
+    return Cell(_per_thousand(found, place), sub=name), counts_cell(here.found), *thresholds

@@ -1,0 +1,621 @@
+"""The runs ranked by one metric, with the ranks that the data leave to each, and every metric of each.
+
+Which answers changed between the runs: how many, in which classes and slices, and some of them.
+
+Where the runs differ: the classes whose F1 moved most, drawn from run to run, and the slices.
+
+The first screen of a comparison: which run is better, how sure that is, and the differences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from evalreport.comparison.compare import COUNTED
+from evalreport.comparison.comparison import (
+    CLASS,
+    DEMONSTRATED,
+    Comparison,
+    Difference,
+    Moved,
+    Movement,
+    RankedRun,
+)
+from evalreport.core.estimate_format import interval, valued
+from evalreport.core.format import SCALE, count, plural
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.rule import spoken
+from evalreport.metrics.catalogue import find
+from evalreport.page.charts import tick_text
+from evalreport.page.comparison.charts import axis_end, differences_of
+from evalreport.page.comparison.difference_text import size, stated
+from evalreport.page.comparison.matched import points_table, sentence
+from evalreport.page.comparison.sentences import (
+    against,
+    detectable,
+    headline,
+    matching,
+    p_value,
+    positive_label,
+    same_matching,
+    title_of_metric,
+)
+from evalreport.page.elements import (
+    Cell,
+    Column,
+    Empty,
+    Facts,
+    Folded,
+    ForestRow,
+    Heading,
+    Look,
+    Note,
+    PagePart,
+    Row,
+    Section,
+    Shown,
+    Table,
+    forest_row,
+    place,
+)
+from evalreport.page.evaluation_terms import one_threshold, tell
+from evalreport.page.sections.appendix import origin
+from evalreport.page.sections.examples import UNREADABLE, numbered
+from evalreport.page.sentences import NOTHING, Sentence, joined, listed, paragraph, say
+
+REACH = 0.2
+"""Runs further behind the best than this are marked by an arrow, so that the others can be told apart."""
+SIDE_BY_SIDE = 5
+"""Runs that are columns; more of them are rows, with as many metrics as columns."""
+GROUNDS: dict[str, Look] = {"better": "right", "worse": "wrong"}
+"""Ground of a cell by what is demonstrated."""
+
+
+def leaderboard(comparison: Comparison) -> Table:
+    """Return the runs, the best first: possible ranks, value, interval, and how each stands to the best."""
+    metric = find(comparison.primary, comparison.evaluations[0].task)
+    known = [entry for entry in comparison.ranking if entry.value is not None]
+    low, high = _axis(known, (metric.low, metric.high))
+    scale, unit = SCALE[metric.style]
+    ends = " to ".join(tick_text(round(end * scale, 9)) + unit for end in (low, high))
+    level = f"{comparison.level * 100:.10g}%"
+    heads = (
+        "Rank",
+        Column("Run"),
+        metric.title,
+        Column(f"{level} interval, {ends}", "plot"),
+        Column("Against the best"),
+    )
+    rows = (_ranked_row(comparison, entry, (low, high)) for entry in comparison.ranking)
+    return Table.of("ranking-table", f"Runs ranked by {metric.title}", heads, rows)
+
+
+def _axis(known: Sequence[RankedRun], most: tuple[float, float]) -> tuple[float, float]:
+    """Ends of the axis: what lies near the best, in round steps, and nothing that no run could reach."""
+    if not known or known[0].value is None:
+        return 0.0, 1.0
+    best = known[0].value
+    near = [e for e in known if e.value is not None and abs(e.value - best) <= REACH * max(abs(best), 1.0)]
+    ends = [end for e in near for end in (e.low, e.value, e.high) if end is not None]
+    middle = (min(ends) + max(ends)) / 2
+    step = axis_end([Difference("", "", "", (None, None), (max(ends) - min(ends)) / 2)]) / 2
+    low, high = (middle / step - 3) // 1 * step, -((-middle / step - 3) // 1) * step
+    return max(round(low, 10), most[0]), min(round(high, 10), most[1])
+
+
+def _ranked_row(comparison: Comparison, entry: RankedRun, axis: tuple[float, float]) -> Row:
+    metric = find(comparison.primary, comparison.evaluations[0].task)
+    if entry.value is None or entry.ranks is None:
+        return "–", entry.run, "–", Cell("undefined", "none"), ""
+    row = forest_row(metric.name, entry.run, NOTHING, entry.result, metric.style, axis=axis)
+    look: Look = "right" if entry.best_group else ""
+    told = Cell(_against_best(comparison, entry), look)
+    return entry.shown_ranks, Cell(entry.run, look), row.estimate, Cell(row.interval, track=row), told
+
+
+def _against_best(comparison: Comparison, entry: RankedRun) -> Sentence:
+    best = comparison.ranking[0]
+    if entry is best:
+        return say("the best value")
+    if entry.best_group:
+        return say("not demonstrated to be worse")
+    style = find(comparison.primary, comparison.evaluations[0].task).style
+    return say("_worse_ by {gap}", gap=size("gap", entry.behind or 0.0, entry.low, entry.high, style))
+
+
+def every_value(comparison: Comparison) -> Table:
+    """Return every metric of every run over its own rows, with what is demonstrated against the baseline."""
+    names = list(dict.fromkeys(d.metric for d in comparison.differences))
+    told = {(d.metric, d.run): d for d in comparison.differences if comparison.baseline is not None}
+    if len(comparison.names) > SIDE_BY_SIDE:
+        names = names[:SIDE_BY_SIDE]
+        rows: Iterable[Row] = (
+            (run, *(_value(comparison, place, name, told) for name in names))
+            for place, run in enumerate(comparison.names)
+        )
+        heads: tuple[Column | str, ...] = (
+            "Run",
+            *(Column(title_of_metric(comparison, name)) for name in names),
+        )
+    else:
+        rows = (
+            (
+                _metric_cell(comparison, name),
+                *(_value(comparison, place, name, told) for place in order(comparison)),
+            )
+            for name in names
+        )
+        heads = ("Metric", *(Column(comparison.names[place]) for place in order(comparison)))
+    return Table.of("values-table", "Every metric of every run", heads, rows)
+
+
+def order(comparison: Comparison) -> list[int]:
+    """Return the positions of the runs as columns: the baseline first, then as they were given."""
+    return sorted(range(len(comparison.names)), key=lambda place: place != comparison.baseline)
+
+
+def _metric_cell(comparison: Comparison, name: str) -> Cell:
+    lower = find(name, comparison.evaluations[0].task).better == "lower"
+    return Cell(title_of_metric(comparison, name), sub="lower is better" if lower else "")
+
+
+def _value(comparison: Comparison, place: int, name: str, told: dict[tuple[str, str], Difference]) -> Cell:
+    task, run = comparison.evaluations[0].task, comparison.names[place]
+    result = comparison.evaluations[place].metrics.get(name, Undefined("not in this evaluation"))
+    style = find(name, task).style
+    if not isinstance(result, Estimate):
+        return Cell("–", "none", sub=result.reason)
+    text = (
+        say("*{value}*", value=valued(result, style))
+        if run in _best(comparison, name)
+        else valued(result, style)
+    )
+    parts = [] if result.low is None else [interval(result, style)]
+    d = told.get((name, run))
+    if d is not None and d.difference is not None:
+        parts.append(f"{stated(d).gap} {d.verdict.replace('_', ' ')}".removesuffix(" undefined"))
+    ground = GROUNDS.get(d.verdict, "") if d is not None else ""
+    return Cell(text, ground, round(result.value, 6), sub="; ".join(parts))
+
+
+def _best(comparison: Comparison, name: str) -> list[str]:
+    """The runs with the best value."""
+    sign = {"higher": 1.0, "lower": -1.0}.get(find(name, comparison.evaluations[0].task).better)
+    results: list[Result] = [ev.metrics.get(name, Undefined("")) for ev in comparison.evaluations]
+    known = [
+        (sign * r.value, run)
+        for r, run in zip(results, comparison.names, strict=True)
+        if sign and r.value is not None
+    ]
+    return [run for value, run in known if value == max(known)[0]]
+
+
+def leaderboard_section(comparison: Comparison) -> Section | None:
+    """Return every metric of every run; of two runs it is folded under their differences."""
+    if len(comparison.names) == 2:
+        return None
+    against = say("Blue is better than {base}, orange worse.", base=_base(comparison))
+    summary = say("Each over all of its own rows, with its interval; the best value is bold.")
+    summary = against + summary if comparison.baseline is not None else summary
+    if (
+        len(comparison.names) > SIDE_BY_SIDE
+        and len({d.metric for d in comparison.differences}) > SIDE_BY_SIDE
+    ):
+        summary += say("The other metrics are in the JSON.")
+    part: PagePart = every_value(comparison)
+    return Section.of("values", "Every metric", "Every metric, every run", summary, part)
+
+
+def _base(comparison: Comparison) -> str:
+    return "" if comparison.baseline is None else comparison.names[comparison.baseline]
+
+
+MOST = 12
+"""Classes and slices of each pair, those with most changes."""
+DETAILED = 6
+"""Pairs up to which classes and single answers are shown; of more only counts and ids."""
+LISTED = 19
+"""Pairs up to which ids are listed; of more only counts."""
+KINDS = ("Fixed", "Broken", "Both wrong")
+AT_EQUAL_RECALL = ("Fixed at equal recall", "Broken at equal recall")
+NONE = (0, 0, 0)
+
+
+def moves_section(comparison: Comparison) -> Section:
+    """Return the examples that one run gets right and another wrong."""
+    title = "Which answers changed"
+    if not comparison.movement:
+        remedy = "That takes decisions of both runs on the same examples: log their predictions with ids."
+        empty = Empty(say("No example can be followed from run to run."), say(remedy))
+        return Section.of("movement", "Examples", title, NOTHING, empty)
+    tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
+    heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
+    rows = (_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement)
+    table = Table.of("moves-table", "Answers that changed", heads, rows)
+    summary = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
+    if any(moved.at_equal_recall for moved in comparison.movement):
+        summary += say(
+            "At equal recall the run decides where it finds as many positives as the baseline: what is "
+            "left is the model's, not the threshold's."
+        )
+    if any(ev.facts.get("withheld") for ev in comparison.evaluations):
+        summary += say("Single examples are withheld.")
+    number = len(comparison.movement)
+    sure = all(ev.score_kind and ev.task != "multilabel" for ev in comparison.evaluations)
+    if number > LISTED:
+        summary += say("Which examples these are stands in the JSON.")
+    listed = comparison.movement if number <= LISTED else ()
+    parts = [
+        part
+        for place, moved in enumerate(listed)
+        for part in _pair(moved, place, detailed=number <= DETAILED, several=number > 1, sure=sure)
+    ]
+    return Section.of("movement", "Examples", title, summary, table, *parts)
+
+
+def _counts(moved: Movement, p: float | None) -> Row:
+    numbers = (moved.fixed, moved.broken, moved.both_wrong, moved.both_right)
+    test = "–" if p is None else p_value(p).text.removeprefix("; McNemar ")
+    return (f"{moved.run} against {moved.baseline}", *map(_number, numbers), Cell(test, sort=p))
+
+
+def _number(value: int) -> Cell:
+    return Cell(count(value), sort=value)
+
+
+def _pair(moved: Movement, place: int, *, detailed: bool, several: bool, sure: bool) -> list[PagePart]:
+    """Tables, folded where there are several pairs, and ids of what changed between two runs."""
+    where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
+    told = (
+        ("By class and slice, most changes first", where),
+        ("Single answers" + (", the surest mistakes first" if sure else ""), answers),
+    )
+    parts: list[PagePart] = []
+    for name, table in told:
+        if table is not None:
+            parts += [Folded(name, (table,))] if several else [Heading(name), table]
+    parts += [Folded(name, (Note(_ids_in_words(ids)),)) for name, ids in _ids(moved)]
+    return [Heading(f"{moved.run} against {moved.baseline}"), *parts] if several and parts else parts
+
+
+def _ids_in_words(ids: Sequence[str]) -> Sentence:
+    return listed([say("`{id}`", id=id) for id in ids], ",")
+
+
+def _where(moved: Movement, place: int) -> Table | None:
+    """Classes and slices, those with most changed answers first."""
+    every = [*moved.by_class.items(), *moved.by_slice.items()]
+    changed = sorted((row for row in every if row[1][0] or row[1][1]), key=lambda row: -sum(row[1][:2]))
+    if not changed:
+        return None
+    alike = moved.at_equal_recall
+    rows: Iterable[Row] = (
+        (name, *map(_number, (*counts, *(alike.get(name, NONE)[:2] if alike else ()))))
+        for name, counts in changed[:MOST]
+    )
+    heads = ("True class, or slice", *KINDS, *(AT_EQUAL_RECALL if alike else ()))
+    name = f"Where answers of {moved.run} changed against {moved.baseline}"
+    return Table.of(f"moves-where-{place}", name, heads, rows)
+
+
+def _answers(moved: Movement, place: int) -> Table | None:
+    if not moved.examples:
+        return None
+    texts = any(one.text is not None for one in moved.examples)
+    columns: tuple[tuple[Column, Callable[[Moved], Shown]] | None, ...] = (
+        (Column("Example"), lambda one: Cell(numbered(one.id), "id")),
+        (Column("Now"), lambda one: say("*fixed*" if one.run == one.truth else "_broken_")),
+        (Column("Text", "text"), lambda one: one.text or "") if texts else None,
+        (Column("Truth"), lambda one: ", ".join(one.truth) or "–"),
+        (Column(moved.baseline), lambda one: _answer(one.baseline, (one.answers or ("", ""))[1])),
+        (Column(moved.run), lambda one: _answer(one.run, (one.answers or ("", ""))[0])),
+    )
+    name = f"Answers of {moved.run} that changed against {moved.baseline}"
+    tall = len(moved.examples) > MOST
+    return Table.by(f"moves-answers-{place}", name, columns, moved.examples, tall=tall)
+
+
+def _answer(names: Sequence[str], written: str) -> Cell:
+    return Cell(", ".join(names) or UNREADABLE, sub=f"“{written}”" if written else "")
+
+
+def _ids(moved: Movement) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    numbers = (moved.fixed, moved.broken, moved.both_wrong)
+    ids = (moved.fixed_ids, moved.broken_ids, moved.both_wrong_ids)
+    return tuple(
+        (f"{word}: {'ids' if len(found) == n else f'the first {len(found)} of {n:,} ids'}", found)
+        for word, n, found in zip(KINDS, numbers, ids, strict=True)
+        if found
+    )
+
+
+ShownOfDifference: TypeAlias = tuple[Column, Callable[[Difference], Shown]]
+VALUES_MOST = 30
+"""Rows of a table; the others are in the JSON and in the CSV."""
+CONTROLS = 8
+"""Rows above which it can be searched and filtered."""
+OF_CLASSES = COUNTED[-1].name
+"""The metric that is drawn of each class: F1."""
+
+
+def parts(comparison: Comparison) -> Section | None:
+    """Return differences class by class, drawn from the baseline to the run, and slice by slice."""
+    classes = [d for d in comparison.parts if d.scope.startswith(CLASS) and d.metric == OF_CLASSES]
+    slices = [d for d in comparison.parts if not d.scope.startswith(CLASS)]
+    made: list[PagePart] = []
+    if classes:
+        made += [Heading("F1 of the classes"), _dumbbells(comparison, _largest(comparison, classes))]
+    if slices:
+        made += [Heading("Slices")] if classes else []
+        made.append(_slices(comparison, _largest(comparison, slices)))
+    if not made:
+        return None
+    summary = _counted(comparison, classes, "classes") + _counted(comparison, slices, "values of slices")
+    drawn = say("The largest first; the stroke is the baseline, the dot the run, hollow if not demonstrated.")
+    return Section.of(
+        "parts", "Where they differ", "Where they differ", summary + (drawn if classes else NOTHING), *made
+    )
+
+
+def _largest(comparison: Comparison, found: Sequence[Difference]) -> list[Difference]:
+    """The largest differences, as many of each pair, so that a filter by pair finds some of it."""
+    ranked = sorted(found, key=lambda d: -abs(d.difference or 0.0))
+    most = max(VALUES_MOST // len(comparison.pairings), 1)
+    kept: dict[tuple[str, str], int] = {}
+    chosen = []
+    for d in ranked:
+        pair = (d.run, d.baseline)
+        kept[pair] = kept.get(pair, 0) + 1
+        chosen += [d] if kept[pair] <= most else []
+    return chosen[:VALUES_MOST]
+
+
+def _counted(comparison: Comparison, found: Sequence[Difference], what: str) -> Sentence:
+    if not found:
+        return NOTHING
+    words = "{shown:count} of {parts:count} differences of " + what + " are demonstrated (Holm)"
+    rows = len(_largest(comparison, found))
+    words += ", {rows:count} stand here, all in the JSON." if rows < len(found) else "."
+    return say(words, shown=sum(d.demonstrated for d in found), parts=len(found), rows=rows)
+
+
+def _keys(comparison: Comparison, found: Sequence[Difference]) -> tuple[dict[str, str], list[str]]:
+    """Choices of the filter by key, and the keys of each row: its verdict, and its pair of several."""
+    pairs = [f"{run} against {base}" for run, base, _ in comparison.pairings]
+    several = {f"p{place}": name for place, name in enumerate(pairs)} if len(pairs) > 1 else {}
+    keys = {name: key for key, name in several.items()}
+    rows = [f"{_side(d)} {keys.get(_values_pair(d), '')}".strip() for d in found]
+    return {**several, "better": "better", "worse": "worse", "none": "not demonstrated"}, rows
+
+
+def _values_pair(d: Difference) -> str:
+    return f"{d.run} against {d.baseline}"
+
+
+def _side(d: Difference) -> str:
+    return d.verdict if d.demonstrated else "none"
+
+
+def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
+    values = [value for d in shown for value in d.values if value is not None]
+    low = min(values, default=0.0) // 0.1 / 10
+    choices, marks = _keys(comparison, shown)
+    columns: tuple[ShownOfDifference | None, ...] = (
+        (Column("Class", "", "up"), lambda d: d.scope.removeprefix(CLASS)),
+        (Column("Pair", "", "up"), _values_pair) if len(comparison.pairings) > 1 else None,
+        (Column("Baseline → run", "n"), lambda d: f"{stated(d).before} → {stated(d).after}"),
+        (Column(f"F1 from {tick_text(low)} to 1", "plot"), partial(_dumbbell, axis=(low, 1.0))),
+        (Column("Difference", "n", "down"), lambda d: Cell(stated(d).gap, sort=d.difference, sub=_said(d))),
+        (Column(f"{comparison.level * 100:.10g}% interval", "n"), lambda d: stated(d).limits),
+    )
+    return Table.by(
+        "classes-table",
+        "Classes whose F1 changed most",
+        columns,
+        shown,
+        tall=len(shown) > CONTROLS,
+        filters=((title, key) for key, title in choices.items()),
+        marks=marks,
+        noun="classes" if len(shown) > CONTROLS else "",
+        find="name of a class",
+    )
+
+
+def _said(d: Difference) -> str:
+    return d.verdict.replace("_", " ")
+
+
+def _dumbbell(d: Difference, axis: tuple[float, float]) -> Cell:
+    shown, (after, before) = stated(d), (place(value, axis) for value in d.values)
+    words = (shown.after, shown.limits, shown.before)
+    name = d.scope.removeprefix(CLASS)
+    track = ForestRow(d.metric, name, NOTHING, *words, at=after, start=before, side=_side(d))
+    return Cell("", track=track)
+
+
+def _slices(comparison: Comparison, shown: Sequence[Difference]) -> Table:
+    choices, marks = _keys(comparison, shown)
+    columns: tuple[ShownOfDifference | None, ...] = (
+        (Column("Slice", "", "up"), lambda d: d.scope),
+        (Column("Metric", "", "up"), lambda d: find(d.metric).title),
+        (Column("Pair", "", "up"), _values_pair) if len(comparison.pairings) > 1 else None,
+        (Column("Baseline", "n", "down"), lambda d: Cell(stated(d).before, sort=d.values[1])),
+        (Column("Run", "n", "down"), lambda d: Cell(stated(d).after, sort=d.values[0])),
+        (Column("Difference", "n", "down"), lambda d: Cell(stated(d).gap, sort=d.difference)),
+        (Column(f"{comparison.level * 100:.10g}% interval", "n"), lambda d: stated(d).limits),
+        (Column("Verdict", "", "up"), _said),
+    )
+    return Table.by(
+        "parts-table",
+        "Differences by slice",
+        columns,
+        shown,
+        tall=True,
+        filters=((title, key) for key, title in choices.items()),
+        marks=marks,
+        noun="differences" if len(shown) > CONTROLS else "",
+        find="value of a slice",
+    )
+
+
+@dataclass(frozen=True)
+class Versus:
+    """Kicker, headline, summary, and the figures that decide."""
+
+    runs: int
+    kicker: tuple[str, ...]
+    headline: Sentence
+    summary: Sentence
+    parts: tuple[PagePart, ...]
+    notes: tuple[str, ...]
+
+
+def verdict_section(comparison: Comparison) -> Section:
+    """Return the verdict: two binary runs at matched points; else all runs, ranked."""
+    two = len(comparison.names) == 2
+    matched = points_table(comparison)
+    parts = [matched] if two and matched is not None else [leaderboard(comparison), matched]
+    body = Versus(
+        runs=len(comparison.names),
+        kicker=_kicker(comparison),
+        headline=headline(comparison),
+        summary=summary(comparison),
+        parts=tuple(part for part in parts if part is not None),
+        notes=comparison.notes,
+    )
+    return Section("verdict", "Verdict", "Verdict", "versus", NOTHING, body)
+
+
+def _kicker(comparison: Comparison) -> tuple[str, ...]:
+    first = comparison.evaluations[0]
+    datasets = {ev.provenance.dataset for ev in comparison.evaluations if ev.provenance.dataset}
+    base = (
+        "all against all"
+        if comparison.baseline is None
+        else f"baseline {comparison.names[comparison.baseline]}"
+    )
+    known = (first.task, positive_label(comparison), *(datasets if len(datasets) == 1 else ()), base)
+    return tuple(filter(None, known))
+
+
+def summary(comparison: Comparison) -> Sentence:
+    """Return what the verdict rests on: the examples that moved, and how the runs were matched."""
+    return paragraph(
+        sentence(comparison),
+        against(comparison),
+        _moved(comparison),
+        _could(comparison),
+        same_matching(comparison),
+        _corrected(comparison),
+    )
+
+
+def _moved(comparison: Comparison) -> Sentence:
+    if len(comparison.pairings) != 1 or not comparison.movement:
+        return NOTHING
+    (moved,) = comparison.movement
+    words = say(
+        "{moved.run} is right on {moved.fixed:count} {units} that {moved.baseline} gets wrong, and wrong on "
+        "{moved.broken:count} that {moved.baseline} gets right",
+        {"moved": moved},
+        units=plural(moved.fixed, comparison.unit),
+    )
+    tests = [p_value(test.p) for test in comparison.mcnemar]
+    return joined(words, *tests, say("."))
+
+
+def _could(comparison: Comparison) -> Sentence:
+    """The smallest difference of the primary metric that a verdict of so many rows finds."""
+    (first, *others) = comparison.verdicts
+    main = first.primary
+    if others or first.verdict != "not_demonstrated" or main is None or main.detectable is None:
+        return NOTHING
+    words = "Too few rows: no possible difference"
+    if main.detectable.difference is not None:
+        words = f"A difference of {{difference}} in {spoken(title_of_metric(comparison, comparison.primary))}"
+    return say(
+        words + " would be significant with {power:percent} probability.",
+        difference=detectable(main, main.detectable),
+        power=main.detectable.power,
+    )
+
+
+def _corrected(comparison: Comparison) -> Sentence:
+    """What verdicts are about, and for how many numbers they are corrected."""
+    if not any(one.over for one in comparison.verdicts):
+        return NOTHING
+    over = max((one.over for one in comparison.verdicts), key=len)
+    classes = sum(name.startswith("recall[") for name in over)
+    titles = [spoken(title_of_metric(comparison, name)) for name in over if not name.startswith("recall[")]
+    named = listed([say("{title}", title=title) for title in titles])
+    words = "Verdicts are by {named}"
+    if classes:
+        words += " and the recall of {classes:count} {classes:class|classes}"
+    pairs = len(comparison.pairings)
+    if len(over) > 1 or pairs > 1:
+        words += ", with Holm's correction"
+        words += " for {pairs:count} comparisons" if pairs > 1 else ""
+    return say(words + ".", named=named, classes=classes, pairs=pairs)
+
+
+def pairs(comparison: Comparison) -> Section | None:
+    """Return every difference of two runs; of more the grid of values states them."""
+    if len(comparison.names) != 2:
+        return None
+    run, base, _ = comparison.pairings[0]
+    plot = differences_of(comparison, comparison.differences, f"{run} against {base}")
+    values = Folded("Values of each run with their intervals", (every_value(comparison),))
+    summary = _tallied(comparison.differences, run)
+    return Section.of("differences", "Differences", "Every difference", summary, plot, values)
+
+
+def _tallied(found: Sequence[Difference], run: str) -> Sentence:
+    """How many metrics say what: right of zero is better for every one of them."""
+    better, worse = (sum(d.verdict == word for d in found) for word in DEMONSTRATED)
+    words = (
+        "Right of zero {run:short} is better, left of it worse: by {better:count} of {metrics:count} metrics "
+        "it is demonstrated *better*, by {worse:count} _worse_. Hollow: no difference is demonstrated. "
+        "Whiskers: the interval of the paired difference. The verdict is corrected for all metrics that it "
+        "uses; single rows beyond it are exploratory."
+    )
+    return say(words, run=run, better=better, worse=worse, metrics=len(found))
+
+
+def pairing(comparison: Comparison) -> Section:
+    """Return the proof that each two runs have the same examples, or why there is none."""
+    facts = [
+        (f"{run} against {base}", matching(run, base, how, comparison.unit))
+        for run, base, how in comparison.pairings
+    ]
+    summary = say("A paired comparison needs the same examples with the same truth.")
+    title = "Were they scored on the same examples?"
+    return Section.of("pairing", "Same examples", title, summary, Facts(tuple(facts)))
+
+
+def provenance(comparison: Comparison) -> Section:
+    """Return the origin of each run, and the command."""
+    facts = [
+        (name, _run_facts(ev)) for name, ev in zip(comparison.names, comparison.evaluations, strict=True)
+    ]
+    made = comparison.evaluations[0].provenance
+    if made.made:
+        facts.append(("Made", say("{made}", made=made.made)))
+    commands = {ev.provenance.command for ev in comparison.evaluations if ev.predictions is not None}
+    return origin("Where the numbers come from", facts, commands.pop() if len(commands) == 1 else "")
+
+
+def _run_facts(ev: Evaluation) -> Sentence:
+    p = ev.provenance
+    parts = (
+        say("{rows} rows", rows=count(ev.rows)),
+        tell(ev, "`{source}`", source=p.source or None),
+        tell(ev, "run `{run}`", run=p.run_id[:8] or None),
+        tell(ev, "sha256 `{digest}`", digest=p.sha256[:12] or None),
+        tell(ev, "truth `{digest}`", digest=ev.truth_digest[:12] or None),
+        tell(ev, "threshold {threshold:threshold}", threshold=one_threshold(ev)),
+    )
+    return listed([part for part in parts if part], ",")

@@ -1,0 +1,326 @@
+"""What a comparison says in sentences: the verdict, what each difference is worth, and how it was matched."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from evalreport.comparison.comparison import (
+    Comparison,
+    Detectable,
+    Difference,
+    McNemarResult,
+    Movement,
+    PairOutcome,
+    PairVerdict,
+    RankedRun,
+)
+from evalreport.comparison.pairing import Pairing
+from evalreport.core.format import plural
+from evalreport.data.labels import Binary, LabelSpace, Multilabel
+from evalreport.findings.rule import spoken
+from evalreport.metrics.catalogue import ERROR_KINDS, find
+from evalreport.page.comparison.difference_text import in_words, size, style_of
+from evalreport.page.sentences import NOTHING, Sentence, joined, listed, quoted, say
+
+_CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
+
+
+def both_sides(comparison: Comparison, verdict: PairVerdict) -> Sentence:
+    """Return both sides of a trade-off, each in counts.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = [1] * 100 + [0] * 100
+    >>> careful, eager = [1] * 60 + [0] * 140, [1] * 140 + [0] * 60
+    >>> found = er.compare([er.evaluate(truth, answers) for answers in (careful, eager)])
+    >>> both_sides(found, found.verdicts[0]).text
+    'run 2 finds 40 more “1” but raises 40 more false alarms than run 1.'
+    """
+    moved = _movement(comparison, verdict)
+    sides = [
+        listed(list(_phrases(comparison, metrics, moved, gain=gain)))
+        for metrics, gain in ((verdict.better, True), (verdict.worse, False))
+    ]
+    words = "{verdict.run:short} {gains} but {losses} than {verdict.baseline:short}."
+    return say(words, {"verdict": verdict}, gains=sides[0], losses=sides[1])
+
+
+def _phrases(
+    comparison: Comparison, metrics: Sequence[str], moved: Movement | None, *, gain: bool
+) -> Iterator[Sentence]:
+    """What is better, or worse: errors in counts of rows, all other metrics by their names."""
+    space = comparison.evaluations[0].space
+    mark = "*" if gain else "_"
+    labels = [match[1] for name in metrics if (match := _CLASS.fullmatch(name))]
+    if labels:
+        counted = moved is not None and not isinstance(space, Multilabel)
+        yield _of_classes(labels, moved if counted else None, mark, gain=gain)
+    uncounted = []
+    for name in (name for name in metrics if not _CLASS.fullmatch(name)):
+        words = _of_kind(space, name, moved, mark, gain=gain)
+        if words:
+            yield words
+        else:
+            uncounted.append(say("{title}", title=spoken(find(name, space.task).title)))
+    if uncounted:
+        yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=listed(uncounted))
+
+
+def _of_kind(space: LabelSpace, name: str, moved: Movement | None, mark: str, *, gain: bool) -> Sentence:
+    """Positives that are found, or false alarms: the net of what was fixed and broken in that class.
+
+    Nothing where rows were not counted, or point the other way than the metric (of which weights decide).
+    """
+    if not isinstance(space, Binary) or moved is None or name not in ERROR_KINDS["binary"]:
+        return NOTHING
+    label = space.names[1] if name == "recall" else space.names[0]
+    fixed, broken, _ = moved.by_class.get(label, (0, 0, 0))
+    if (fixed > broken) != gain or fixed == broken:
+        return NOTHING
+    rows = abs(fixed - broken)
+    if name == "recall":
+        word = "more" if gain else "fewer"
+        return say(f"finds {mark}{{rows:count}} {word}{mark} {{label}}", rows=rows, label=quoted(label))
+    word = "fewer" if gain else "more"
+    alarms = plural(rows, ("false alarm", "false alarms"))
+    return say(f"raises {mark}{{rows:count}} {word}{mark} {{alarms}}", rows=rows, alarms=alarms)
+
+
+def _of_classes(labels: Sequence[str], moved: Movement | None, mark: str, *, gain: bool) -> Sentence:
+    """The net of all classes whose recall differs; of labels of a set, which share rows, their number."""
+    classes = quoted(labels[0]) if len(labels) == 1 else f"{len(labels)} classes"
+    nets = [] if moved is None else [moved.by_class.get(label, (0, 0, 0)) for label in labels]
+    net = sum(fixed - broken for fixed, broken, _ in nets)
+    if (net > 0) != gain or net == 0:
+        word = "better" if gain else "worse"
+        return say(f"has the {mark}{word}{mark} recall of {{classes}}", classes=classes)
+    word = "more" if gain else "fewer"
+    of = "{classes}" if len(labels) == 1 else "of {classes}"
+    return say(f"finds {mark}{{rows:count}} {word}{mark} {of}", rows=abs(net), classes=classes)
+
+
+MOST_NAMED = 3
+"""Runs of the best group that a headline names."""
+
+
+def title_of_metric(comparison: Comparison, name: str) -> str:
+    """Return the name of a metric in words."""
+    return find(name, comparison.evaluations[0].task).title
+
+
+def headline(comparison: Comparison) -> Sentence:
+    """Return the verdict of two runs, in the words of its own; of several runs their ranking.
+
+    Every place that states the outcome of a comparison in words says this sentence, or one of `verdicts`.
+    """
+    if len(comparison.names) > 2:
+        return ranked(comparison)
+    return in_a_sentence(comparison, comparison.verdicts[0])
+
+
+def in_a_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence:
+    """Return the verdict of a pair: what is better and worse in counts, else the primary metric.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> truth = [1] * 100 + [0] * 100
+    >>> some, none = [1] * 60 + [0] * 140, [0] * 200
+    >>> found = er.compare([er.evaluate(truth, answers) for answers in (some, none)], primary="specificity")
+    >>> in_a_sentence(found, found.verdicts[0]).text
+    'run 2 is worse than run 1: it finds 60 fewer “1”; Specificity 0 points.'
+    """
+    main = verdict.primary
+    gap = NOTHING if main is None else in_words(main)
+    title = title_of_metric(comparison, comparison.primary)
+    known = {"verdict": verdict}
+    match verdict.verdict:
+        case "trade_off":
+            return both_sides(comparison, verdict)
+        case "better" | "worse":
+            mark = "*" if verdict.verdict == "better" else "_"
+            lead = say(
+                f"{{verdict.run:short}} is {mark}{verdict.verdict}{mark} than {{verdict.baseline:short}}:",
+                known,
+            )
+            return lead + _what_differs(comparison, verdict, gap)
+        case "not_demonstrated":
+            words = "*No significant difference* between {verdict.run:short} and {verdict.baseline:short}"
+            return say(words + (": {title} {gap}." if gap else "."), known, title=title, gap=gap)
+        case "undefined":
+            words = "{verdict.run:short} and {verdict.baseline:short} cannot be compared by {title}: {why}."
+            return say(words, known, title=title, why="it is undefined" if main is None else because(main))
+
+
+def _what_differs(comparison: Comparison, verdict: PairVerdict, gap: Sentence) -> Sentence:
+    """The errors that differ in counts, then the primary metric."""
+    gain = verdict.verdict == "better"
+    side = verdict.better if gain else verdict.worse
+    names = [name for name in side if name != comparison.primary]
+    if comparison.primary in side:  # which sums up the classes
+        names = [name for name in names if not _CLASS.fullmatch(name)]
+    moved = _movement(comparison, verdict)
+    differs = listed(list(_phrases(comparison, names, moved, gain=gain)))
+    main = (
+        say("{title} {gap}", title=title_of_metric(comparison, comparison.primary), gap=gap)
+        if gap
+        else NOTHING
+    )
+    if not differs:
+        return joined(main, say("."))
+    return joined(say("it {differs}", differs=differs), say("; {main}.", main=main) if main else say("."))
+
+
+def _movement(comparison: Comparison, verdict: PairVerdict) -> Movement | None:
+    pair = (verdict.run, verdict.baseline)
+    return next((entry for entry in comparison.movement if (entry.run, entry.baseline) == pair), None)
+
+
+def because(d: Difference) -> str:
+    """Return why there is no verdict."""
+    return d.reason or "it is undefined"
+
+
+AGAINST: Mapping[PairOutcome, str] = {
+    "better": "{better:count} {better:is|are} *better*",
+    "worse": "{worse:count} {worse:is|are} _worse_",
+    "trade_off": "{trade_off:count} {trade_off:is|are} better in some ways and worse in others",
+    "not_demonstrated": "{not_demonstrated:count} {not_demonstrated:is|are} not significantly different",
+    "undefined": "{undefined:count} cannot be compared",
+}
+"""What a number of runs is in comparison with the baseline, by their verdict."""
+
+
+def against(comparison: Comparison) -> Sentence:
+    """Return how many of several runs are better, worse and neither than the baseline, by their verdicts."""
+    if comparison.baseline is None or len(comparison.names) < 3:
+        return NOTHING
+    counts: Mapping[str, int] = Counter(one.verdict for one in comparison.verdicts)
+    base = comparison.names[comparison.baseline]
+    outcomes = listed([say(words, counts) for outcome, words in AGAINST.items() if counts.get(outcome)])
+    words = "Of {runs:count} runs compared with {base:short}, {outcomes}."
+    return say(words, runs=len(comparison.verdicts), base=base, outcomes=outcomes)
+
+
+def ranked(comparison: Comparison) -> Sentence:
+    """Return the winner, who ties with it, and what the next run would cost."""
+    by = title_of_metric(comparison, comparison.primary)
+    known = [entry for entry in comparison.ranking if entry.ranks is not None]
+    best = [entry for entry in known if entry.best_group]
+    rest = [entry for entry in known if not entry.best_group]
+    if not known:
+        return say(f"*No run* has a value by {by}.")
+    counts = {"runs": len(known), "tied": len(best)}
+    named = listed([say("{run:short}", run=entry.run) for entry in best[:MOST_NAMED]])
+    top = best[0].run
+    if not rest:
+        words = f"*No run is demonstrated to be best* by {by}: none of {{runs:count}} is told apart from "
+        return say(words + "{top:short}.", counts, top=top)
+    if len(best) == 1:
+        words = f"{{top:short}} is *best* by {by};"
+    elif len(best) > MOST_NAMED:
+        words = f"*{{tied:count}} of {{runs:count}} runs* are best by {by}, {{top:short}} first;"
+    else:
+        words = f"{{named}} are *best* by {by}, not told apart;"
+    return say(words, counts, top=top, named=named) + _price(comparison.primary, best[0], rest[0])
+
+
+def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
+    """What the first run behind the best group gives up, of the best one's value."""
+    gap = size("gap", after.behind or 0.0, best.low, best.high, find(metric).style)
+    return say("the next, {run:short}, is {gap} behind.", run=after.run, gap=gap)
+
+
+def detectable(d: Difference, found: Detectable) -> Sentence:
+    """Return the difference that the sample would have demonstrated, with the decimals of the one it has."""
+    if found.difference is None:
+        return say("no possible difference")
+    low, high = d.limits or (None, None)
+    return size("difference", found.difference, low, high, style_of(d))
+
+
+def verdict(d: Difference) -> Sentence:
+    """Return better, worse or "not demonstrated", with the difference that would have been.
+
+    Examples
+    --------
+    >>> from evalreport.comparison.comparison import Detectable
+    >>> verdict(Difference("f1", "a", "b", (0.8, 0.79), 0.01, -0.02, 0.04, verdict="not_demonstrated",
+    ...                    detectable=Detectable(0.8, 0.043))).text
+    'not demonstrated (0.043 would be, with 80% probability)'
+    """
+    match d.verdict:
+        case "better":
+            return say("*better*")
+        case "worse":
+            return say("_worse_")
+        case "not_demonstrated" if d.detectable is not None:
+            return say(
+                "not demonstrated ({difference} would be, with {power:percent} probability)",
+                difference=detectable(d, d.detectable),
+                power=d.detectable.power,
+            )
+        case "not_demonstrated":
+            return say("not demonstrated")
+        case "undefined":
+            return say("{why}", why=because(d))
+
+
+def mistakes(moved: Movement, test: McNemarResult | None) -> Sentence:
+    """Return who is wrong where the other is right, and McNemar's test of it.
+
+    Examples
+    --------
+    >>> moved = Movement("new", "old", 9, 6, 21, 249)
+    >>> mistakes(moved, McNemarResult("new", "old", 9, 6, 0.454)).text
+    'both wrong 21, only old wrong 9, only new wrong 6; McNemar p = 0.45'
+    """
+    words = say(
+        "both wrong {moved.both_wrong:count}, only {moved.baseline} wrong {moved.fixed:count}, only "
+        "{moved.run} wrong {moved.broken:count}",
+        {"moved": moved},
+    )
+    return words if test is None else joined(words, p_value(test.p))
+
+
+def p_value(p: float) -> Sentence:
+    """Return McNemar's p-value, small ones as such."""
+    if p < 0.001:
+        return say("; McNemar p < 0.001")
+    return say("; McNemar p = {p:two}" if p >= 0.1 else "; McNemar p = {p:three}", p=p)
+
+
+def matching(run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("case", "cases")) -> Sentence:
+    """Return how the rows of two runs were matched; `unit` is the word for one and for several of them.
+
+    Examples
+    --------
+    >>> matching("new", "old", Pairing("paired", 285, "matched by id")).text
+    'new and old: paired on 285 shared cases (matched by id).'
+    """
+    words = "_not paired_" if how.kind == "unpaired" else "paired on {shared:count} shared {units}"
+    shared = {"shared": how.n_shared, "units": plural(how.n_shared, unit)}
+    return say(f"{{run}} and {{base}}: {words} ({{why}}).", shared, run=run, base=baseline, why=how.reason)
+
+
+def positive_label(comparison: Comparison) -> str:
+    """Return which label recall and precision are of; empty where there is no such one."""
+    space = comparison.evaluations[0].space
+    return f"positive label {space.shown[1]}" if isinstance(space, Binary) else ""
+
+
+def same_matching(comparison: Comparison) -> Sentence:
+    """Return one sentence on all pairs when they were matched alike, else nothing."""
+    kinds = {(how.kind, how.n_shared, how.reason) for _, _, how in comparison.pairings}
+    if len(kinds) > 1:
+        return NOTHING
+    how = comparison.pairings[0][2]
+    words = (
+        "_Not paired_: {why}."
+        if how.kind == "unpaired"
+        else "Paired on {shared:count} shared {units}, {why}."
+    )
+    return say(words, shared=how.n_shared, units=plural(how.n_shared, comparison.unit), why=how.reason)

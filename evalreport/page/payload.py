@@ -1,0 +1,375 @@
+"""What our own things are called in a run, and names of classes and metrics as keys that MLflow takes.
+
+What a sink takes: every number, file and word that is to stand in a run, checked before it is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
+
+from evalreport.core.json_codec import dumps, encode
+
+T = TypeVar("T")
+
+Part: TypeAlias = Literal["evaluation", "sweep", "comparison", "site"]
+"""What is logged into a run by itself: each has a digest, a manifest and a block of the description."""
+
+PAGE = "evalreport.html"
+SWEEP_PAGE = "evalreport_sweep.html"
+COMPARISON_PAGE = "evalreport_comparison.html"
+PAGES = (PAGE, SWEEP_PAGE, COMPARISON_PAGE)
+FIGURES = ("confusion_matrix.png", "roc_curve.png", "pr_curve.png")
+"""Names in a folder; see `in_run` for those in a run."""
+FOLDER = "evalreport"
+"""Folder of everything else."""
+EVALUATION = f"{FOLDER}/evaluation.json"
+METRICS_TABLE = f"{FOLDER}/metrics.json"
+CLASSES_TABLE = f"{FOLDER}/classes.json"
+THRESHOLDS_TABLE = f"{FOLDER}/thresholds.json"
+ROWS = f"{FOLDER}/rows.parquet"
+"""Row by row how labels were read from text: id, truth, label, reason, digest of the text."""
+SWEEP = f"{FOLDER}/sweep.json"
+COMPARISON = f"{FOLDER}/comparison.json"
+TRIALS_TABLE = f"{FOLDER}/trials.json"
+OPTIMA_TABLE = f"{FOLDER}/optima.json"
+SWEEP_POINTS = f"{FOLDER}/thresholds.parquet"
+"""Every threshold with its counts: of the score, of each label, or of the confidence."""
+SITE = "evalreport_site"
+"""Folder of the site of an experiment."""
+TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_TABLE)
+MANIFEST = f"{FOLDER}/manifest.json"
+"""Digests of what was written, by which our files are told from others of the same name."""
+
+DIGEST_TAG = "evalreport.digest"
+VERSION_TAG = "evalreport.version"
+SWEEP_TAGS = "evalreport.sweep."
+"""Beginning of the tags of a sweep."""
+GATE_TAGS = "evalreport.gate."
+"""Beginning of the tags of a model that `check --model` has judged."""
+UNIT_TAG = "evalreport.unit"
+"""What a row is called, one and many."""
+TABLE_TAG = "evalreport.table"
+"""The table of Spark, or its Parquet or Delta path, that holds the predictions of a run: set by the user."""
+
+INPUTS_TAG = "evalreport.inputs"
+"""Digest of what an evaluation is made of, and the folder of its predictions: a call on many runs passes over
+those where it is still the same."""
+
+
+def in_run(figure: str) -> str:
+    """Return where a figure stands in a run.
+
+    `FIGURES` stand at the artifact root, where MLflow's compare page pairs files of equal name, and bear our
+    name, as `mlflow.models.evaluate` writes a ``confusion_matrix.png`` there, too.
+
+    Examples
+    --------
+    >>> in_run("confusion_matrix.png"), in_run("lift.png")
+    ('evalreport_confusion_matrix.png', 'evalreport/lift.png')
+    """
+    return f"evalreport_{figure}" if figure in FIGURES else f"{FOLDER}/{figure}"
+
+
+def is_ours(path: str) -> bool:
+    """Tell whether an artifact bears a name that evalreport gives, and so holds no predictions.
+
+    Examples
+    --------
+    >>> is_ours("evalreport/classes.json"), is_ours("evalreport/predictions.parquet")
+    (True, False)
+    """
+    ours = {
+        *PAGES,
+        *map(in_run, FIGURES),
+        EVALUATION,
+        ROWS,
+        SWEEP,
+        SWEEP_POINTS,
+        COMPARISON,
+        *TABLES,
+        *MANIFESTS,
+    }
+    return path in ours or path.startswith(("images/", f"{SITE}/"))
+
+
+def manifest_of(part: Part) -> str:
+    """Return the path of a part's manifest.
+
+    Examples
+    --------
+    >>> manifest_of("evaluation"), manifest_of("sweep")
+    ('evalreport/manifest.json', 'evalreport/sweep_manifest.json')
+    """
+    return MANIFEST if part == "evaluation" else f"{FOLDER}/{part}_manifest.json"
+
+
+def digest_tag(part: Part) -> str:
+    """Return the tag that holds a part's digest.
+
+    Examples
+    --------
+    >>> digest_tag("evaluation"), digest_tag("sweep")
+    ('evalreport.digest', 'evalreport.sweep.digest')
+    """
+    return DIGEST_TAG if part == "evaluation" else f"evalreport.{part}.digest"
+
+
+MANIFESTS = tuple(map(manifest_of, get_args(Part)))
+
+
+LONGEST_KEY = 250
+"""Characters of a metric key, prefix included."""
+_FORBIDDEN = re.compile(r"[^\w.\- :]")
+_FORBIDDEN_ON_WINDOWS = re.compile(r"[^\w.\- ]")
+_MARK = 6
+_LONGER_MARK = 16
+"""Hexadecimal digits of a digest by which names that differ in case alone are told apart."""
+
+
+def metric_keys(names: Iterable[str], prefix: str = "", *, windows: bool | None = None) -> dict[str, str]:
+    """Return a metric key for each name, all of them different also where upper and lower case are one.
+
+    A name that MLflow takes stays as it is. Any other has its characters replaced and ends in a mark made
+    from the name itself, so that a class has the same key in every run, whatever other classes there are.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Distinct; a slash in one of them does not open a section.
+    prefix : str
+        What stands before every key, such as ``eval/classes/f1/``.
+    windows : bool, optional
+        Whether a colon is forbidden; by the machine we run on, as MLflow does.
+
+    Returns
+    -------
+    dict from name to key, in the order of the names
+
+    Examples
+    --------
+    >>> metric_keys(["spam", "C++", "C#"], "eval/f1/")
+    {'spam': 'eval/f1/spam', 'C++': 'eval/f1/C__-f1deb7', 'C#': 'eval/f1/C_-040228'}
+    """
+    forbidden = _FORBIDDEN_ON_WINDOWS if (os.name == "nt" if windows is None else windows) else _FORBIDDEN
+    listed = list(dict.fromkeys(names))
+    room = LONGEST_KEY - len(prefix)
+    plain = {name: _plain(name, forbidden, room) for name in listed}
+    twice = Counter(key.casefold() for key in plain.values())
+    keys = {
+        name: key if twice[key.casefold()] == 1 else _marked(name, key, _LONGER_MARK, room)
+        for name, key in plain.items()
+    }
+    return {name: prefix + key for name, key in keys.items()}
+
+
+def keyed(values: Mapping[str, T], prefix: str = "") -> dict[str, T]:
+    """Return values under the metric keys of their names.
+
+    Examples
+    --------
+    >>> keyed({"spam": 0.5, "C++": 0.25}, "f1/")
+    {'f1/spam': 0.5, 'f1/C__-f1deb7': 0.25}
+    """
+    return {key: values[name] for name, key in metric_keys(values, prefix).items()}
+
+
+def objective_keys(names: Iterable[str], prefix: str = "") -> dict[str, str]:
+    """Return a metric key for each objective; bounds are written in words.
+
+    Examples
+    --------
+    >>> objective_keys(["f1", "recall>=0.95", "fpr<=0.01"], "optima/")["fpr<=0.01"]
+    'optima/fpr_at_most_0.01'
+    """
+    words = {name: _in_letters(name) for name in names}
+    keys = metric_keys(words.values(), prefix)
+    return {name: keys[word] for name, word in words.items()}
+
+
+def _in_letters(name: str) -> str:
+    """A bound's name without the signs that a metric key cannot hold."""
+    signs = {">=": "_at_least_", "<=": "_at_most_", ">": "_above_", "<": "_below_"}
+    for sign, word in signs.items():
+        name = name.replace(sign, word)
+    return name
+
+
+def _plain(name: str, forbidden: re.Pattern[str], room: int) -> str:
+    clean = forbidden.sub("_", unicodedata.normalize("NFC", name))
+    if clean == name and clean.strip(".") and clean == clean.strip() and len(clean) <= room:
+        return name
+    return _marked(name, clean.strip(". "), _MARK, room)
+
+
+def _marked(name: str, clean: str, length: int, room: int) -> str:
+    mark = "-" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:length]
+    return clean[: room - len(mark)] + mark
+
+
+Series: TypeAlias = tuple[tuple[int, float], ...]
+"""A curve on an integer grid: (step, value), steps ascending."""
+
+MAX_STEPS = 101
+LONGEST_TAG = 8000
+"""Characters of a tag's value, which MLflow cuts silently."""
+OUR_TAGS = "evalreport."
+_KEY = re.compile(r"[\w.\- :]+(/[\w.\- :]+)*")
+_IMAGE_KEY = re.compile(r"[\w\-. /]+", re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """The whole of one logging, as values.
+
+    A payload that MLflow would refuse half way cannot be made.
+
+    Parameters
+    ----------
+    metrics : mapping from key to float
+        Finite; undefined values are left out.
+    series : mapping from key to ((step, value), …)
+        At most 101 integer steps, ascending: MLflow's charts overlay them run by run.
+    tags : mapping from key to text
+        Keys begin with ``evalreport.``.
+    description : str
+        Markdown of our block in the run's description.
+    artifacts : mapping from path inside the run to bytes
+    tables : mapping from path to JSON text in `log_table`'s form
+    images : mapping from key to PNG
+        For MLflow's image grid, at step 0.
+    exports : mapping from path inside a folder to bytes
+        The same for a person's folder: under bare names, the tables as CSV and Parquet. Empty where no
+        folder is written, because the rows of large predictions are among them.
+    model : str
+        Id of the MLflow model that the metrics are of as well; empty where nobody can tell.
+    part : str
+        What it is of; parts of a run are replaced one without the other.
+    digest : str
+        Of what the payload says, without the time at which it was made: equal digests mean that there is
+        nothing to write.
+
+    Examples
+    --------
+    >>> payload = Payload(metrics={"eval/f1": 0.75}, digest="ab12")
+    >>> payload.metrics["eval/f1"]
+    0.75
+    >>> Payload(metrics={"f1@k": 0.75}, digest="ab12")
+    Traceback (most recent call last):
+    ValueError: MLflow refuses the metric key 'f1@k'
+    """
+
+    digest: str
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    series: Mapping[str, Series] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+    artifacts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    tables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    images: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    exports: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    model: str = ""
+    part: Part = "evaluation"
+
+    def __post_init__(self) -> None:
+        for name in ("metrics", "series", "tags", "artifacts", "tables", "images", "exports"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        if not self.digest:
+            raise ValueError("a payload has a digest")
+        for key in (*self.metrics, *self.series):
+            _check_key(key)
+        for key, value in self.metrics.items():
+            _check_value(key, value)
+        for key, points in self.series.items():
+            _check_series(key, points)
+        _check_names(self)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Artifacts and tables together, as a run holds them: from path to bytes."""
+        return {**self.artifacts, **{path: text.encode() for path, text in self.tables.items()}}
+
+
+def _check_key(key: str) -> None:
+    parts = key.split("/")
+    if not _KEY.fullmatch(key) or len(key) > LONGEST_KEY or any(not part.strip(".") for part in parts):
+        raise ValueError(f"MLflow refuses the metric key {key!r}")
+
+
+def _check_value(key: str, value: float) -> None:
+    if not math.isfinite(value):
+        raise ValueError(f"metric {key!r} is {value}; an undefined value is left out")
+
+
+def _check_series(key: str, points: Series) -> None:
+    steps = [step for step, _ in points]
+    if not 1 <= len(points) <= MAX_STEPS or steps != sorted(set(steps)):
+        raise ValueError(f"series {key!r} has {len(points)} steps; 1 to {MAX_STEPS}, ascending, are drawn")
+    for _, value in points:
+        _check_value(key, value)
+
+
+def _check_names(payload: Payload) -> None:
+    both = set(payload.metrics) & set(payload.series) | set(payload.artifacts) & set(payload.tables)
+    if both:
+        raise ValueError(f"{sorted(both)[0]!r} stands twice in the payload")
+    for path in (*payload.artifacts, *payload.tables, *payload.exports):
+        pure = PurePosixPath(path)
+        if (
+            pure.is_absolute()
+            or ".." in pure.parts
+            or str(pure) != path
+            or not re.fullmatch(r"[\w./-]+", path)
+        ):
+            raise ValueError(f"{path!r} is not a path inside a run or a folder")
+    for key in payload.images:
+        if not _IMAGE_KEY.fullmatch(key):
+            raise ValueError(f"MLflow refuses the image key {key!r}")
+    for key, value in payload.tags.items():
+        if not (_KEY.fullmatch(key) and key.startswith(OUR_TAGS)) or len(value) > LONGEST_TAG:
+            raise ValueError(f"MLflow refuses the tag {key!r} of {len(value)} characters")
+
+
+def content_digest(*parts: Any) -> str:
+    """Return the sha256 of values as JSON, in a canonical form.
+
+    Examples
+    --------
+    >>> content_digest({"b": 1, "a": 2}) == content_digest({"a": 2, "b": 1})
+    True
+    """
+    text = json.dumps(
+        encode(parts), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def split_json(columns: Mapping[str, list[Any]]) -> str:
+    """Return a table as the JSON that `log_table` writes: ``{"columns": […], "data": [[…], …]}``.
+
+    MLflow shows every digit, so that no more than six stand here; `evaluation.json` has them all.
+
+    Examples
+    --------
+    >>> split_json({"label": ["a", "b"], "f1": [0.123456789, None], "n": [1234567.0, 3]})
+    '{"columns":["label","f1","n"],"data":[["a",0.123457,1234567.0],["b",null,3]]}'
+    """
+    rows = [list(map(_six_digits, row)) for row in zip(*columns.values(), strict=True)]
+    table = {"columns": list(columns), "data": rows}
+    return dumps(table)
+
+
+def _six_digits(value: Any) -> Any:
+    if not isinstance(value, float) or not value or not math.isfinite(value):
+        return value
+    return round(value, max(0, 5 - math.floor(math.log10(abs(value)))))

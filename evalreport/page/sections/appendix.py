@@ -1,0 +1,280 @@
+"""Every number of the catalogue, and which of them answers which question here.
+
+What the authors say beside the numbers: intended use, limits, approval; a safe subset of Markdown.
+
+The text is parsed as CommonMark with tables, and only its shape is kept: headings, paragraphs, lists, quotes,
+tables, code, stress, and links to other pages. The page's template places the pieces, escaped as all else;
+HTML stands there as text, and pictures, which would be fetched, as their words.
+
+Where the numbers come from: enough to repeat or to doubt them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from evalreport.core.estimate_format import beside, interval, valued
+from evalreport.core.format import Style, count
+from evalreport.core.format import threshold as threshold_text
+from evalreport.core.result import Result, Undefined
+from evalreport.data.labels import Binary
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.calibration import clip_note
+from evalreport.findings.guide import Advice, guide
+from evalreport.metrics.catalogue import catalogue, find
+from evalreport.metrics.record import Metric
+from evalreport.page.elements import Cell, Column, Command, Facts, Folded, Heading, Note, Row, Section, Table
+from evalreport.page.evaluation_terms import confidence_percent, is_text, one_threshold, tell
+from evalreport.page.sentences import NOTHING, Sentence, dotted, joined, listed, say, with_options
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
+
+OFTEN = 3
+"""Metrics from which on a reason is told once, above the table, with a mark at each."""
+MARKS = "*†‡§"
+
+
+def metrics_section(ev: Evaluation) -> Section:
+    """Return the guide and every metric of the evaluation."""
+    known = {metric.name: metric for metric in catalogue(ev.space, text=is_text(ev))}
+    known |= {name: find(name) for name in ev.metrics if "@" in name}
+    tips = tuple((advice.question, _tip(known, advice)) for advice in guide(ev))
+    guided = (Heading("Which number to look at here"), Facts(tips)) if tips else ()
+    undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())
+    told = ", {undefined:count} of them undefined on these {units}." if undefined else "."
+    summary = tell(ev, "{metrics:count} metrics" + told, metrics=len(ev.metrics), undefined=undefined)
+    shared = _shared(ev)
+    notes = (Note(say("{mark} {reason}.", mark=mark, reason=reason)) for reason, mark in shared.items())
+    every = Folded("All metrics", (*notes, _table(ev, known, shared)))
+    return Section.of("metrics", "All metrics", "Every number", summary, *guided, every)
+
+
+def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:
+    """Which metrics answer the question, and why."""
+    named = [say("*{title}*", title=known[name].title if name in known else name) for name in advice.metrics]
+    return say("{metrics}.", metrics=listed(named)) + with_options(advice.reason)
+
+
+def _shared(ev: Evaluation) -> dict[str, str]:
+    """The mark of each reason that keeps several metrics undefined, and is told once."""
+    times = Counter(result.reason for result in ev.metrics.values() if isinstance(result, Undefined))
+    often = (reason for reason, number in times.items() if number >= OFTEN)
+    return dict(zip(often, MARKS, strict=False))
+
+
+def _table(ev: Evaluation, known: Mapping[str, Metric], shared: Mapping[str, str]) -> Table:
+    rows = (_row(ev, name, result, known.get(name), shared) for name, result in ev.metrics.items())
+    level = f"{confidence_percent(ev)} interval"
+    heads = ("Metric", "Estimate", level, "No-skill", Column("What it is", "text"))
+    return Table.of("metrics-table", "Every metric", heads, rows, tall=True)
+
+
+def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, shared: Mapping[str, str]) -> Row:
+    reference = ev.no_skill.get(name)
+    style: Style = "number" if metric is None else metric.style
+    title = name if metric is None else metric.title
+    meaning = "" if metric is None else metric.meaning
+    reason = result.reason if isinstance(result, Undefined) else ""
+    mark = f" {shared[reason]}" if reason in shared else ""
+    return (
+        Cell(title, sub=name),
+        _value(result, metric, style) + mark,
+        Cell(interval(result, style), sub=ev.off_coverage.get(name, "")),
+        "–" if reference is None else beside(reference, result, style),
+        Cell(meaning, sub=clip_note(ev, name) if not reason else "" if mark else reason),
+    )
+
+
+def _value(result: Result, metric: Metric | None, style: Style) -> str:
+    if isinstance(result, Undefined):
+        return "undefined"
+    if metric is not None and metric.interval == "none" and float(result.value).is_integer():
+        return count(result.value)
+    return valued(result, style)
+
+
+ALIKE = {"softbreak": " ", "hardbreak": "\n"}
+"""Ends of lines in a paragraph."""
+PLACED = {
+    "paragraph": "p",
+    "blockquote": "blockquote",
+    "bullet_list": "ul",
+    "ordered_list": "ol",
+    "list_item": "li",
+    "strong": "strong",
+    "em": "em",
+    "s": "s",
+    "table": "table",
+    "thead": "thead",
+    "tbody": "tbody",
+    "tr": "tr",
+    "th": "th",
+    "td": "td",
+    "code_inline": "code",
+    "code_block": "pre",
+    "fence": "pre",
+    "hr": "hr",
+}
+"""Elements that a note may hold, by the parser's name; of all else the words stand alone."""
+LINKS = ("http", "https", "mailto")
+
+
+@dataclass(frozen=True)
+class NotePiece:
+    """A piece of a note: an element with its pieces, or text where there is no element.
+
+    Parameters
+    ----------
+    tag : str
+    text : str
+    inner : tuple of NotePiece
+    href : str
+        Of a link.
+    """
+
+    tag: str
+    text: str = ""
+    inner: tuple[NotePiece, ...] = ()
+    href: str = ""
+
+
+def with_notes(made: Sequence[Section], text: str) -> tuple[Section, ...]:
+    """Return the sections of a page with the notes before the origin of the numbers."""
+    if not text.strip():
+        return tuple(made)
+    note = Section("notes", "Notes", "Intended use, limits, approval", "notes", NOTHING, nodes(text))
+    places = [place for place, section in enumerate(made) if section.id == "provenance"]
+    place = places[0] if places else len(made)
+    return (*made[:place], note, *made[place:])
+
+
+def nodes(text: str) -> tuple[NotePiece, ...]:
+    """Return the pieces of a Markdown text.
+
+    Examples
+    --------
+    >>> [(node.tag, [inner.tag for inner in node.inner]) for node in nodes("# For *triage* <b>")]
+    [('h3', ['', 'em', ''])]
+    """
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table").enable("strikethrough")
+    return tuple(_placed(SyntaxTreeNode(reader.parse(text))))
+
+
+def _placed(parent: SyntaxTreeNode) -> Iterator[NotePiece]:
+    for node in parent.children:
+        yield from _node(node)
+
+
+def _node(node: SyntaxTreeNode) -> Iterator[NotePiece]:
+    if node.type in ALIKE or node.type == "text":
+        yield NotePiece("", ALIKE.get(node.type, node.content))
+    elif node.type == "heading":
+        yield NotePiece("h3" if node.tag in ("h1", "h2") else "h4", inner=tuple(_placed(node)))
+    elif node.type == "link" and urlsplit(href := str(node.attrs.get("href", ""))).scheme in LINKS:
+        yield NotePiece("a", inner=tuple(_placed(node)), href=href)
+    elif node.type == "image":
+        yield NotePiece("", node.content)
+    elif node.type in PLACED:
+        yield NotePiece(
+            PLACED[node.type], node.content, () if node.is_nested is False else tuple(_placed(node))
+        )
+    else:
+        yield from _placed(node)
+
+
+ORIGINS = {
+    "default": "the default, not a choice",
+    "given": "given",
+    "tuned": "chosen on other rows",
+    "cross-fitted": "cross-fitted on these rows",
+    "predictions": "the logged predictions agree with it",
+}
+
+
+def provenance_section(ev: Evaluation) -> Section:
+    """Return the origin of an evaluation."""
+    return origin("Where the numbers come from", _facts(ev), ev.provenance.command)
+
+
+def origin(title: str, facts: Iterable[tuple[str, Sentence]], command: str) -> Section:
+    """Return names and values, empty ones left out, and the command that makes the page again."""
+    again = (Heading("Make this report again"), Command(command)) if command else ()
+    summary = say("Enough to repeat or to doubt them.")
+    told = Facts(tuple((name, value) for name, value in facts if value))
+    return Section.of("provenance", "Provenance", title, summary, told, *again)
+
+
+def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
+    p = ev.provenance
+    known = {name: value for name in KEPT if (value := str(getattr(p, name)))}
+    run, experiment = tell(ev, "`{run_id}`", known), tell(ev, "in experiment “{experiment}”", known)
+    rows, digest = say("{rows:count} {rows:row|rows}", rows=ev.rows), tell(ev, ", sha256 `{sha256}`", known)
+    made = tell(ev, "{made}", made=in_utc(p.made) or None)
+    clustered, clusters = "{clusters} of {rows} rows; intervals are by cluster", ev.clusters
+    counted = {"rows": count(ev.rows), "clusters": None if clusters is None else count(clusters)}
+    whole = "truth and ids of the {units}, sha256 `{digest}`"
+    return [
+        ("MLflow run", run + experiment),
+        ("Data set", say("{dataset}", dataset=p.dataset)),
+        ("Predictions", tell(ev, "`{source}`,", known) + joined(rows, digest)),
+        ("Columns", listed([say("{role} `{name}`", role=role, name=name) for role, name in p.columns])),
+        ("Positive class", _positive(ev)),
+        ("Threshold", _threshold(ev)),
+        ("Parser", tell(ev, "`{parser}`", known)),
+        ("Weights", say("each row counts by its weight" if ev.weighted else "")),
+        ("Clusters", tell(ev, clustered, counted)),
+        ("Rows", tell(ev, whole, digest=ev.truth_digest or None)),
+        ("Model", tell(ev, "`{model}`", known)),
+        ("Notes", dotted([say("{note}", note=note) for note in ev.remarks])),
+        ("Example texts", _texts(ev)),
+        ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
+        ("Made", made + tell(ev, "from commit `{commit}`", known)),
+        ("Tracking server", tell(ev, "`{tracking}`", known)),
+    ]
+
+
+KEPT = ("run_id", "experiment", "source", "sha256", "parser", "model", "commit", "tracking")
+"""What a provenance may hold, told where it does."""
+
+
+def _positive(ev: Evaluation) -> Sentence:
+    if not isinstance(ev.space, Binary):
+        return Sentence()
+    raw = {name: label for label, name in ev.provenance.label_names}
+    shown = [f"“{name}”" + (f" ({raw[name]} in the data)" if name in raw else "") for name in ev.space.names]
+    return say("{positive}, against {negative}", positive=shown[1], negative=shown[0])
+
+
+def _threshold(ev: Evaluation) -> Sentence:
+    if ev.threshold is None:
+        return Sentence()
+    now = one_threshold(ev)
+    if now is None:
+        return say("one per label: {origin}", origin=ORIGINS[ev.threshold.origin])
+    return say("{threshold}: " + ORIGINS[ev.threshold.origin], threshold=threshold_text(now))
+
+
+def _texts(ev: Evaluation) -> Sentence:
+    inside = any(entry.text or entry.answer for entry in ev.mistakes) or any(
+        texts for _, _, texts in ev.pair_texts
+    )
+    return say("this page holds texts of examples") if inside else say("none are in this page")
+
+
+def in_utc(made: str) -> str:
+    """Return an ISO 8601 time in UTC as people write it; other text as it stands.
+
+    Examples
+    --------
+    >>> in_utc("2026-11-21T15:40:00Z"), in_utc("2026-11-21 15:40 UTC")
+    ('2026-11-21 15:40:00 UTC', '2026-11-21 15:40 UTC')
+    """
+    return made.removesuffix("Z").replace("T", " ", 1) + " UTC" if made.endswith("Z") else made

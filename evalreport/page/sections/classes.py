@@ -1,0 +1,459 @@
+"""Class by class, label by label: weakest first, with counts, intervals and what it is taken for.
+
+Does it work equally well for everyone? The headline metrics of each value of a slice column.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import groupby
+from typing import TypeAlias
+
+from evalreport.core.estimate_format import distance, interval, value_and_interval
+from evalreport.core.format import Style, count, fixed, ratio, threshold
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.parts import ClassResult, Slice
+from evalreport.metrics.catalogue import OF_CALIBRATION, OF_SLICES, find
+from evalreport.metrics.record import Metric
+from evalreport.page.elements import (
+    Cell,
+    Column,
+    Empty,
+    Heading,
+    Note,
+    PagePart,
+    Row,
+    Section,
+    Table,
+    forest_row,
+    interval_cell,
+    value_cell,
+)
+from evalreport.page.evaluation_terms import confidence_percent, tell, units
+from evalreport.page.sentences import NOTHING, Sentence, bracketed, say
+
+DRAWN = 40
+"""Classes up to which the interval of each is drawn, 300 bytes a row; of more it stands in numbers."""
+MOST_ROWS = 2_000
+"""Classes in the table: some 450 bytes each, of a page of at most 2 MB."""
+CONTROLS = 8
+"""Classes from which on the table can be searched and filtered."""
+WEAK, FEW, SKEWED = 0.6, 20, 0.3
+"""F1, examples, and share of its examples by which a class is predicted too often or too seldom, of the
+filters."""
+FILTERS = (("F1 below 0.60", "weak"), ("fewer than 20", "few"), ("over- or underused by 30%", "skewed"))
+UNKNOWN = ("absent", "spurious")
+"""States of a class of which nothing can be measured: it has no examples."""
+MISSING: Result = Undefined("was not computed")
+
+
+def classes_section(ev: Evaluation) -> Section | None:
+    """Return the table of classes (multiclass) or labels (multilabel), with counts of whole rows."""
+    ev = ev.in_rows()
+    match ev.space:
+        case Binary():
+            return None
+        case Multiclass():
+            return _section(ev, "classes", "Class by class", _class_summary(ev))
+        case Multilabel():
+            return _section(ev, "labels", "Label by label", _label_summary(ev))
+
+
+def _section(ev: Evaluation, noun: str, title: str, summary: Sentence) -> Section:
+    name = {"classes": "Classes", "labels": "Labels"}[noun]
+    if not ev.classes:
+        empty = Empty(
+            say("No decisions were logged."),
+            say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
+        )
+        return Section.of(noun, name, title, NOTHING, empty)
+    return Section.of(noun, name, title, summary + _rest(len(ev.classes)), _table(ev, noun))
+
+
+def _rest(total: int) -> Sentence:
+    """Return what is said where the table cannot hold all."""
+    if total <= MOST_ROWS:
+        return NOTHING
+    return say(
+        "These are the weakest {shown:count} of {classes:count}; all are in `classes.csv` of a folder, and "
+        "in `evalreport/classes.json` of a run.",
+        shown=MOST_ROWS,
+        classes=total,
+    )
+
+
+def _class_summary(ev: Evaluation) -> Sentence:
+    summary = say(
+        "Weakest first. “Predicted” is how often the class is predicted relative to how often it is true."
+    )
+    absent = sum(entry.state in UNKNOWN for entry in ev.classes)
+    words = (
+        "{absent:count} {absent:class does|classes do} not occur among these {units}: nothing can be said "
+    )
+    return summary + (tell(ev, words + "of {absent:it|them}.", absent=absent) if absent else NOTHING)
+
+
+def _label_summary(ev: Evaluation) -> Sentence:
+    summary = say("Weakest first.")
+    if ev.score_kind is not None:
+        summary += say("AP is average precision, which needs no threshold.")
+    if _best_known(ev):
+        summary += say(
+            "“Best at” is the threshold with the highest F1 on these rows: an upper bound, not a promise."
+        )
+    return summary
+
+
+def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
+    """Return classes by F1, weakest first; undefined last, in their order."""
+
+    def key(entry: ClassResult) -> tuple[bool, float]:
+        f1 = entry.metrics.get("f1", MISSING).value
+        unknown = f1 is None or entry.state in UNKNOWN
+        return unknown, 0.0 if f1 is None else f1
+
+    return sorted(classes, key=key)
+
+
+def _table(ev: Evaluation, noun: str) -> Table:
+    ordered = order(ev.classes)[:MOST_ROWS]
+    multilabel = noun == "labels"
+    return Table.by(
+        f"{noun}-table",
+        f"Every {'label' if multilabel else 'class'} with its figures",
+        _label_columns(ev) if multilabel else _class_columns(ev, len(ordered) <= DRAWN),
+        ordered,
+        tall=True,
+        filters=FILTERS,
+        marks=map(_marks, ordered),
+        noun=noun if len(ordered) >= CONTROLS else "",
+        find=f"part of a {'label' if multilabel else 'class'} name",
+    )
+
+
+ShownOfClass: TypeAlias = tuple[Column, Callable[[ClassResult], Cell]]
+"""A column: its head, and its cell of a class or label."""
+
+
+def _class_columns(ev: Evaluation, bars: bool) -> list[ShownOfClass]:
+    return [
+        (Column("Class", sorts="up"), _name),
+        (Column(units(ev).capitalize(), "n", "up"), lambda entry: _count(entry.support)),
+        (Column("F1", "n", "up", "ascending"), _f1),
+        (Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "plot"), partial(_drawn, drawn=bars)),
+        (Column("Precision", "n", "up"), partial(_metric, name="precision", style="percent")),
+        (Column("Recall", "n", "up"), partial(_metric, name="recall", style="percent")),
+        (Column("Predicted", "n", "down"), _used),
+        (Column("Most often read as", "text", "up"), _read_as),
+    ]
+
+
+def _count(rows: float) -> Cell:
+    return Cell(count(rows), sort=rows)
+
+
+def _metric(entry: ClassResult, *, name: str, style: Style) -> Cell:
+    return value_cell(entry.metrics.get(name, MISSING), style)
+
+
+def _name(entry: ClassResult) -> Cell:
+    states = {
+        "ok": "",
+        "absent": "does not occur",
+        "never_predicted": "never predicted",
+        "spurious": "predicted, never true",
+    }
+    return Cell(str(entry.label), sub=states[entry.state])
+
+
+def _f1(entry: ClassResult) -> Cell:
+    """Sorted by F1, but what cannot be measured comes last."""
+    return Cell("–", "n") if entry.state in UNKNOWN else _metric(entry, name="f1", style="ratio")
+
+
+def _drawn(entry: ClassResult, *, drawn: bool) -> Cell:
+    """The interval as a dot on an axis from 0 to 1; of very many classes in numbers alone."""
+    f1 = entry.metrics.get("f1", MISSING)
+    if entry.state in UNKNOWN or not isinstance(f1, Estimate):
+        return Cell("–", "none")
+    shown = interval(f1, "ratio")
+    return Cell(shown, track=forest_row("f1", "F1", NOTHING, f1, "ratio") if drawn else None)
+
+
+def _used(entry: ClassResult) -> Cell:
+    if not entry.support:
+        return Cell("–", "n")
+    times = entry.predicted / entry.support
+    return Cell(fixed(times, 2) + "×", "n", round(times, 4))
+
+
+def _read_as(entry: ClassResult) -> Cell:
+    if not entry.confusions:
+        return Cell("–", "text")
+    first = entry.confusions[0]
+    name = "not readable" if first.label is None else str(first.label)
+    return Cell(f"{name} ({count(first.weight)})", "text", first.weight)
+
+
+def _label_columns(ev: Evaluation) -> list[ShownOfClass]:
+    shown: list[ShownOfClass] = [
+        (Column("Label", sorts="up"), _name),
+        (Column(units(ev).capitalize(), "n", "up"), lambda entry: _count(entry.support)),
+        (Column("Found", "n", "up"), lambda entry: _count(entry.right)),
+        (Column("Left out", "n", "down"), lambda entry: _count(entry.support - entry.right)),
+        (Column("Added wrongly", "n", "down"), lambda entry: _count(entry.predicted - entry.right)),
+        (Column("Precision", "n", "up"), partial(_metric, name="precision", style="percent")),
+        (Column("Recall", "n", "up"), partial(_metric, name="recall", style="percent")),
+        (Column(f"Recall {confidence_percent(ev)}", "n"), _recall_interval),
+        (Column("F1", "q", "up", "ascending"), _f1),
+    ]
+    if ev.score_kind is not None:
+        shown.append((Column("AP", "n", "up"), partial(_metric, name="average_precision", style="ratio")))
+        shown.append((Column("AUC", "n", "up"), partial(_metric, name="roc_auc", style="ratio")))
+    if len({entry.threshold for entry in ev.classes}) > 1:
+        shown.append((Column("Threshold", "n", "up"), lambda entry: _cut(entry.threshold)))
+    if _best_known(ev):
+        shown.append((Column("Best at", "n", "up"), lambda entry: _cut(_best(entry)[0])))
+        shown.append((Column("F1 there", "n", "up"), _best_f1))
+    return shown
+
+
+def _recall_interval(entry: ClassResult) -> Cell:
+    return interval_cell(entry.metrics.get("recall", MISSING), "percent")
+
+
+def _best_known(ev: Evaluation) -> bool:
+    return any(entry.best is not None for entry in ev.classes)
+
+
+def _best(entry: ClassResult) -> tuple[float | None, float | None]:
+    """The threshold with the highest F1, and that F1, of a label that has examples."""
+    return entry.best if entry.best is not None and entry.support else (None, None)
+
+
+def _best_f1(entry: ClassResult) -> Cell:
+    _, there = _best(entry)
+    return Cell("–" if there is None else ratio(there), "n", there)
+
+
+def _cut(at: float | None) -> Cell:
+    if at is None:
+        return Cell("–", "n")
+    return Cell(threshold(at), "n", at if math.isfinite(at) else None)
+
+
+def _marks(entry: ClassResult) -> str:
+    f1 = entry.metrics.get("f1", MISSING)
+    found = []
+    if isinstance(f1, Estimate) and f1.value < WEAK and entry.support:
+        found.append("weak")
+    if entry.support < FEW:
+        found.append("few")
+    if entry.support and abs(entry.predicted / entry.support - 1) > SKEWED:
+        found.append("skewed")
+    return " ".join(found)
+
+
+SURE = 0.05
+"""Adjusted p-value below which a slice is said to differ from the rest."""
+SHOWN = 2
+"""Metrics that are shown of each slice."""
+PARITY = {
+    "predicted_positive_rate": "Predicted positive rate (demographic parity)",
+    "recall": "Recall (equal opportunity)",
+    "equalized_odds": "Worse of recall and false positive rate (equalized odds)",
+}
+"""What gaps between groups are known as."""
+MOST = 30
+"""Values of a column that are shown, the weakest first."""
+
+
+def groups_section(ev: Evaluation) -> Section:
+    """Return the slices of an evaluation."""
+    title = "Does it work equally well for everyone?"
+    if not ev.slices:
+        words = "To see whether some {units} get worse answers, log a column such as `language` and pass "
+        empty = Empty(say("No slice column was named."), tell(ev, words + "`--slice language`."))
+        return Section.of("groups", "Groups", title, NOTHING, empty)
+    columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
+    summary = NOTHING
+    for name, found in columns:
+        summary += _verdict(ev, name, found) + _furthest(ev, name)
+    summary += tell(ev, "Groups with fewer than ten {units} show counts, not rates.")
+    parts = [part for place, pair in enumerate(columns) for part in _split(ev, place, *pair)]
+    return Section.of("groups", "Groups", title, summary, *parts)
+
+
+def headline(ev: Evaluation) -> tuple[Metric, ...]:
+    """Return the metrics that slices are judged by."""
+    known = {name for part in ev.slices for name in part.metrics}
+    return tuple(find(name, ev.task) for name in OF_SLICES[ev.task] if name in known)[:SHOWN]
+
+
+def _furthest(ev: Evaluation, column: str) -> Sentence:
+    """The gap between groups by what they are judged by, and how surely the smallest group is known."""
+    judged = {metric.name for metric in headline(ev)}
+    among = [one for one in ev.disparities if one.column == column and one.metric in judged]
+    one = among[0] if among else None
+    if one is None or not isinstance(one.difference, Estimate) or one.difference.low is None:
+        return NOTHING
+    metric = find(one.metric, ev.task)
+    words = f"{metric.title} differs by {{gap}} between {{one.lowest}} and {{one.highest}}."
+    apart = one.difference
+    gap = bracketed(*distance(apart, metric.style), gap=apart.value, gap_low=apart.low, gap_high=apart.high)
+    told = say(words, {"one": one}, gap=gap)
+    if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
+        words = (
+            "The smallest group, {one.smallest}, has {one.smallest_rows:count} {one.smallest_rows:units}: "
+        )
+        words += f"its own value may be anywhere from {{one.smallest_value:{metric.style} interval}}."
+        told += tell(ev, words, {"one": one})
+    return told
+
+
+def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
+    """The table of one column, under its name."""
+    metrics, level = headline(ev), f"{confidence_percent(ev)} interval"
+    ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0].name if metrics else ""))
+    measured = (head for metric in metrics for head in (metric.title, Column(level, "plot")))
+    heads = ("Group", units(ev).capitalize(), *measured, Column("Compared with the rest"))
+    yield Heading(column)
+    yield Table.of(f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST]))
+    yield from _calibrated(ev, place, column, ordered[:MOST])
+    yield from _apart(ev, place, column)
+    if len(ordered) > MOST:
+        yield Note(say("{more:count} more groups are in evaluation.json.", more=len(ordered) - MOST))
+
+
+def _calibrated(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
+    """The table of what the probabilities of each group are judged by."""
+    metrics = [find(name, ev.task) for name in OF_CALIBRATION[ev.task]]
+    if not any(isinstance(part.metrics.get(metric.name), Estimate) for part in found for metric in metrics):
+        return
+    level = f"{confidence_percent(ev)} interval"
+    heads = (
+        "Group",
+        units(ev).capitalize(),
+        *(head for metric in metrics for head in (metric.title, level)),
+        "Compared with the rest",
+    )
+    rows = (
+        (
+            part.value,
+            count(part.rows),
+            *(text for metric in metrics for text in _judged(part, metric)),
+            "; ".join(_differences(part, metrics)) or "No significant difference",
+        )
+        for part in found
+    )
+    yield Table.of(f"calibration-{place}", f"Calibration by {column} (1 is ideal)", heads, rows)
+
+
+def _judged(part: Slice, metric: Metric) -> tuple[str, str]:
+    result = part.metrics.get(metric.name)
+    return ("–", "too few to say") if result is None else _ratio(result)
+
+
+def _apart(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
+    """How far the groups of a column lie apart, metric by metric."""
+    found = [one for one in ev.disparities if one.column == column and one.groups > 1]
+    if not found:
+        return
+    level = f"{confidence_percent(ev)} interval"
+    heads = ("Between groups", "Greatest gap", level, "Least / greatest", level, "From", "To")
+    rows = (
+        (
+            PARITY.get(one.metric) or find(one.metric, ev.task).title,
+            *_apart_by(one.difference, _style(ev, one.metric)),
+            *_ratio(one.ratio),
+            one.lowest,
+            one.highest,
+        )
+        for one in found
+    )
+    yield Table.of(f"gaps-{place}", f"Gaps by {column}", heads, rows)
+
+
+def _style(ev: Evaluation, name: str) -> Style:
+    return "percent" if name in PARITY else find(name, ev.task).style
+
+
+def _apart_by(result: Result, style: Style) -> tuple[str, str]:
+    """A gap and its interval; those of rates are in points."""
+    return ("–", result.reason) if isinstance(result, Undefined) else distance(result, style)
+
+
+def _ratio(result: Result) -> tuple[str, str]:
+    return ("–", result.reason) if isinstance(result, Undefined) else value_and_interval(result, "ratio")
+
+
+def _worst_first(part: Slice, name: str) -> tuple[bool, float]:
+    value = part.metrics[name].value if name in part.metrics else None
+    return value is None, 0.0 if value is None else value
+
+
+def _row(ev: Evaluation, part: Slice) -> Row:
+    cells = (cell for metric in headline(ev) for cell in _measured(part, metric))
+    return (
+        part.value,
+        count(part.rows),
+        *cells,
+        "; ".join(_differences(part, headline(ev))) or "No difference demonstrated",
+    )
+
+
+def _measured(part: Slice, metric: Metric) -> tuple[Cell | str, Cell]:
+    """A metric of a group and its interval, drawn."""
+    result = part.metrics.get(metric.name)
+    if part.too_few or not isinstance(result, Estimate):
+        return "–", Cell("too few to say" if part.too_few else "undefined", "none")
+    row = forest_row(metric.name, metric.title, NOTHING, result, metric.style)
+    return row.estimate, Cell(row.interval, track=row)
+
+
+def _differences(part: Slice, metrics: Iterable[Metric]) -> Iterator[str]:
+    for metric in metrics:
+        manner = differs(part.differences.get(metric.name), part.p_adjusted.get(metric.name))
+        if manner:
+            yield f"{metric.title} {manner} than the rest"
+
+
+def differs(difference: Result | None, p_adjusted: float | None) -> str:
+    """Return ``lower`` or ``higher`` when a slice is shown to differ from the rest, else nothing.
+
+    Examples
+    --------
+    >>> differs(Estimate(-0.2, 50, -0.3, -0.1), 0.01), differs(Estimate(-0.2, 50, -0.5, 0.1), 0.4)
+    ('lower', '')
+    """
+    if not isinstance(difference, Estimate) or difference.low is None or difference.high is None:
+        return ""
+    if p_adjusted is not None and p_adjusted >= SURE:
+        return ""
+    return "lower" if difference.high < 0 else "higher" if difference.low > 0 else ""
+
+
+def _verdict(ev: Evaluation, column: str, found: list[Slice]) -> Sentence:
+    """The weakest value of the column, and whether it is shown to be weaker than the rest."""
+    metrics = headline(ev)
+    if not metrics:
+        return NOTHING
+    name, title, style = metrics[0].name, metrics[0].title, metrics[0].style
+    judged = [part for part in found if isinstance(part.metrics.get(name), Estimate)]
+    if len(judged) < 2:
+        return NOTHING
+    weakest = min(judged, key=lambda part: part.metrics[name].value or 0.0)
+    value = weakest.metrics[name]
+    shown = differs(weakest.differences.get(name), weakest.p_adjusted.get(name)) == "lower"
+    how = "lower than the rest" if shown else "but no difference from the rest is demonstrated"
+    return say(
+        f"{title} is lowest for *{{value}}* of {{column}} ({{slice_low:{style}}}), {how}.",
+        value=weakest.value,
+        column=column,
+        slice_low=value if isinstance(value, Estimate) else 0.0,
+        of=weakest.rows,
+    )

@@ -1,0 +1,253 @@
+"""When to let it answer alone: accuracy against the share of rows answered.
+
+Numbers chosen together, one per label: what they reach where they were chosen, and elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evalreport.core.estimate_format import beside, interval, shown_value, valued
+from evalreport.core.format import count, percent
+from evalreport.core.format import threshold as threshold_text
+from evalreport.core.result import Undefined
+from evalreport.curves.curve import Curve
+from evalreport.curves.multiclass import MulticlassCurves
+from evalreport.data.labels import Multiclass
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.threshold_selection import PLAIN
+from evalreport.page.charts import LEFT, Axes, Chart, Label, Path, clearest, x_axis, y_axis
+from evalreport.page.elements import Cell, Column, Empty, Row, Section, Table
+from evalreport.page.evaluation_terms import (
+    estimate,
+    is_text,
+    known,
+    objective_style,
+    objective_title,
+    of_weights,
+    tell,
+    units,
+)
+from evalreport.page.sections.curves import spread
+from evalreport.page.sections.threshold import Meter, Preset, whole
+from evalreport.page.sentences import NOTHING, say
+from evalreport.thresholds.best_threshold import Cutoff, Method, Tuned
+
+WANTED = ((0.9, "90% right"), (0.95, "95% right"), (0.99, "99% right"))
+ROWS = 19
+"""Rows of the table of confidences, spread evenly: one to a screen of a phone (chosen by eye)."""
+
+
+@dataclass(frozen=True)
+class CutoffBody:
+    """Slider, presets, counts (answered, wrong among them, left to a person), chart and table."""
+
+    shown: str
+    start: int
+    last: int
+    presets: tuple[Preset, ...]
+    answered: str
+    wrong: str
+    person: str
+    meters: tuple[Meter, ...]
+    chart: Chart
+    values: Table
+
+
+def cutoff_section(ev: Evaluation, asked: Iterable[Cutoff] = ()) -> Section | None:
+    """Return the cut-off section of a multiclass evaluation; with cut-offs that were chosen, at these."""
+    if not isinstance(ev.space, Multiclass):
+        return None
+    found = known(ev.curves)
+    if not isinstance(found, MulticlassCurves) or isinstance(found.coverage, Undefined):
+        return _no_scores(ev)
+    return _section(ev, found.coverage, tuple(asked))
+
+
+def _no_scores(ev: Evaluation) -> Section:
+    kind = "No scores were logged." if ev.score_kind is None else "The scores are no probabilities."
+    then = ", for instance from token log-probabilities, and" if is_text(ev) else ", then"
+    remedy = f"A label alone cannot be moved along a threshold. Log one probability per class{then} run "
+    empty = Empty(say(kind), say(remedy + "`evalreport log` again."))
+    title = "Thresholds and curves" if ev.score_kind is None else "When to let it answer alone"
+    return Section.of("cutoff", "Thresholds", title, NOTHING, empty)
+
+
+def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section:
+    points = _points(ev, curve, asked)
+    presets = _presets(points, asked)
+    start = presets[1].place if len(presets) > 1 else presets[0].place
+    here = points[start]
+    body = CutoffBody(
+        shown=threshold_text(here.t),
+        start=start,
+        last=len(points) - 1,
+        presets=presets,
+        answered=count(here.answered),
+        wrong=count(here.answered - here.right),
+        person=count(ev.weight - here.answered),
+        meters=_meters(ev, here),
+        chart=_chart(ev, curve, here),
+        values=_values(ev, points, presets),
+    )
+    words = "With {classes:count} classes there is no single threshold; the useful knob is the confidence "
+    summary = tell(ev, words + "below which a person decides.") + of_weights(ev)
+    data = {
+        "t": [0 if math.isinf(p.t) else float(f"{p.t:.9g}") for p in points],
+        "answered": whole(np.array([p.answered for p in points])),
+        "right": whole(np.array([p.right for p in points])),
+        "n": ev.weight,
+        "rows": ev.rows,
+        "unit": units(ev),
+    }
+    return Section(
+        "cutoff", "Confidence cut-off", "When to let it answer alone", "cutoff", summary, body, data
+    )
+
+
+@dataclass(frozen=True)
+class CutoffPoint:
+    """Rows answered at a confidence of at least `t`, and how many of them rightly."""
+
+    t: float
+    answered: float
+    right: float
+
+
+def _points(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> list[CutoffPoint]:
+    """From answering everything to answering almost nothing, through what was chosen."""
+    places = [*zip(curve.threshold or (), curve.x, curve.y, strict=True)]
+    chosen = {cut.threshold: (cut.threshold, cut.coverage, cut.accuracy) for cut in asked}
+    found = [
+        CutoffPoint(t, _rounded(ev, x * ev.weight), _rounded(ev, x * y * ev.weight))
+        for t, x, y in [*(place for place in places if place[0] not in chosen), *chosen.values()]
+        if math.isfinite(t)
+    ]
+    return sorted(found, key=lambda point: point.t)
+
+
+def _rounded(ev: Evaluation, value: float) -> float:
+    """Counts of rows are whole; shares of them come back as such."""
+    return value if ev.weighted else float(round(value))
+
+
+def _presets(points: list[CutoffPoint], asked: tuple[Cutoff, ...]) -> tuple[Preset, ...]:
+    found = [Preset("all", "Answer all", 0)]
+    if asked:
+        at = {point.t: place for place, point in enumerate(points)}
+        named = ((cut.wanted, at.get(cut.threshold)) for cut in asked)
+        return (*found, *(Preset(f"{w:g}", f"{w * 100:.10g}% right", place) for w, place in named if place))
+    for wanted, title in WANTED:
+        place = next((i for i, p in enumerate(points) if p.answered and p.right / p.answered >= wanted), None)
+        if place and place != found[-1].place:
+            found.append(Preset(f"{wanted:g}", title, place))
+    return tuple(found)
+
+
+def _meters(ev: Evaluation, p: CutoffPoint) -> tuple[Meter, ...]:
+    answered, right = p.answered / ev.weight, p.right / p.answered
+    return (
+        Meter("answered", "Answered automatically", percent(answered, ev.rows), round(100 * answered)),
+        Meter("right", "Right among those", percent(right, p.answered), round(100 * right)),
+    )
+
+
+def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
+    axes = Axes(x_axis(0, 1, "Share answered automatically"), y_axis(0, 1, "Accuracy of those answered ↑"))
+    accuracy = estimate(ev, "accuracy")
+    base = 0.0 if accuracy is None else accuracy.value
+    near = axes.outline(curve.x, curve.y)
+    words = f"answer everything: {percent(base) if accuracy is None else valued(accuracy, 'percent')}"
+    spot = clearest([(LEFT + 6, axes.up(base) + 14), (LEFT + 6, axes.up(base) - 5)], 150, near)
+    described = "Share of {units} answered against accuracy among them; answering everything "
+    return Chart(
+        id="coverage",
+        title="Accuracy against coverage",
+        note=say("Further up and right is better."),
+        description=tell(ev, described + "gives {accuracy:percent}.", accuracy=accuracy or base),
+        axes=axes,
+        paths=(Path("guide", axes.level(base)), Path("line", axes.polyline(curve.x, curve.y, steps=True))),
+        labels=(Label(*spot, words),),
+        ring=(axes.across(here.answered / ev.weight), axes.up(here.right / here.answered)),
+    )
+
+
+def _values(ev: Evaluation, points: list[CutoffPoint], presets: tuple[Preset, ...]) -> Table:
+    named = {preset.place: preset.title for preset in presets}
+    places = sorted({*spread(len(points), ROWS), *named})
+    rows = [
+        (
+            named.get(place, "confidence"),
+            threshold_text(points[place].t),
+            count(points[place].answered),
+            count(points[place].answered - points[place].right),
+            *(meter.shown for meter in _meters(ev, points[place])),
+        )
+        for place in places
+    ]
+    heads = ("At", "Confidence", "Answered", "Wrong", "Share answered", "Right among those")
+    return Table.of("cutoff-values", "Answered and right by confidence", heads, rows)
+
+
+HOW: Mapping[Method, str] = {
+    "exact": "exact: no others reach more",
+    "bayes": "from the costs alone",
+    "coordinate ascent": "one label at a time, each move exact",
+    "optuna": "searched by Optuna",
+}
+
+
+def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
+    """Return one row per objective: on the rows of the choice, elsewhere, and there without a choice.
+
+    Parameters
+    ----------
+    id : str
+        Of the element.
+    found : sequence of Tuned
+        At least one.
+
+    Examples
+    --------
+    >>> from evalreport.core.result import Estimate
+    >>> rows = (Estimate(0.4, 50, 0.3, 0.5), "other rows")
+    >>> found = Tuned("f1_micro", {"a": 0.3}, 0.45, *rows, "exact", {"0.5": 0.2}, without=0.21)
+    >>> table = tuned_table("tuned", [found])
+    >>> [cell.words for cell in table.rows[0]]
+    ['Micro F1', '0.45', '0.40', '0.30 to 0.50', '0.21', 'exact: no others reach more']
+    """
+    plain = next((name for name in PLAIN if all(name in choice.starts for choice in found)), None)
+    titles = ["Where chosen", "Elsewhere", "Its interval"]
+    titles += [] if plain is None else [f"There with {PLAIN[plain]}"]
+    rows = (_row(choice, plain) for choice in found)
+    return Table.of(id, "What is reached", ("For", *titles, Column("How", "text")), rows)
+
+
+def _row(choice: Tuned, plain: str | None) -> Row:
+    elsewhere, style = choice.out_of_sample.value, objective_style(choice.objective)
+    unaided = "–" if choice.without is None else beside(choice.without, elsewhere, style)
+    return (
+        objective_title(choice.objective),
+        beside(choice.apparent, elsewhere, style),
+        Cell(shown_value(elsewhere, style), sub=_where(choice)),
+        interval(elsewhere, style),
+        *(() if plain is None else (unaided,)),
+        how(choice),
+    )
+
+
+def how(choice: Tuned) -> str:
+    """Return how numbers were chosen; of a search that found nothing better, where it started from."""
+    points = choice.trials.trials if choice.trials is not None else ()
+    if points and choice.apparent == points[0].values[0]:
+        return "the best start, which Optuna did not better"
+    return HOW[choice.method]
+
+
+def _where(choice: Tuned) -> str:
+    value = choice.out_of_sample.value
+    return choice.out_of_sample.method if value.value is not None else str(value.reason)

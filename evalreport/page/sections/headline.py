@@ -1,0 +1,321 @@
+"""The headline: one sentence of counts, the failing half in the colour of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from evalreport.core.format import count, of_how_many
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.parts import ClassResult
+from evalreport.findings.chance import Skill, by_order, decision_skill, ranking_skill
+from evalreport.findings.confusions import kinship
+from evalreport.findings.skill import REVERSED
+from evalreport.page.evaluation_terms import (
+    SMALL_TABLE,
+    complement,
+    estimate,
+    four_counts,
+    is_text,
+    majority,
+    mistakes,
+    tell,
+    unread,
+)
+from evalreport.page.sentences import NOTHING, Sentence, compared, quoted, say, shortened
+from evalreport.statistics.confusion import BinaryCounts
+
+LENGTH = 120
+"""Characters that a headline should not exceed."""
+SMALL = 1000
+"""Rows below which counts stand in place of percentages."""
+POOR = 0.2
+"""Recall below which a class is named in the headline."""
+MANY = 0.25
+"""Share of mistakes inside families from which on the families are the headline."""
+
+
+def headline(ev: Evaluation) -> Sentence:
+    """Return the verdict in one sentence, with counts of whole rows."""
+    ev = ev.in_rows()
+    if mistakes(ev) == 0 and not _one_sided(ev):
+        return tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.rows)
+    skill = ranking_skill(ev) if mistakes(ev) is None else decision_skill(ev)
+    if skill is not None and skill != "demonstrated":
+        return _no_better(ev, skill)
+    match ev.space:
+        case Binary():
+            return _text(ev) if is_text(ev) else _binary(ev)
+        case Multiclass():
+            return _text(ev) if is_text(ev) else _multiclass(ev)
+        case Multilabel():
+            return _multilabel(ev)
+
+
+def _one_sided(ev: Evaluation) -> bool:
+    counts = four_counts(ev)
+    return counts is not None and (counts.positives == 0 or counts.negatives == 0)
+
+
+LACKING: Mapping[Skill, str] = {
+    "none": "_No better than {rival}:_",
+    "barely": "_Barely better than {rival}:_",
+    "not_demonstrated": "_Not demonstrated to beat {rival}:_",
+    "reversed": "_Worse than {rival}:_",
+}
+"""How a model without demonstrated skill is introduced."""
+
+
+def _no_better(ev: Evaluation, skill: Skill) -> Sentence:
+    match ev.space:
+        case Binary():
+            return _binary_no_better(ev, skill)
+        case Multiclass():
+            return _multiclass_no_better(ev, skill)
+        case Multilabel():
+            f1 = estimate(ev, "f1_micro")
+            if f1 is None:
+                return say(LACKING[skill], rival="chance") + _multilabel(ev)
+            level = compared("level", ev.no_skill["f1_micro"], f1, "ratio")
+            words = "micro F1 {f1_micro:ratio} against {level}."
+            return say(LACKING[skill], rival="adding labels without looking") + tell(ev, words, level=level)
+
+
+def _binary_no_better(ev: Evaluation, skill: Skill) -> Sentence:
+    counts = four_counts(ev)
+    if counts is None:
+        words = "it ranks {positives} above {negatives} {auc:percent} of the time."
+        auc = estimate(ev, "roc_auc")
+        return say(LACKING[skill], rival="chance") + tell(ev, words, auc=0.5 if auc is None else auc)
+    always = ev.space.names[0] if counts.negatives >= counts.positives else ev.space.names[1]
+    words = "it finds {tp:count} of {p:count} {p:positives} and flags {fp:count} of {n:count} {n:negatives}."
+    return say(LACKING[skill], rival=_always(always)) + _counted(ev, words, counts)
+
+
+def _counted(ev: Evaluation, words: str, counts: BinaryCounts) -> Sentence:
+    """Say with these words how many of the {p} positives and {n} negatives are right or wrong."""
+    four = {"tp": counts.tp, "fn": counts.fn, "fp": counts.fp}
+    return tell(ev, words, p=counts.positives, n=counts.negatives, **four)
+
+
+def _always(label: str) -> Sentence:
+    return say("_always saying {label:quoted}_", label=label)
+
+
+AGAINST_ORDER: Mapping[Skill, str] = {
+    "none": "_No better than chance:_",
+    "not_demonstrated": "_Not significantly better than chance:_",
+    "reversed": "_The predictions run against the order:_",
+}
+"""How predictions that do not follow the order of the labels are introduced."""
+
+
+def _ordered_no_better(ev: Evaluation, skill: Skill, kappa: Estimate) -> Sentence:
+    lead = say("_The order is reversed:_" if kappa.value < REVERSED else AGAINST_ORDER[skill])
+    words = "quadratic weighted kappa is {kappa:ratio} ({kappa:ratio interval})."
+    return lead + tell(ev, words, kappa=kappa)
+
+
+def _multiclass_no_better(ev: Evaluation, skill: Skill) -> Sentence:
+    counts, kappa = ev.confusion, by_order(ev)
+    if counts is None:
+        return NOTHING
+    if kappa is not None:
+        return _ordered_no_better(ev, skill, kappa)
+    right, most = float(counts.marginals.tp.sum()), float(counts.marginals.support.max())
+    words = "right for {right:count} of {n:count} {n:units}, against {always:count}."
+    told = tell(ev, words, right=right, n=counts.total, always=most)
+    return say(LACKING[skill], rival=_always(majority(ev, counts))) + told
+
+
+def _binary(ev: Evaluation) -> Sentence:
+    counts = four_counts(ev)
+    if counts is None:
+        words = "Ranks {positives} above {negatives} {auc:percent} of the time; _no threshold was given_, so "
+        one = "All {n:count} {n:units} are of one class, and _no threshold was given_: nothing is judged."
+        ranks = tell(ev, words + "it decides nothing.", auc=estimate(ev, "roc_auc"))
+        return ranks or tell(ev, one, n=ev.rows)
+    return found(ev, counts) + alarms(ev, counts)
+
+
+def found(ev: Evaluation, counts: BinaryCounts) -> Sentence:
+    """Return the first half of a binary headline: positives found and missed."""
+    if counts.positives == 0:
+        return tell(ev, "_No {positive} occurs_, so recall cannot be measured;")
+    if counts.fn == 0:
+        every = "the only {positive};" if counts.positives == 1 else "all {p:count} {p:positives};"
+        return _counted(ev, "Finds " + every, counts)
+    return _counted(ev, "Finds {tp:count} of {p:count} {p:positives} and _misses {fn:count}_;", counts)
+
+
+def alarms(ev: Evaluation, counts: BinaryCounts) -> Sentence:
+    """Return the second half of a binary headline: negatives flagged."""
+    if counts.negatives == 0:
+        return tell(ev, "_no {negative} occurs_, so false alarms cannot be measured.")
+    if counts.fp == 0:
+        return _counted(ev, "none of {n:count} {n:negatives} is flagged by mistake.", counts)
+    words = "{fp:count} of {n:count} {n:negatives} {fp:is|are} flagged by mistake."
+    return _counted(ev, words, counts)
+
+
+def _multiclass(ev: Evaluation) -> Sentence:
+    if ev.confusion is None:
+        return NOTHING
+    lead = right_for(ev)
+    if by_order(ev) is not None:
+        return lead + (_blind(ev) or _near_misses(ev))
+    for rest in (_blind(ev), _poor(ev), _families(ev), _top_pair(ev)):
+        if rest:
+            return lead + rest
+    return lead
+
+
+def _near_misses(ev: Evaluation) -> Sentence:
+    """How many mistakes on an order are but one step off."""
+    counts, wrong = ev.confusion, mistakes(ev)
+    if counts is None or not wrong:
+        return NOTHING
+    near = float(counts.weight[abs(counts.rows - counts.columns) == 1].sum())
+    words = "{near:count} of {wrong:count} {wrong:mistake|mistakes} {near:is|are} one step off; "
+    words += "quadratic weighted kappa {kappa:ratio}."
+    return tell(ev, words, near=near, wrong=wrong, kappa=by_order(ev))
+
+
+def right_for(ev: Evaluation) -> Sentence:
+    """Return how often the answer was right: a count below 1,000 rows, else k in 10."""
+    if ev.confusion is None:
+        return NOTHING
+    total, right = ev.confusion.total, float(ev.confusion.marginals.tp.sum())
+    share = of_how_many(right / total)
+    if total < SMALL or share is None:
+        return tell(ev, "Right for {right:count} of {n:count} {n:units}.", right=right, n=total)
+    return tell(ev, "Right for {k:count} {k:units} in {size:count}.", k=share[0], size=share[1])
+
+
+def never_predicted(ev: Evaluation) -> list[ClassResult]:
+    """Return classes that occur and are never predicted."""
+    return [entry for entry in ev.classes if entry.state == "never_predicted"]
+
+
+def _blind(ev: Evaluation) -> Sentence:
+    blind = never_predicted(ev)
+    if not blind:
+        return NOTHING
+    if len(blind) == 1:
+        words = "_It never answers {label:quoted}_, though {support:count} are."
+        return say(words, label=str(blind[0].label), support=blind[0].support)
+    return tell(ev, "_{blind:count} of {classes:count} classes are never predicted._", blind=len(blind))
+
+
+def _poor(ev: Evaluation) -> Sentence:
+    poor = [entry for entry in ev.classes if entry.support > 0 and entry.right / entry.support < POOR]
+    if not poor:
+        return NOTHING
+    if len(poor) == 1:
+        words = "_It finds only {found:count} of {one.support:count} {label:quoted}._"
+        return say(words, {"one": poor[0]}, found=poor[0].right, label=str(poor[0].label))
+    words = "_Of {poor:count} of {classes:count} classes it finds less than a fifth._"
+    return tell(ev, words, poor=len(poor))
+
+
+def _families(ev: Evaluation) -> Sentence:
+    if len(ev.space) <= SMALL_TABLE or ev.confusion is None:
+        return NOTHING
+    kin, wrong = kinship(ev.confusion), mistakes(ev) or 1.0
+    if kin.mistakes < MANY * wrong:
+        off = ev.confusion.rows != ev.confusion.columns
+        return say("Its mistakes are _spread over {pairs:count} pairs_ of classes.", pairs=int(off.sum()))
+    return say(
+        "_{inside:percent} of its mistakes_ are mix-ups inside {families:count} small "
+        "{families:family|families} of look-alike classes.",
+        inside=kin.mistakes / wrong,
+        families=len(kin.families),
+    )
+
+
+def most_frequent_mix_up(ev: Evaluation, words: str, named: Callable[[str], str] = quoted) -> Sentence:
+    """Say with these words how often, {pair} of {support}, which {truth} is taken for which {answer}."""
+    counts = ev.confusion
+    if counts is None or not len(counts.misread):
+        return NOTHING
+    cell = counts.misread[0]
+    row = int(counts.rows[cell])
+    return say(
+        words,
+        truth=named(ev.space.names[row]),
+        answer=named(ev.space.names[int(counts.columns[cell])]),
+        pair=float(counts.weight[cell]),
+        support=float(counts.marginals.support[row]),
+    )
+
+
+def _top_pair(ev: Evaluation) -> Sentence:
+    """Few classes: the most frequent mix-up."""
+    words = "Most often _{truth} is taken for {answer}_: {pair:count} of {support:count}."
+    return most_frequent_mix_up(ev, words, lambda name: quoted(shortened(name, 20)))
+
+
+def critical(ev: Evaluation) -> ClassResult | None:
+    """Return the class of which most is overlooked, of those with at least 20 examples (or of all)."""
+    supported = [entry for entry in ev.classes if entry.support > 0]
+    often = [entry for entry in supported if entry.support >= 20] or supported
+    return min(often, key=lambda entry: entry.right / entry.support, default=None)
+
+
+def _text(ev: Evaluation) -> Sentence:
+    lead = _overlooks(ev)
+    whole = lead + _unreadable(ev, " as a label")
+    return whole if len(whole.text) <= LENGTH else lead + _unreadable(ev, "")
+
+
+def _overlooks(ev: Evaluation) -> Sentence:
+    counts = four_counts(ev)
+    if counts is not None:
+        words = "Overlooks _{fn:count} of {p:count}_" if counts.fn else "Finds all {p:count}"
+        return _counted(ev, words + " {p:positives}.", counts)
+    blind, worst = never_predicted(ev), critical(ev)
+    if len(blind) > 1 or worst is None:
+        return right_for(ev) + _blind(ev)
+    words = "Overlooks _{missed:count} of {support:count}_ {label:short} {support:units}."
+    missed = worst.support - worst.right
+    return tell(ev, words, missed=missed, support=worst.support, label=str(worst.label))
+
+
+def _unreadable(ev: Evaluation, what: str) -> Sentence:
+    lost = unread(ev)
+    if not lost:
+        return say(f"Every answer could be read{what}.")
+    words = "{unread:count} {unread:answer|answers} could not be read" + what
+    return say(words + " and _{unread:counts|count} as wrong_.", unread=lost)
+
+
+def _multilabel(ev: Evaluation) -> Sentence:
+    recall, precision = estimate(ev, "recall_micro"), estimate(ev, "precision_micro")
+    if not ev.classes or recall is None:
+        return say("_No decisions were logged_, so only the ranking of labels can be judged.")
+    return _of_ten(ev, recall) + _added(ev, precision)
+
+
+def _of_ten(ev: Evaluation, recall: Estimate) -> Sentence:
+    wanted = sum(entry.support for entry in ev.classes)
+    hit = sum(entry.right for entry in ev.classes)
+    share = of_how_many(recall.value)
+    if share is None or ev.rows < SMALL:
+        words = "Of {wanted:count} {wanted:label that belongs|labels that belong} it finds {hit:count} and "
+        return say(words + "_leaves out {left:count}_;", wanted=wanted, hit=hit, left=wanted - hit)
+    size = "ten" if share[1] == 10 else count(share[1])
+    words = f"Of every {size} labels a {{unit}} should carry it finds {{a:count}} and "
+    return tell(ev, words + "_leaves out {b:count}_;", a=share[0], b=share[1] - share[0])
+
+
+def _added(ev: Evaluation, precision: Estimate | None) -> Sentence:
+    if precision is None:
+        return say("it adds no label at all.")
+    if ev.rows < SMALL:
+        added = sum(entry.predicted for entry in ev.classes)
+        wrong = sum(entry.predicted - entry.right for entry in ev.classes)
+        if added == 1:
+            return say("the only label it adds is {wrong:wrong|right}.", wrong=wrong)
+        return say("{wrong:count} of the {added:count} labels it adds are wrong.", wrong=wrong, added=added)
+    return say("{false:percent} of the labels it adds are wrong.", false=complement(precision))

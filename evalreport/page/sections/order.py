@@ -1,0 +1,87 @@
+"""Which panels the page has, in which order: pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from evalreport.core.errors import UsageError, nearest
+from evalreport.data.labels import Task
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.features.text_labels import page, repeated_section
+from evalreport.page.elements import Section
+from evalreport.page.sections import (
+    appendix,
+    calibration,
+    checklist,
+    classes,
+    confusions,
+    coverage_cutoff,
+    cross_validation,
+    curves,
+    examples,
+    multilabel,
+    threshold,
+    utility,
+    verdict,
+)
+
+Panel: TypeAlias = Callable[[Evaluation], Section | None]
+
+PANELS: Mapping[Task, tuple[Panel, ...]] = {
+    "binary": (
+        verdict.verdict_section,
+        threshold.threshold_section,
+        curves.curves_section,
+        calibration.calibration_section,
+        utility.utility_section,
+        utility.deployment_section,
+    ),
+    "multiclass": (
+        verdict.verdict_section,
+        confusions.confusions_section,
+        classes.classes_section,
+        coverage_cutoff.cutoff_section,
+        calibration.calibration_section,
+        curves.averaged_section,
+    ),
+    "multilabel": (
+        verdict.verdict_section,
+        multilabel.micro_section,
+        curves.curves_section,
+        classes.classes_section,
+        confusions.swaps,
+        calibration.calibration_section,
+    ),
+}
+"""Panels of each task in the order of the page; one that does not apply returns None."""
+
+OF_ANY_TASK: tuple[Panel, ...] = (
+    classes.groups_section,
+    cross_validation.folds_section,
+    repeated_section.repeated_section,
+    page.parsing_section,
+    examples.examples_section,
+)
+"""What follows, whatever the task."""
+LAST: tuple[Panel, ...] = (appendix.metrics_section, appendix.provenance_section)
+CHECKLISTS: Mapping[str, Panel] = {"tripod-ai": checklist.checklist_section}
+
+
+def sections(ev: Evaluation, checklist_name: str | None = None) -> tuple[Section, ...]:
+    """Return the sections of a page in order.
+
+    Raises
+    ------
+    UsageError
+        No such checklist.
+    """
+    wanted: tuple[Panel, ...] = ()
+    if checklist_name is not None:
+        if checklist_name not in CHECKLISTS:
+            raise UsageError(
+                f"there is no checklist {checklist_name!r}", fix=nearest(checklist_name, CHECKLISTS)
+            )
+        wanted = (CHECKLISTS[checklist_name],)
+    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *wanted, *LAST))
+    return tuple(section for section in made if section is not None)

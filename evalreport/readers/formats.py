@@ -1,0 +1,286 @@
+"""A file of predictions becomes a `RawTable`: named arrays, the digest of the bytes, and no opinion.
+
+One reader per format, in one ordered catalogue. What a column means is decided in `columns`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import BinaryIO, TypeAlias
+
+from evalreport.columns.request import listed
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.features.text_labels.tool_formats import TOOLS
+from evalreport.readers.arrow import FILE, OLD_FEATHER, STREAM, read_feather, read_parquet
+from evalreport.readers.arrow_types import Array
+from evalreport.readers.content import Content
+from evalreport.readers.csv import read_delimited
+from evalreport.readers.json import is_lines, read_json, read_json_lines, read_tool
+from evalreport.readers.limits import (
+    PACKED,
+    Select,
+    expanded,
+    load,
+    pickle_error,
+    refuse_pickle,
+    refuse_rows,
+    too_little_memory,
+)
+from evalreport.readers.numpy import read_npy, read_npz
+
+logger = logging.getLogger(__name__)
+Read: TypeAlias = Callable[[bytes, Select | None], Content]
+Further: TypeAlias = Callable[[Content], Collection[str]]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One input format.
+
+    Parameters
+    ----------
+    name : str
+        As `--format` names it.
+    suffixes : tuple of str
+        File names that mean it; text formats also with ``.gz`` or ``.zst`` behind.
+    magic : tuple of bytes
+        What its files begin with; empty for text.
+    read : callable
+        From bytes and the choice of columns to a `Content`.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    magic: tuple[bytes, ...]
+    read: Read
+
+
+READERS: tuple[Reader, ...] = (
+    Reader("csv", (".csv", ".tsv", ".txt"), (), read_delimited),
+    Reader("parquet", (".parquet", ".pq"), (b"PAR1",), read_parquet),
+    Reader("arrow", (".arrow", ".feather", ".ipc"), (FILE, STREAM, OLD_FEATHER), read_feather),
+    Reader("jsonl", (".jsonl", ".ndjson"), (), read_json_lines),
+    Reader("json", (".json",), (), read_json),
+    Reader("npz", (".npz",), (b"PK\x03\x04", b"PK\x05\x06"), read_npz),
+    Reader("npy", (".npy",), (b"\x93NUMPY",), read_npy),
+    *(Reader(tool.name, (), (), read_tool(tool.name)) for tool in TOOLS),
+)
+FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
+ACCEPTED: tuple[str, ...] = tuple(suffix for reader in READERS for suffix in reader.suffixes)
+PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".ckpt", ".cloudpickle", ".dill", ".sav")
+"""File names of pickles: refused by name, so that the message can say why."""
+ARRAYS = ("npz", "npy")
+"""Formats whose arrays have shapes of their own; the others hold columns of one length."""
+
+COMPARED_BYTES = 32 * 1024**2
+COMPARED_COLUMNS = 200
+"""Size of a file, and number of its columns, up to which those without a part are read to be compared."""
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """What a file holds.
+
+    Parameters
+    ----------
+    columns : mapping from name to read-only array
+        The columns that were wanted. Dtypes are as stored (float32 stays float32); text is an object
+        array of str, lists an object array of lists; gaps are None, in numbers NaN. In NPZ and NPY an
+        array may have any shape.
+    n : int
+        Rows (of NPZ and NPY: the greatest first axis).
+    source : str
+        The file's name or address, as given; for messages and provenance.
+    sha256 : str
+        Digest of the file's bytes, as they are stored.
+    format : str
+        One of `FORMATS`.
+    names : tuple of str
+        All columns of the file, also those that were not read.
+    parts : mapping from part to column
+        What the format itself says of the columns.
+    notes : tuple of str
+        What is reported of rows that were not read.
+    others : mapping from name to array
+        Columns that no name gives a part: only compared with the others, to see what these can mean.
+    """
+
+    columns: Mapping[str, Array]
+    n: int
+    source: str
+    sha256: str
+    format: str
+    names: tuple[str, ...]
+    parts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    others: Mapping[str, Array] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Last part of `source`."""
+        return PurePath(self.source).name or self.source
+
+
+def read_table(
+    source: Path | BinaryIO,
+    *,
+    format: str | None = None,
+    columns: Select | None = None,
+    name: str | None = None,
+    further: Further | None = None,
+) -> RawTable:
+    """Read a file of predictions.
+
+    Parameters
+    ----------
+    source : Path or binary stream
+        CSV (also TSV, semicolon, pipe; also .gz, .zst), Parquet, Feather or Arrow IPC, JSON, JSONL, NPZ, NPY.
+    format : str, optional
+        One of `FORMATS`; needed for a stream, else it follows from the file's name.
+    columns : callable, optional
+        From the names of all columns to those that are wanted; without it all are read.
+    name : str, optional
+        What to call the file in messages (an artifact has a path of its own).
+    further : callable, optional
+        From the content that was read to the names of other columns that are wanted now that the labels are
+        known: those that are named after them.
+
+    Raises
+    ------
+    FileMissingError
+        No such file.
+    UsageError
+        An unknown format or file name.
+    DataError
+        Empty, cut off, broken, too large, not UTF-8, a column twice.
+    UnsafeFileError
+        A pickle in any disguise, an extension type, or content that expands beyond 100 times or 4 GB.
+
+    Examples
+    --------
+    >>> import io
+    >>> table = read_table(io.BytesIO(b"y_true;score\\n1;0.5\\n"), format="csv")
+    >>> table.n, table.columns["score"]
+    (1, array([0.5]))
+    """
+    shown = name or (str(source) if isinstance(source, Path) else "stdin")
+    try:
+        reader = reader_of(PurePath(shown).name if format is None else None, format)
+        data = load(source)
+        digest = hashlib.sha256(data).hexdigest()
+        data = _unpacked(data, reader)
+        reader = _matching(reader, data)
+        content = reader.read(data, columns)
+        if further is not None and (more := set(further(content))):
+            content = replace(content, columns={**content.columns, **_more(reader, data, more)})
+        n = _count(content)
+        others = {} if columns is None else _others(reader, data, content, n)
+    except EvalreportError as error:
+        raise error.located(shown) from error
+    except MemoryError as error:
+        raise too_little_memory().located(shown) from error
+    for array in (*content.columns.values(), *others.values()):
+        array.flags.writeable = False
+    logger.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
+    return RawTable(
+        content.columns, n, shown, digest, reader.name, content.names, content.parts, content.notes, others
+    )
+
+
+def _more(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:
+    return reader.read(data, names.intersection).columns
+
+
+def _others(reader: Reader, data: bytes, content: Content, n: int) -> Mapping[str, Array]:
+    """Return the columns that were not wanted, of a file that is small enough to read them as well."""
+    names = {*content.names} - {*content.columns}
+    if reader.name in ARRAYS or not 0 < len(names) <= COMPARED_COLUMNS or len(data) > COMPARED_BYTES:
+        return {}
+    try:
+        found = _more(reader, data, names)
+    except EvalreportError:  # a column that nobody asked for may hold anything
+        return {}
+    rows = n if content.columns else len(next(iter(found.values()), ()))
+    return {name: array for name, array in found.items() if name in names and array.shape[:1] == (rows,)}
+
+
+def reader_of(file_name: str | None, declared: str | None) -> Reader:
+    """Return the reader of a declared format, or else of a file's name.
+
+    Raises
+    ------
+    UsageError
+        An unknown format or file name.
+    UnsafeFileError
+        The name of a pickle.
+
+    Examples
+    --------
+    >>> reader_of("scores.tsv.gz", None).name
+    'csv'
+    """
+    if declared is not None:
+        for reader in READERS:
+            if reader.name == declared:
+                return reader
+        raise UsageError(f"there is no format {declared!r}", fix=f"formats are: {', '.join(FORMATS)}")
+    bare = unpacked_name(file_name or "")
+    suffix = PurePath(bare).suffix
+    if suffix in PICKLES:
+        raise pickle_error(f"a {suffix} file is a pickle")
+    for reader in READERS:
+        if suffix in reader.suffixes:
+            return reader
+    what = f"the name ending {suffix!r} is not known" if suffix else "the file name has no ending"
+    raise UsageError(
+        f"{what}, so the format is not known", fix=f"accepted: {', '.join(ACCEPTED)}; or say --format"
+    )
+
+
+def unpacked_name(name: str) -> str:
+    """Return a file's name in small letters, without the ending of its compression.
+
+    Examples
+    --------
+    >>> unpacked_name("Scores.csv.zst")
+    'scores.csv'
+    """
+    small = name.lower()
+    return next((small.removesuffix(ending) for ending in PACKED if small.endswith(ending)), small)
+
+
+def _unpacked(data: bytes, reader: Reader) -> bytes:
+    refuse_pickle(data)
+    if not reader.magic:
+        data = expanded(data)
+        refuse_pickle(data)
+    return data
+
+
+def _matching(reader: Reader, data: bytes) -> Reader:
+    """Return the reader that fits the bytes, or say what they are instead."""
+    if reader.name == "json" and is_lines(data):
+        return next(other for other in READERS if other.name == "jsonl")
+    if data.startswith(b"PK") and b"xl/workbook" in data:
+        raise DataError("the file is an Excel workbook", fix="save the sheet as CSV (UTF-8)")
+    inside = next((other for other in READERS if other.magic and data.startswith(other.magic)), None)
+    if inside is not None and inside.magic != reader.magic:
+        raise DataError(
+            f"the file is {inside.name}, not {reader.name}", fix=f"rename it, or pass --format {inside.name}"
+        )
+    if inside is not None or not reader.magic:
+        return reader
+    raise DataError(f"the file is not {reader.name}", fix="check how it was written, or pass --format")
+
+
+def _count(content: Content) -> int:
+    if not content.names:
+        raise DataError("the file holds no rows", fix="check the program that wrote it")
+    n = max((array.shape[0] for array in content.columns.values() if array.ndim), default=0)
+    if content.columns:
+        refuse_rows(n)
+    return n

@@ -1,0 +1,1 @@
+"""Additive sufficient statistics: those of two parts of the data add up to those of the whole."""

@@ -1,0 +1,381 @@
+"""Scores of several labels: one column per label, exact, read label by label when a metric asks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.statistics.confusion import Array, sums
+from evalreport.statistics.rankings import Placing, Rankings, rank_classes, rank_labels, rank_pooled
+from evalreport.statistics.score_table import ScoreTable, counted_runs, pack, scores_in
+
+BINS = 15
+"""Equal-width calibration bins."""
+CELLS = 1 << 17
+"""(row, label) cells that are counted at a time: a megabyte, which a second-level cache holds."""
+KEPT = 1 << 23
+"""Distinct scores of labels that weigh whose tables are kept: 40 bytes each, with their running sums."""
+
+
+def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
+    """Return the right-closed equal-width bin of values in [0, 1], the first bin holding 0.
+
+    Examples
+    --------
+    >>> bin_of(np.array([0.0, 0.2, 0.21, 1.0]), 5)
+    array([0, 0, 1, 4])
+    """
+    edges = np.linspace(0, 1, bins + 1)
+    place: npt.NDArray[np.int64] = np.ceil(values * bins).astype(np.int64) - 1
+    np.clip(place, 0, bins - 1, out=place)
+    place -= (values <= edges[place]) & (place > 0)  # the product rounds: the edges decide
+    place += (values > edges[place + 1]) & (place < bins - 1)
+    return place
+
+
+def right_between(
+    values: npt.NDArray[Any], truth: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return above which threshold for all labels each row is wholly right, and up to which one.
+
+    Above the greatest score of a label that it does not carry, up to the least of one that it does: no
+    threshold makes a row right whose first is not below its second.
+
+    Parameters
+    ----------
+    values, truth : arrays of shape (n, K)
+
+    Examples
+    --------
+    >>> right_between(np.array([[0.9, 0.2], [0.3, 0.6]]), np.array([[True, False], [True, True]]))
+    (array([ 0.2, -inf]), array([0.9, 0.3]))
+    """
+    low = np.where(truth, values.dtype.type(-np.inf), values).max(axis=1)
+    return low, np.where(truth, values, values.dtype.type(np.inf)).min(axis=1)
+
+
+def _of_type(at: Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The least numbers of the scores' own type that are no smaller: reached by the same scores."""
+    near = at.astype(dtype)
+    return np.where(near < at, np.nextafter(near, dtype.type(np.inf)), near)
+
+
+class LabelScores(ABC):
+    """Scores of several labels, one column per label, with the truth: what metrics and curves ask of them.
+
+    `ClassScores` hold every row, `PlacedScores` and `LabelTables` what was counted of rows that went by.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Rows."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of labels K."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> float:
+        """Weight of all rows."""
+
+    @property
+    @abstractmethod
+    def rankings(self) -> Rankings:
+        """Areas of each label against all others."""
+
+    @property
+    @abstractmethod
+    def pooled_areas(self) -> tuple[float, float]:
+        """ROC AUC and average precision of all (row, label) decisions together."""
+
+    @abstractmethod
+    def pooled_merged(self) -> ScoreTable:
+        """Return the table of all decisions together, negatives merged that no positive lies between."""
+
+    @abstractmethod
+    def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
+        """Return the label's scores of the rows that carry it, and their weights."""
+
+    @abstractmethod
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some rows, whole."""
+
+
+class RankedScores(LabelScores):
+    """Scores of several labels of which each label's table is at hand, and that of all decisions."""
+
+    @abstractmethod
+    def table(self, label: int) -> ScoreTable:
+        """Return the one-vs-rest table of a label."""
+
+    @abstractmethod
+    def pooled(self) -> ScoreTable:
+        """Return the table of all (row, label) decisions together: the micro average's."""
+
+    def reaching(self, label: int, at: Array) -> tuple[Array, Array, float]:
+        """Return the weight of rows of a label from thresholds on: of its own, of all; and of all its own.
+
+        Parameters
+        ----------
+        label : int
+        at : float64 array
+            Thresholds; rows that score as much or more are counted.
+        """
+        table = self.table(label)
+        flagged = len(table) - np.searchsorted(table.scores, at)
+        tp, fp = (path[flagged] for path in table.path)
+        return tp, tp + fp, table.positives
+
+    @abstractmethod
+    def wholly_right(self, at: Array) -> Array:
+        """Return the weight of rows of which every label is right, by one threshold for all labels.
+
+        Parameters
+        ----------
+        at : float64 array
+            Thresholds, ascending.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores(RankedScores):
+    """The score matrix with its truth; exact one-vs-rest tables are made from it on demand.
+
+    Nothing smaller is exact: one-vs-one AUC needs each column by true class. Adding concatenates.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, K)
+    truth : int32 codes of shape (n,) for multiclass, bool of shape (n, K) for multilabel
+    weights : float64 array of shape (n,), or None when every row weighs 1
+
+    Examples
+    --------
+    >>> facts = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
+    >>> facts.table(0).tp, len(facts + facts)
+    (array([1., 1.]), 4)
+    """
+
+    scores: npt.NDArray[Any]
+    truth: npt.NDArray[Any]
+    weights: Array | None
+    _kept: dict[int, ScoreTable] = field(default_factory=dict, init=False, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __add__(self, other: ClassScores) -> ClassScores:
+        return ClassScores.merged([self, other])
+
+    @staticmethod
+    def merged(shards: Sequence[ClassScores]) -> ClassScores:
+        """Return the rows of all shards, copied once."""
+        weighted = any(one.weights is not None for one in shards)
+        return ClassScores(
+            np.concatenate([one.scores for one in shards]),
+            np.concatenate([one.truth for one in shards]),
+            np.concatenate([one.row_weights for one in shards]) if weighted else None,
+        )
+
+    @property
+    def row_weights(self) -> Array:
+        """Weights, ones where none were given."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def size(self) -> int:
+        """Number of labels K."""
+        return int(self.scores.shape[1])
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.row_weights.sum())
+
+    def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
+        """Return the label's scores of the rows that carry it, and their weights."""
+        carried = np.flatnonzero(self.positive(label))
+        own = np.ones(len(carried)) if self.weights is None else self.weights[carried]
+        return self.scores[carried, label], own
+
+    def take(self, rows: npt.NDArray[Any]) -> ClassScores:
+        """Return some rows, whole."""
+        weights = None if self.weights is None else self.weights[rows]
+        return ClassScores(self.scores[rows], self.truth[rows], weights)
+
+    def positive(self, label: int) -> npt.NDArray[np.bool_]:
+        """Return which rows carry a label, shape (n,)."""
+        found: npt.NDArray[np.bool_] = self.truth[:, label] if self.truth.ndim == 2 else self.truth == label
+        return found
+
+    def table(self, label: int) -> ScoreTable:
+        """Return the one-vs-rest table of a label; those of labels that weigh are kept, as `KEPT` tells."""
+        if label not in self._kept:
+            made, few = self.maker(label)(), self.truth.ndim == 1 or self._words is not None
+            if sum(map(len, self._kept.values())) > (0 if few else KEPT) - len(made):
+                self._kept.clear()
+            self._kept[label] = made
+        return self._kept[label]
+
+    def reaching(self, label: int, at: Array) -> tuple[Array, Array, float]:
+        """Return the same; of sorted words without a table."""
+        if self._words is None:
+            return super().reaching(label, at)
+        mine, at = self._words[label], _of_type(at, self.scores.dtype)
+        own = mine[(mine & mine.dtype.type(1)).astype(np.bool_)]
+        tp, every = (
+            (len(some) - np.searchsorted(scores_in(some), at)).astype(np.float64) for some in (own, mine)
+        )
+        return tp, every, float(len(own))
+
+    def maker(self, label: int) -> Callable[[], ScoreTable]:
+        """Return what makes a label's table, and holds the rows or their sorted words alone for it."""
+        if self._words is not None:
+            words = self._words[label]
+            return lambda: ScoreTable(*counted_runs(words))
+        values, positive, weights = self.scores, self.positive(label), self.weights
+        return lambda: ScoreTable.of(np.ascontiguousarray(values[:, label]), positive, weights)
+
+    @cached_property
+    def _words(self) -> npt.NDArray[Any] | None:
+        """Of several labels in a row the sorted words of each, shape (K, n); None of what is not packed."""
+        several = self.truth.ndim == 2 and self.weights is None
+        words = pack(self.scores, self.truth) if several else None
+        if words is not None:
+            words = np.ascontiguousarray(words.T)
+            words.sort(axis=1)
+        return words
+
+    def tables(self) -> Iterator[ScoreTable]:
+        """Yield the one-vs-rest table of each label in turn."""
+        return (self.table(label) for label in range(self.size))
+
+    def pooled(self) -> ScoreTable:
+        """Return the table of all (row, label) decisions together: the micro average's."""
+        return self._pooled
+
+    @cached_property
+    def _pooled_words(self) -> npt.NDArray[Any] | None:
+        """The sorted words of all labels; runs merged by a stable sort take more than twice as long."""
+        return None if self._words is None else np.sort(self._words, axis=None)
+
+    @cached_property
+    def _pooled(self) -> ScoreTable:
+        words, spend = self._pooled_words, "_pooled_ranks" in vars(self)
+        if words is not None:
+            if spend:  # nothing else reads them: the scores take their place
+                del vars(self)["_pooled_words"]
+            return ScoreTable(*counted_runs(words, spend=spend))
+        truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
+        weights = None if self.weights is None else np.repeat(self.weights, self.size)
+        return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
+
+    def wholly_right(self, at: Array) -> Array:
+        """Return the weight of rows of which every label is right, at each of ascending thresholds."""
+        change, step = np.zeros(len(at) + 1), max(1, CELLS // self.size)
+        at = _of_type(at, self.scores.dtype)
+        for start in range(0, len(self), step):
+            rows = slice(start, start + step)
+            low, high = right_between(self.scores[rows], self.truth[rows])
+            can = low < high
+            weights = None if self.weights is None else self.weights[rows][can]
+            for ends, sign in ((low, 1), (high, -1)):
+                change += sign * sums(np.searchsorted(at, ends[can], "right"), weights, len(change))
+        return change[:-1].cumsum()
+
+    @cached_property
+    def rankings(self) -> Rankings:
+        """Areas of each label against all others, computed once for every average of them."""
+        if self.truth.ndim == 1:
+            return rank_classes(*self._counted())
+        words = self._words
+        return rank_labels(
+            map(Placing.of_table, self.tables()) if words is None else map(Placing.of_words, words)
+        )
+
+    @cached_property
+    def _pooled_ranks(self) -> tuple[float, float, ScoreTable]:
+        if self.truth.ndim == 2:
+            words = self._pooled_words
+            placing = Placing.of_table(self.pooled()) if words is None else Placing.of_words(words)
+            return *placing.areas(), placing.table()
+        return rank_pooled(*self._counted())
+
+    @property
+    def pooled_areas(self) -> tuple[float, float]:
+        """ROC AUC and average precision of all (row, label) decisions together."""
+        return self._pooled_ranks[:2]
+
+    def pooled_merged(self) -> ScoreTable:
+        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        return self._pooled_ranks[2]
+
+    def _counted(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:
+        """Scores, truth and weights of the rows that weigh anything."""
+        if self.weights is None or self.weights.all():
+            return self.scores, self.truth, self.weights
+        kept = self.weights > 0
+        return self.scores[kept], self.truth[kept], self.weights[kept]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassBins:
+    """Per label and equal-width bin of its probability: weight, summed probability, positives.
+
+    Parameters
+    ----------
+    weight, probability, positives : float64 arrays of shape (K, 15)
+
+    Examples
+    --------
+    >>> float(ClassBins.of(np.array([[0.9, 0.1]]), np.array([[True, False]]), np.ones(1)).weight.sum())
+    2.0
+    """
+
+    weight: Array
+    probability: Array
+    positives: Array
+
+    @classmethod
+    def of(
+        cls, scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None = None
+    ) -> ClassBins:
+        """Bin probabilities of shape (n, K) with their indicators.
+
+        Most probabilities of a many-class problem lie in the first bin, which is what is left of the
+        column's total once the few others are binned.
+        """
+        size = scores.shape[1]
+        cell = np.flatnonzero(scores > 1 / BINS)  # a number for each: half the time of a row and a label
+        high, positive = scores.ravel()[cell].astype(np.float64), truth.ravel()[cell]
+        place = cell % size * BINS + bin_of(high)
+        weight = None if weights is None else weights[cell // size]
+
+        def total(everything: Any, where: npt.NDArray[Any], some: Array | None) -> Array:
+            binned = sums(where, some, size * BINS).reshape(size, BINS)
+            binned[:, 0] += np.maximum(everything - binned.sum(axis=1), 0)
+            return binned
+
+        everyone = np.full(size, len(scores) if weights is None else weights.sum())
+        chances = scores.sum(axis=0, dtype=np.float64) if weights is None else weights @ scores
+        carriers = truth.sum(axis=0) if weights is None else weights @ truth
+        return cls(
+            total(everyone, place, weight),
+            total(chances, place, high if weight is None else weight * high),
+            total(carriers, place[positive], None if weight is None else weight[positive]),
+        )
+
+    def __add__(self, other: ClassBins) -> ClassBins:
+        return ClassBins(
+            self.weight + other.weight,
+            self.probability + other.probability,
+            self.positives + other.positives,
+        )

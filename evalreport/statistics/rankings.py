@@ -1,0 +1,547 @@
+"""Positives on the ladder of all scores: areas under the curves, and the table of what lies between them.
+
+Exact areas of many one-vs-rest rankings without a table of each.
+
+A positive's place among all rows follows from one sort of the column and a binary search of the positives
+alone, of which a many-class problem has few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.features.large.score_words import keys_of
+from evalreport.features.large.stored_columns import STEP, StoredColumn
+from evalreport.statistics.confusion import Array, Places, inner, run_starts, sums
+from evalreport.statistics.score_table import ScoreTable, scores_in
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """Sorted values with the weight that lies below each; without it, each weighs 1.
+
+    Examples
+    --------
+    >>> Ladder.of(np.array([0.5, 0.2]), np.array([1.0, 3.0])).mass
+    array([0., 3., 4.])
+    """
+
+    values: npt.NDArray[Any]
+    mass: Array | None = None
+
+    @classmethod
+    def of(cls, values: npt.NDArray[Any], weights: Array | None) -> Ladder:
+        """Sort values, each of which weighs something, or 1."""
+        if weights is None:
+            return cls(np.sort(values), None)
+        order = np.argsort(values)
+        return cls(values[order], cumulated(weights[order]))
+
+    def span(self, values: npt.NDArray[Any]) -> tuple[Array, Array]:
+        """Weight below each of some values, and weight up to and including it."""
+        ends = (np.searchsorted(self.values, values, side) for side in ("left", "right"))
+        below, upto = (end.astype(np.float64) if self.mass is None else self.mass[end] for end in ends)
+        return below, upto
+
+    def middle(self, values: npt.NDArray[Any]) -> Array:
+        """Weight below each of some values, and half of that tied with it."""
+        below, upto = self.span(values)
+        return (below + upto) / 2
+
+    @property
+    def total(self) -> float:
+        """Weight of all values."""
+        return float(len(self.values) if self.mass is None else self.mass[-1])
+
+    @property
+    def weights(self) -> Array:
+        """Weight of each value, in order."""
+        return np.ones(len(self.values)) if self.mass is None else np.diff(self.mass)
+
+
+def cumulated(weights: Array) -> Array:
+    """Return the sum before each weight, and that of all.
+
+    Examples
+    --------
+    >>> cumulated(np.array([2.0, 1.0]))
+    array([0., 2., 3.])
+    """
+    return np.concatenate([[0.0], np.cumsum(weights)])
+
+
+def sums_before(numbers: npt.NDArray[Any]) -> StoredColumn:
+    """Return the sum before each number, and that of all, of which every `STEP`th alone is kept.
+
+    Examples
+    --------
+    >>> before = sums_before(np.array([2, 1], dtype=np.uint8))
+    >>> before[:], before[-1]
+    (array([0., 2., 3.]), 3.0)
+    """
+    starts = np.arange(0, len(numbers), STEP)
+    parts = np.add.reduceat(numbers, starts, dtype=np.float64) if len(starts) else np.empty(0)
+    kept = np.append(0.0, np.cumsum(parts))
+
+    def read(start: int, stop: int) -> Array:
+        block = start // STEP
+        found = np.zeros(stop - block * STEP)
+        np.cumsum(numbers[block * STEP : stop - 1], out=found[1:])
+        here: Array = found[start - block * STEP :] + kept[block]
+        return here
+
+    def pick(places: Places) -> Array:
+        return np.array([read(place, place + 1)[0] for place in places.tolist()])
+
+    return StoredColumn(len(numbers) + 1, read, pick)
+
+
+def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: float) -> tuple[float, float]:
+    """Return what some positives add to the sums that areas are made of.
+
+    Parameters
+    ----------
+    own : float64 array of shape (scores + 1,)
+        Weight of positives below each distinct score of them, and below the next.
+    span : two float64 arrays of shape (scores,)
+        Weight of all rows below each, and up to it.
+    """
+    weights, own_below, own_upto = np.diff(own), own[:-1], own[1:]
+    below, upto = span
+    outranked = (below - own_below + upto - own_upto) / 2
+    return inner(weights, outranked), inner(weights, (positives - own_below) / (total - below))
+
+
+def areas_from(outranked: float, precision: float, positives: float, total: float) -> tuple[float, float]:
+    """Return ROC AUC and average precision from their sums; NaN where one class is missing."""
+    rest = total - positives
+    if positives == 0:
+        return float("nan"), float("nan")
+    if rest <= 1e-12 * total:  # rounding of sums of weights
+        return float("nan"), precision / positives
+    return outranked / (positives * rest), precision / positives
+
+
+def between(values: Array) -> Array:
+    """Return distinct scores at odd places, and what lies below, between and above them at even ones.
+
+    Examples
+    --------
+    >>> between(np.array([0.2, 0.4]))
+    array([-0.3,  0.2,  0.3,  0.4,  0.9])
+    """
+    scores = np.empty(2 * len(values) + 1)
+    outer = np.concatenate([values[:1] - 1, values, values[-1:] + 1]) if len(values) else np.zeros(2)
+    scores[1::2], scores[0::2] = values, (outer[1:] + outer[:-1]) / 2
+    return scores
+
+
+class TablesMade(Sequence[ScoreTable]):
+    """Tables that are made where they are asked for, again each time: together they would take too much.
+
+    Examples
+    --------
+    >>> len(TablesMade([lambda: ScoreTable.of(np.zeros(1), np.zeros(1, dtype=bool))])[0])
+    1
+    """
+
+    def __init__(self, makers: Sequence[Callable[[], ScoreTable]]) -> None:
+        self._makers = makers
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    @overload
+    def __getitem__(self, index: int) -> ScoreTable: ...
+    @overload
+    def __getitem__(self, index: slice) -> TablesMade: ...
+    def __getitem__(self, index: int | slice) -> ScoreTable | TablesMade:
+        """Make a table, or take some of them."""
+        return TablesMade(self._makers[index]) if isinstance(index, slice) else self._makers[index]()
+
+
+POOL = 1 << 20
+"""(row, class) cells of the pooled ranking that are placed at a time."""
+RANGES, MOST_RANGES = 32, 1 << 19
+"""Ranges for each value that scores are placed among, and at most: two megabytes, that they stay in cache."""
+BLOCK = 1 << 16
+"""Positives whose areas are summed at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """Areas under the curves of each label against all others.
+
+    Parameters
+    ----------
+    roc_auc : float64 array of shape (K,)
+        NaN where a label has no example, or all of them.
+    average_precision : float64 array of shape (K,)
+        NaN where a label has no example.
+    positives : float64 array of shape (K,)
+        Weight of the examples with the label.
+    pairs : float64 array of shape (K,)
+        Multiclass: mean AUC of the label's examples against each other class, by the label's own score
+        (Hand & Till 2001); NaN where a label has no example. Multilabel: NaN.
+    tables : sequence of K ScoreTable
+        Each label against all others, negatives merged that no positive lies between: enough for both
+        areas and their variances, and no longer than twice the label's examples. Scores of positives
+        stand at odd places, the negatives between them at even ones, where they may be none.
+    """
+
+    roc_auc: Array
+    average_precision: Array
+    positives: Array
+    pairs: Array
+    tables: Sequence[ScoreTable]
+
+
+def rank_labels(placed: Iterable[Placing], merged: Sequence[ScoreTable] | None = None) -> Rankings:
+    """Return the areas of every label of a multilabel problem.
+
+    Parameters
+    ----------
+    placed : iterable of Placing
+        Of each label, all scores having gone by.
+    merged : sequence of ScoreTable, optional
+        The tables of the rankings; by default they are made at once, and kept.
+
+    Examples
+    --------
+    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
+    >>> found = rank_labels([Placing.of_table(table)])
+    >>> found.roc_auc, len(found.tables)
+    (array([0.5]), 1)
+    """
+    areas, kept = [], []
+    for placing in placed:
+        areas.append((*placing.areas(), placing.positives))
+        if merged is None:
+            kept.append(placing.table())
+    roc_auc, precision, positives = np.array(areas).reshape(-1, 3).T
+    pairs = np.full(len(areas), np.nan)
+    return Rankings(roc_auc, precision, positives, pairs, tuple(kept) if merged is None else merged)
+
+
+def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None) -> Rankings:
+    """Return the areas of every class of a multiclass problem, against all others and pair by pair.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, K)
+    truth : integer codes of shape (n,)
+    weights : float64 array of shape (n,), all above 0; or None
+
+    Examples
+    --------
+    >>> areas = rank_classes(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
+    >>> areas.roc_auc, areas.pairs
+    (array([1., 1.]), array([1., 1.]))
+    """
+    size = scores.shape[1]
+    by_class = np.argsort(truth, kind="stable")
+    ends = np.cumsum(np.bincount(truth, minlength=size))
+    support = sums(truth, weights, size)
+    total = float(support.sum())
+
+    def placed() -> Iterator[tuple[Placing, Array]]:
+        for label, column in enumerate(_columns(scores)):
+            rows = by_class[ends[label - 1] if label else 0 : ends[label]]
+            own = Ladder.of(column[rows], None if weights is None else weights[rows])
+            placing = Placing(own, total)
+            levels = placing.above(np.arange(2 * len(placing.values) + 1))
+            outranked = levels.take(placing.add(column, weights), mode="clip")  # faster: no place is outside
+            yield placing, sums(truth, outranked if weights is None else outranked * weights, size)
+
+    return class_rankings(placed(), support)
+
+
+def class_rankings(
+    placed: Iterable[tuple[Placing, Array]], support: Array, tables: Sequence[ScoreTable] | None = None
+) -> Rankings:
+    """Return the areas of classes whose scores went by.
+
+    Parameters
+    ----------
+    placed : iterable of (Placing, float64 array of shape (K,))
+        Of each class: what went by, and the weight of its examples above the rows of each class.
+    support : float64 array of shape (K,)
+        Weight of the examples of each class.
+    tables : sequence of ScoreTable, optional
+        Of the rankings; by default they are made at once, and kept.
+    """
+    others = max(1, np.count_nonzero(support) - 1)
+    areas, kept = [], []
+    for label, (placing, against) in enumerate(placed):
+        elsewhere = (support > 0) & (np.arange(len(support)) != label)
+        pairs = np.divide(against, support, out=np.zeros(len(support)), where=elsewhere).sum() / others
+        own = placing.positives
+        areas.append((*placing.areas(), own, pairs / own if own else np.nan))
+        if tables is None:
+            kept.append(placing.table())
+    roc_auc, precision, positives, mean_pairs = np.array(areas).T
+    return Rankings(roc_auc, precision, positives, mean_pairs, tuple(kept) if tables is None else tables)
+
+
+def rank_pooled(
+    scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None, pool: int = POOL
+) -> tuple[float, float, ScoreTable]:
+    """Return ROC AUC and average precision of all (row, class) decisions together, and their table.
+
+    The table has the scores of the positives, and the negatives between them merged.
+
+    Parameters
+    ----------
+    scores : float array of shape (n, K)
+    truth : codes of shape (n,)
+    weights : float64 array of shape (n,), all above 0; or None
+    pool : int
+        Cells in a block, about.
+
+    Examples
+    --------
+    >>> rank_pooled(np.array([[0.9, 0.5], [0.2, 0.5]]), np.array([0, 1]), None)[:2]
+    (0.875, 0.8333333333333333)
+    """
+    size = scores.shape[1]
+    total = float(scores.size if weights is None else weights.sum() * size)
+    placing = Placing(Ladder.of(scores[np.arange(len(truth)), truth], weights), total)
+    step = max(1, pool // size)
+    for start in range(0, len(scores), step):
+        block = slice(start, start + step)
+        placing.add(scores[block].ravel(), None if weights is None else np.repeat(weights[block], size))
+    return *placing.areas(), placing.table()
+
+
+def _columns(matrix: npt.NDArray[Any], step: int = 512) -> Iterator[npt.NDArray[Any]]:
+    """Yield each column of a row-major matrix, contiguous.
+
+    Transposed in tiles of 128 kB, a second-level cache: down a column every row lies on another page.
+    """
+    width = 256 // matrix.itemsize
+    for start in range(0, matrix.shape[1], width):
+        some = np.empty((min(width, matrix.shape[1] - start), len(matrix)), dtype=matrix.dtype)
+        for row in range(0, len(matrix), step):
+            some[:, row : row + step] = matrix[row : row + step, start : start + width].T
+        yield from some
+
+
+def slots(scores: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Return where scores fall among distinct ascending values: 0 below all, 1 at the first, 2 above it, …
+
+    Examples
+    --------
+    >>> slots(np.array([0.1, 0.4, 0.9]), np.array([0.4, 0.8]))
+    array([0, 1, 4])
+    """
+    slot = np.searchsorted(values, scores, "left")
+    at = values[np.minimum(slot, len(values) - 1)] == scores if len(values) else False
+    slot *= 2
+    slot += at
+    return slot
+
+
+class _SlotRanges:
+    """Slots among some values, told at once for scores in ranges that hold none of them.
+
+    Five times as fast as to search for each score: of a hundred, three lie in a range that holds a value. A
+    range is what the upper bits of floats tell: even in the logarithm, as probabilities of many classes lie.
+
+    Examples
+    --------
+    >>> _SlotRanges(np.array([-1e300])).slots(np.array([-np.inf, -1e300, 1e300]))
+    array([0, 1, 2])
+    """
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        self._values, keys = values, keys_of(values)
+        wide = int(keys[-1]) - int(keys[0]) if len(keys) else 0
+        ranges = min(RANGES * len(values), MOST_RANGES)
+        self._shift = max(2, wide.bit_length() - ranges.bit_length() + 1)  # that differences fit a word
+        self._least, self._most = (int(keys[end]) >> self._shift if len(keys) else 0 for end in (0, -1))
+        held = np.bincount(self._range(values), minlength=self._most - self._least + 3)
+        kind = np.intp if len(held) <= 1 << 15 else np.int32  # NumPy looks up by whole words, uncopied
+        self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held)).astype(kind)
+
+    def _range(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        """1 where the least value lies; below all values 0 or less."""
+        keys = keys_of(scores.astype(self._values.dtype, copy=False))
+        return np.right_shift(keys, self._shift, dtype=np.intp) - (self._least - 1)
+
+    def slots(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        """Return what the function of this name does."""
+        found: npt.NDArray[Any] = self._slot.take(self._range(scores), mode="clip")
+        rest = np.flatnonzero(found < 0)
+        found[rest] = slots(scores[rest], self._values)
+        return found
+
+
+class Placing:
+    """Where scores that go by stand among the sorted scores of some positives.
+
+    Parameters
+    ----------
+    own : Ladder
+        Of the positives.
+    total : float
+        Weight of all scores that go by.
+
+    Examples
+    --------
+    >>> placing = Placing(Ladder(np.array([0.4, 0.8])), 4.0)
+    >>> placing.add(np.array([0.1, 0.8])).tolist(), placing.add_sorted(np.array([0.4, 0.9])).tolist()
+    ([0, 3], [1, 4])
+    >>> placing.areas()
+    (0.5, 0.5833333333333333)
+    """
+
+    def __init__(self, own: Ladder, total: float) -> None:
+        first = run_starts(own.values)
+        ends, counts = np.append(first, len(own.values)), np.uint32 if total < 1 << 32 else np.uint64
+        self.values = own.values if len(first) == len(own.values) else own.values[first]
+        """Distinct scores of the positives, ascending."""
+        self._reach: npt.NDArray[Any] = ends.astype(counts) if own.mass is None else own.mass[ends]
+        kind = counts if own.mass is None else np.float64
+        self.counts: npt.NDArray[Any] = np.zeros(2 * len(first) + 1, dtype=kind)
+        """Weight at each place."""
+        self._total = total
+
+    @classmethod
+    def of_table(cls, table: ScoreTable) -> Placing:
+        """Return where all scores of a table stand among those of its positives.
+
+        Examples
+        --------
+        >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
+        >>> Placing.of_table(table).areas(), Placing.of_table(table).table().neg
+        ((0.5, 0.5), array([1., 0., 1.]))
+        """
+        parts, below = [np.empty((4, 0))], 0.0
+        for b in table.blocks():
+            pos, neg = table.pos[b], table.neg[b]
+            upto = below + np.cumsum(pos + neg)
+            here = np.flatnonzero(pos)
+            parts.append(np.stack([table.scores[b], pos, upto - pos - neg, upto])[:, here])
+            below = float(upto[-1])
+        values, weights, *span = np.concatenate(parts, axis=1)
+        placing = cls(Ladder(values, cumulated(weights)), table.total)
+        placing.counts[:] = np.diff(np.stack(span, axis=1).ravel(), prepend=0.0, append=table.total)
+        return placing
+
+    @classmethod
+    def of_words(cls, words: npt.NDArray[Any]) -> Placing:
+        """Return the same of sorted words, as `pack` makes them.
+
+        Examples
+        --------
+        >>> from evalreport.statistics.score_table import pack
+        >>> words = np.sort(pack(np.array([0.1, 0.4, 0.8, 0.4]), np.array([False, True, False, False])))
+        >>> Placing.of_words(words).areas(), Placing.of_words(words).counts
+        ((0.5, 0.3333333333333333), array([1, 2, 1], dtype=uint32))
+        """
+        one = words.dtype.type(1)
+        place = np.flatnonzero((words & one) != 0)  # of booleans, in half the time of words
+        positives = words[place]
+        placing = cls(Ladder(scores_in(positives)), float(len(words)))
+        first = run_starts(positives)
+        below, upto = place[first], np.append(place[first[1:] - 1], place[-1:]) + 1
+        negative = words[below] ^ one  # of equal scores negatives stand first
+        tied = words[below - 1] == negative
+        below[tied] = np.searchsorted(words, negative[tied])
+        span = np.stack([below, upto], axis=1).ravel()
+        placing.counts[:] = np.diff(span, prepend=0, append=len(words))
+        return placing
+
+    @classmethod
+    def of_counts(
+        cls, values: npt.NDArray[Any], weights: npt.NDArray[Any], counts: npt.NDArray[Any], total: float
+    ) -> Placing:
+        """Return where scores stand that have gone by elsewhere.
+
+        Parameters
+        ----------
+        values : distinct scores of the positives, ascending
+        weights : how many have each
+        counts : integers of shape (2 * scores + 1,)
+        total : float
+
+        Examples
+        --------
+        >>> Placing.of_counts(np.array([0.4]), np.array([1]), np.array([1, 1, 1]), 3.0).areas()
+        (0.5, 0.5)
+        """
+        placing = cls(Ladder(values[:0]), total)
+        placing.values, placing.counts = values, counts
+        placing._reach = cast(Array, sums_before(weights))
+        return placing
+
+    @cached_property
+    def _ranges(self) -> _SlotRanges:
+        return _SlotRanges(self.values)
+
+    @property
+    def positives(self) -> float:
+        """Weight of the positives."""
+        return float(self._reach[-1])
+
+    @property
+    def weights(self) -> Array:
+        """Weight of each distinct score of the positives."""
+        return np.diff(self._reach).astype(np.float64)
+
+    def above(self, place: npt.NDArray[Any]) -> Array:
+        """Return the weight of the positives above each place, and half of those at it."""
+        low, high = (self.positives - self._reach[part] for part in (place >> 1, (place + 1) >> 1))
+        found: Array = (low + high) / 2
+        return found
+
+    def add(self, scores: npt.NDArray[Any], weights: Array | None = None) -> npt.NDArray[np.intp]:
+        """Count all scores at once, and return the place of each: even between positives, odd at one."""
+        here = self._ranges.slots(scores)
+        self.counts += np.bincount(here, weights, len(self.counts)).astype(self.counts.dtype, copy=False)
+        return here
+
+    def add_sorted(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+        """Count some scores, ascending and of weight 1, at the few places that they reach."""
+        here = slots(scores, self.values)
+        starts = run_starts(here)
+        self.counts[here[starts]] += np.diff(starts, append=len(here)).astype(self.counts.dtype)
+        return here
+
+    def areas(self) -> tuple[float, float]:
+        """Return ROC AUC and average precision, all scores having gone by."""
+        upto, outranked, precision = 0.0, 0.0, 0.0
+        for start in range(0, len(self.values), BLOCK):
+            stop = min(start + BLOCK, len(self.values))
+            own = np.asarray(self._reach[start : stop + 1], dtype=np.float64)
+            mass = upto + np.cumsum(self.counts[2 * start : 2 * stop], dtype=np.float64)
+            here = (mass[0::2], mass[1::2])
+            more = areas_in(own, here, self.positives, self._total)
+            outranked, precision, upto = outranked + more[0], precision + more[1], float(mass[-1])
+        return areas_from(outranked, precision, self.positives, self._total)
+
+    def runs(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield distinct scores with their positives and negatives: of positives, and merged between them."""
+        size = len(self.values)
+        for start in range(0, max(size, 1), BLOCK):
+            stop, before = min(start + BLOCK, size), max(start - 1, 0)
+            first, last = 2 * start, 2 * stop + (stop == size)
+            scores = between(self.values[before:stop].astype(np.float64))
+            pos = np.zeros(last - first)
+            pos[1::2] = np.diff(self._reach[start : stop + 1])
+            negatives = np.maximum(self.counts[first:last] - pos, 0.0)
+            yield scores[first - 2 * before : last - 2 * before], pos, negatives
+
+    def table(self) -> ScoreTable:
+        """Return the table of the positives and of the negatives between them, merged."""
+        columns, start = np.empty((3, 2 * len(self.values) + 1)), 0
+        for piece in self.runs():
+            columns[:, start : start + len(piece[0])] = piece
+            start += len(piece[0])
+        return ScoreTable(*columns)

@@ -1,0 +1,409 @@
+"""Everything that was counted of one set of predictions; the sum of two is the whole of both.
+
+The NumPy engine: predictions in memory, one pass in blocks of rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial, reduce
+from operator import add
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.core.errors import DataError, some_of
+from evalreport.core.lazy import Later
+from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, Threshold
+from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
+from evalreport.features.text_labels.outcomes import REASONS
+from evalreport.statistics.class_scores import ClassBins, ClassScores, LabelScores
+from evalreport.statistics.confusion import Array, BinaryCounts, Counts, less, run_starts, sums
+from evalreport.statistics.row_sums import SET_SCORES, LabelMoments, Tally, ratio
+from evalreport.statistics.score_table import ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The facts of one set of predictions; of rows in memory each is counted when it is first read.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    rows : int
+        Rows read.
+    weight : float
+        Their weight.
+    counts : Counts (binary, multiclass), BinaryCounts with one entry per label (multilabel), or None
+        None when nothing decides: decision scores without predictions or threshold.
+    scores : ScoreTable (binary), LabelScores (multiclass, multilabel), or None without scores
+    tally : Tally
+        Means over rows (log loss, top-k hits, sample-wise set scores).
+    confidence : ScoreTable or None
+        Multiclass probabilities: confidence of the answer against whether it was right.
+    bins : ClassBins or None
+        Multiclass and multilabel probabilities, binned label by label.
+    cardinality : Counts or None
+        Multilabel: number of labels of a row in truth against that in the predictions (unparsed where
+        nothing decides).
+    together : LabelMoments or None
+        Multilabel, where rows are not at hand: how the labels of a row go together.
+    """
+
+    space: LabelSpace
+    rows: int
+    weight: float
+    tally: Later[Tally] = Later(Tally.of({}, np.zeros(0)))
+    counts: Counts | BinaryCounts | None = None
+    scores: Later[ScoreTable | LabelScores | None] = Later(None)
+    confidence: Later[ScoreTable | None] = Later(None)
+    bins: Later[ClassBins | None] = Later(None)
+    cardinality: Later[Counts | None] = Later(None)
+    together: LabelMoments | None = None
+    score_kind: ScoreKind | None = None
+    threshold: Threshold | None = None
+
+    def __add__(self, other: Summary) -> Summary:
+        return merge([self, other])
+
+
+ALIKE = {"space": "labels", "score_kind": "the kind of scores", "threshold": "threshold"}
+"""What shards must have in common, and what it is called."""
+SUMS = tuple(one.name for one in fields(Summary) if one.name not in (*ALIKE, "rows", "weight"))
+"""What is summed, each by its own rule."""
+
+
+def merge(shards: Sequence[Summary]) -> Summary:
+    """Return the facts of all shards together; the cost is linear in their number.
+
+    A threshold that the predictions of each shard agree with is one of the whole only where all agree;
+    decisions at different thresholds do not add up.
+
+    Raises
+    ------
+    DataError
+        Shards that differ in labels, kind of scores or threshold, or of which some lack a fact that others
+        have.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> import numpy as np
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.of({}, np.ones(2)))
+    >>> merge([one, one, one]).rows
+    6
+    """
+    shards = _agreeing(shards)
+    first = shards[0]
+    for name, called in ALIKE.items():
+        other = next((n for n, one in enumerate(shards) if getattr(one, name) != getattr(first, name)), None)
+        if other is not None:
+            values = " and ".join(_told(getattr(one, name)) for one in (first, shards[other]))
+            raise DataError(
+                f"shards 1 and {other + 1} differ in {called}: {values}",
+                where=name,
+                fix="declare labels, kind of scores and threshold alike for all shards",
+            )
+    summed = {name: _sum(name, [getattr(one, name) for one in shards]) for name in SUMS}
+    weight = math.fsum(one.weight for one in shards)
+    return replace(first, rows=sum(one.rows for one in shards), weight=weight, **summed)
+
+
+def tallied_alike(parts: Sequence[Summary]) -> list[Summary]:
+    """Return facts without means over rows that one of them lacks, as of distances to no answer.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Multiclass
+    >>> import numpy as np
+    >>> one = Summary(Multiclass("ab"), 2, 2.0, Tally.of({"loss": np.zeros(2)}, np.ones(2)))
+    >>> [part.tally.names for part in tallied_alike([one, replace(one, tally=one.tally.only(()))])]
+    [(), ()]
+    """
+    shared = set.intersection(*({*one.tally.names} for one in parts)) if parts else set()
+    return [replace(one, tally=one.tally.only(shared)) for one in parts]
+
+
+def _agreeing(shards: Sequence[Summary]) -> Sequence[Summary]:
+    """Predictions that agree with a threshold in one shard alone have none over all."""
+    implied = [one.threshold is not None and one.threshold.origin == "predictions" for one in shards]
+    if all(implied) or not any(implied):
+        return shards
+    return [replace(one, threshold=None) if own else one for one, own in zip(shards, implied, strict=True)]
+
+
+def _told(fact: object) -> str:
+    match fact:
+        case Threshold():
+            return f"{fact.value} ({fact.origin})"
+        case Binary() | Multiclass() | Multilabel():
+            return f"{fact.task} {some_of(fact.texts)}"
+        case _:
+            return str(fact)
+
+
+def _sum(name: str, parts: Sequence[Any]) -> Any:
+    lacking = [number for number, part in enumerate(parts) if part is None]
+    if len(lacking) == len(parts):
+        return None
+    if lacking:
+        raise DataError(
+            f"shard {lacking[0] + 1} has no {name}, and others have",
+            where=name,
+            fix="make the facts of all shards of the same columns",
+        )
+    if len({type(part) for part in parts}) > 1:
+        raise DataError(
+            f"some shards hold the {name} of each row, and others what was counted of them",
+            where=name,
+            fix="make the facts of all shards with one engine, and with --approximate all or none",
+        )
+    together = getattr(type(parts[0]), "merged", None)  # what would be copied again with every shard
+    return reduce(add, parts) if together is None else together(parts)
+
+
+BLOCK = 1 << 19
+"""Score cells that one block of rows may hold: small enough to stay in cache, large enough to vectorise."""
+TOP = (2, 3, 5)
+"""The k of top-k accuracy."""
+
+Rows: TypeAlias = Mapping[str, npt.NDArray[Any]]
+
+
+def summarise(predictions: Predictions) -> Summary:
+    """Return the facts of predictions held in memory.
+
+    Examples
+    --------
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.scores import Probabilities
+    >>> facts = summarise(predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.1, 0.4, 0.8])))
+    >>> facts.counts.total, len(facts.scores)
+    (3.0, 3)
+    """
+    return _facts(predictions, **_tables(predictions))
+
+
+def counted(p: Predictions) -> Summary:
+    """Return the facts that do not grow with the rows: counts, means over rows, bins; no table of scores.
+
+    Examples
+    --------
+    >>> from evalreport.data.predictions import predictions
+    >>> counted(predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.1, 0.4, 0.8]))).scores is None
+    True
+    """
+    return replace(_facts(p))  # made now: nothing holds on to the rows
+
+
+def _facts(p: Predictions, **tables: Any) -> Summary:
+    """All facts, each counted when it is first read."""
+    several = not isinstance(p.space, Binary)
+    return Summary(
+        space=p.space,
+        rows=len(p),
+        weight=float(p.weights.sum()),
+        tally=partial(_tally, p),
+        counts=_counts(p),
+        bins=partial(_bins, p, p.scores) if several and isinstance(p.scores, Probabilities) else None,
+        cardinality=partial(_cardinality, p) if isinstance(p.space, Multilabel) else None,
+        score_kind=None if isinstance(p.scores, NoScores) else p.scores.declared,
+        threshold=p.threshold,
+        **tables,
+    )
+
+
+def _counts(p: Predictions) -> Counts | BinaryCounts | None:
+    if p.y_pred is None:
+        return None
+    if isinstance(p.space, Multilabel):
+        return _label_counts(p)
+    return Counts.of(p.y_true, p.y_pred, len(p.space), p.weights if p.weighted else None)
+
+
+def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
+    """Return the per-row quantities whose means are metrics, each of shape (n,).
+
+    The `Tally` sums them; paired comparisons and cluster intervals read them row by row.
+
+    Examples
+    --------
+    >>> from evalreport.data.predictions import predictions
+    >>> list(row_values(predictions(Multiclass(["a", "b"]), ["a", "b"], ["a", "a"])))
+    []
+    """
+    parts = [rows for _, rows in _row_blocks(predictions)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _tables(p: Predictions) -> dict[str, Any]:
+    """What grows with the rows: scores, and of several classes the confidence of the answer."""
+    if isinstance(p.scores, NoScores):
+        return {}
+    values, weights = p.scores.values, p.weights if p.weighted else None
+    if isinstance(p.space, Binary):
+        return {"scores": lambda: ScoreTable.of(values, p.y_true.astype(bool), weights)}
+    parts: dict[str, Any] = {"scores": ClassScores(values, p.y_true, weights)}
+    if isinstance(p.space, Multiclass) and isinstance(p.scores, Probabilities):
+        parts["confidence"] = partial(_confidence, p, values, weights)
+    return parts
+
+
+def _confidence(p: Predictions, values: npt.NDArray[Any], weights: Array | None) -> ScoreTable:
+    best = highest(values)
+    return ScoreTable.of(values[np.arange(len(p)), best], best == p.y_true, weights)
+
+
+def _cardinality(p: Predictions) -> Counts:
+    true = p.y_true.sum(axis=1)
+    predicted = np.full(len(true), UNPARSED) if p.y_pred is None else p.y_pred.sum(axis=1)
+    return Counts.of(true, predicted, len(p.space) + 1, p.weights if p.weighted else None)
+
+
+def _label_counts(p: Predictions) -> BinaryCounts:
+    truth, pred = p.y_true.astype(bool), np.asarray(p.y_pred).astype(bool)
+
+    def weigh(rows: npt.NDArray[np.bool_]) -> Array:
+        return p.weights @ rows if p.weighted else np.count_nonzero(rows, axis=0).astype(np.float64)
+
+    tp, positives, predicted = weigh(truth & pred), weigh(truth), weigh(pred)
+    point = np.broadcast_to(np.nan if p.threshold is None else p.threshold.value, tp.shape)
+    fp, fn = less(predicted, tp), less(positives, tp)
+    return BinaryCounts(tp, fp, fn, less(p.weights.sum(), tp, fp, fn), np.zeros_like(tp), point)
+
+
+def _blocks(p: Predictions) -> Iterator[slice]:
+    step = max(1, BLOCK // len(p.space))
+    return (slice(start, start + step) for start in range(0, len(p), step))
+
+
+def _bins(p: Predictions, scores: Probabilities) -> ClassBins:
+    parts = []
+    for block in _blocks(p):
+        truth = p.y_true[block]
+        indicator = truth.astype(bool)
+        if truth.ndim == 1:  # one cell of a row is set, a fifth of the time of comparing all
+            indicator = np.zeros((len(truth), len(p.space)), dtype=bool)
+            indicator[np.arange(len(truth)), truth] = True
+        weights = p.weights[block] if p.weighted else None
+        parts.append(ClassBins.of(scores.values[block], indicator, weights))
+    return reduce(add, parts)
+
+
+def _tally(p: Predictions) -> Tally:
+    return reduce(add, (Tally.of(rows, p.weights[block]) for block, rows in _row_blocks(p)))
+
+
+def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
+    read = p.y_pred is not None and UNPARSED not in p.y_pred
+    for block in _blocks(p):
+        match p.space:
+            case Binary():
+                yield block, _text_rows(p, block)
+            case Multiclass():
+                yield (
+                    block,
+                    {**_text_rows(p, block), **_class_rows(p, block), **_order_rows(p, block, read=read)},
+                )
+            case Multilabel():
+                yield block, {**_set_rows(p, block), **_ranking_rows(p, block)}
+            case never:
+                assert_never(never)
+
+
+def _text_rows(p: Predictions, block: slice) -> Rows:
+    if p.parsed is None:
+        return {}
+    return {"ambiguous": p.parsed.reasons[block] == REASONS.index("ambiguous")}
+
+
+def _class_rows(p: Predictions, block: slice) -> Rows:
+    if isinstance(p.scores, NoScores):
+        return {}
+    scores, truth = p.scores.values[block], p.y_true[block]
+    own = scores[np.arange(len(truth)), truth][:, None]
+    ahead = (scores > own).sum(axis=1)
+    # Ties as scikit-learn's top_k_accuracy_score: of equal scores the later label stands first.
+    row, label = np.divmod(np.flatnonzero(scores == own), scores.shape[1])
+    ahead += np.bincount(row[label > truth[row]], minlength=len(truth))
+    rows = {f"top_{k}_accuracy": ahead < k for k in TOP}
+    if isinstance(p.scores, Probabilities):
+        eps = np.finfo(np.float64).eps
+        chance = own[:, 0].astype(np.float64)
+        rows["log_loss"] = -np.log(np.clip(chance, eps, 1 - eps))
+        rows["brier"] = np.einsum("ij,ij->i", scores, scores, dtype=np.float64) - 2 * chance + 1
+    return rows
+
+
+def _order_rows(p: Predictions, block: slice, *, read: bool) -> Rows:
+    """What only labels in an order have; where any answer is unread, there is no distance to it."""
+    if not isinstance(p.space, Multiclass) or not p.space.ordered:
+        return {}
+    truth, rows = p.y_true[block], {}
+    if read and p.y_pred is not None:
+        rows["mean_absolute_error"] = np.abs(truth - p.y_pred[block]).astype(np.float64)
+    if isinstance(p.scores, Probabilities):
+        below = np.cumsum(p.scores.values[block], axis=1, dtype=np.float64)[:, :-1]
+        gaps = below - (truth[:, None] <= np.arange(below.shape[1]))
+        rows["ranked_probability_score"] = np.square(gaps).mean(axis=1)
+    return rows
+
+
+def _set_rows(p: Predictions, block: slice) -> Rows:
+    truth = p.y_true[block].astype(bool)
+    rows: dict[str, npt.NDArray[Any]] = {"cardinality_true": truth.sum(axis=1)}
+    if p.y_pred is None:
+        return rows
+    pred = p.y_pred[block].astype(bool)
+    both = (truth & pred).sum(axis=1)
+    n_true, n_pred = rows["cardinality_true"], pred.sum(axis=1)
+    rows["cardinality_predicted"] = n_pred
+    rows["hamming_loss"] = (truth != pred).mean(axis=1)
+    rows["empty_prediction_rate"] = n_pred == 0
+    rows.update({name: score(both, n_true, n_pred) for name, score in SET_SCORES.items()})
+    return rows
+
+
+def _ranking_rows(p: Predictions, block: slice) -> Rows:
+    if isinstance(p.scores, NoScores):
+        return {}
+    scores, truth = p.scores.values[block], p.y_true[block].astype(bool)
+    size, n_true = scores.shape[1], truth.sum(axis=1)
+    row, rank, true_rank = _ranks(scores, truth)
+    precision = ratio(sums(row, true_rank / rank, len(truth)), n_true)
+    wrong_pairs = sums(row, rank - true_rank, len(truth))
+    deepest = np.zeros(len(truth))
+    if len(row):
+        starts = run_starts(row)
+        deepest[row[starts]] = np.maximum.reduceat(rank, starts)
+    top = scores == scores.max(axis=1, keepdims=True)
+    trivial = (n_true == 0) | (n_true == size)
+    return {
+        "average_precision_samples": np.where(trivial, 1.0, precision),
+        "coverage_error": deepest,
+        "ranking_loss": np.where(trivial, 0.0, ratio(wrong_pairs, n_true * (size - n_true))),
+        "one_error": (top & ~truth).sum(axis=1) / top.sum(axis=1),
+    }
+
+
+def _ranks(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[Any], Array, Array]:
+    """Row of each true label, with how many labels, and how many true ones, score at least as high.
+
+    By comparing, not by sorting: a row carries few labels.
+    """
+    row, label = np.divmod(np.flatnonzero(truth), truth.shape[1])
+    rank, true_rank = np.empty(len(row)), np.empty(len(row))
+    step = max(
+        1, (1 << 18) // scores.shape[1]
+    )  # cells compared at a time: 2 MB of float64, which stay in cache
+    for start in range(0, len(row), step):
+        here = slice(start, start + step)
+        rows = row[here]
+        ahead = scores[rows] >= scores[rows, label[here]][:, None]
+        rank[here] = np.count_nonzero(ahead, axis=1)
+        true_rank[here] = np.count_nonzero(ahead & truth[rows], axis=1)
+    return row, rank, true_rank

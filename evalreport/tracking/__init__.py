@@ -1,0 +1,1 @@
+"""MLflow: client, selecting runs, finding predictions, logging, verifying."""

@@ -1,0 +1,501 @@
+"""MLflow without its chatter: no warnings, progress bars, endless retries or telemetry while it is asked.
+
+MLflow's client, with the files of a run fetched from the run's own store alone.
+
+MLflow's own `list_artifacts` and `download_artifacts` also look for the files of logged models. Servers
+before 3.0 know no such models and answer 404, and every failure of a download becomes "no such artifact".
+Here a request is one request, and its failure is what it was.
+
+The way to an MLflow tracking store: found late, asked quietly, every failure one of our errors.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sqlite3
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from operator import methodcaller
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from evalreport.core.errors import DataError, EvalreportError, FileMissingError, ServerError, UsageError
+from evalreport.core.progress import stage
+from evalreport.core.text import keep_login, shown
+from evalreport.readers.limits import MAX_FILE
+from evalreport.tracking.artifact_locations import artifact_root, is_server
+from evalreport.tracking.errors import LOCKED, LOCKED_FIX, translated
+
+SETTINGS = {
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # its own 7 hang for minutes on a refused connection
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
+    "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",  # a redirect may lead to a host that nobody chose
+    "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
+    "MLFLOW_DISABLE_TELEMETRY": "true",  # requests go to the tracking server only
+}
+"""What holds while MLflow is asked, unless the user has set it."""
+LOGGERS = ("mlflow", "alembic", "urllib3")
+
+
+class _Quiet:
+    """Settings made by the first who enters, in whatever thread, and undone by the last who leaves."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._hush()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._restore()
+
+    def _hush(self) -> None:
+        self._ours = {name: value for name, value in SETTINGS.items() if name not in os.environ}
+        os.environ.update(self._ours)
+        self._warnings = warnings.catch_warnings()
+        self._warnings.__enter__()
+        warnings.simplefilter("ignore")
+        self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
+        _set_levels(dict.fromkeys(LOGGERS, logging.CRITICAL))
+
+    def _restore(self) -> None:
+        held = {name: logging.getLogger(name).level for name in LOGGERS}
+        undone = {name: self._levels[name] for name in LOGGERS if held[name] == logging.CRITICAL}
+        _set_levels(held | undone)  # others an import has just set
+        self._warnings.__exit__(None, None, None)
+        for name in self._ours:
+            os.environ.pop(name, None)
+
+
+def _set_levels(levels: Mapping[str, int]) -> None:
+    """Set levels of loggers; what hundreds of others remember of them is forgotten once, not for each."""
+    for name, level in levels.items():
+        logging.getLogger(name).level = level
+    logging.getLogger(name).setLevel(level)
+
+
+_QUIET = _Quiet()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep MLflow's warnings, log lines, progress bars, retries and telemetry away while inside.
+
+    The user's own environment variables win; everything is as before afterwards. May be entered by
+    several threads at once.
+
+    Examples
+    --------
+    >>> import os
+    >>> with quiet():
+    ...     os.environ["MLFLOW_DISABLE_TELEMETRY"]
+    'true'
+    """
+    with _QUIET:
+        yield
+
+
+_CHUNK = 1024 * 1024
+"""Bytes of a download that are held at a time."""
+
+
+class RunClient:
+    """A tracking client whose requests for files go to the place that the run names, and nowhere else.
+
+    Everything else is the `mlflow.MlflowClient` itself.
+
+    Parameters
+    ----------
+    client : mlflow.MlflowClient
+    uri : str
+        Tracking URI.
+    """
+
+    def __init__(self, client: Any, uri: str) -> None:
+        self._client = client
+        self._uri = uri
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what `MlflowClient` has of this name."""
+        return getattr(self._client, name)
+
+    @cached_property
+    def _stores(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        """Where the files of runs lie, as the runs said when they were asked for."""
+        return {}
+
+    def get_run(self, run_id: str) -> Any:
+        """Return a run.
+
+        Raises
+        ------
+        ServerError
+            The answer is of no run, or of another one: something answers in the server's place.
+        """
+        run = self._client.get_run(run_id)
+        if run.info.run_id != run_id:
+            raise _other_than("run", run_id[:8])
+        self._places[run_id] = run.info.artifact_uri
+        return run
+
+    def search_runs(self, *asked: Any, **named: Any) -> Any:
+        """Return runs, and remember where their files lie, which else takes a request for each."""
+        found = self._client.search_runs(*asked, **named)
+        self._places.update((run.info.run_id, run.info.artifact_uri) for run in found)
+        return found
+
+    def get_experiment(self, experiment_id: str) -> Any:
+        """Return an experiment.
+
+        Raises
+        ------
+        ServerError
+            As of `get_run`.
+        """
+        experiment = self._client.get_experiment(experiment_id)
+        if experiment.experiment_id != experiment_id:
+            raise _other_than("experiment", experiment_id)
+        return experiment
+
+    def list_artifacts(self, run_id: str, path: str | None = None) -> list[Any]:
+        """Return what lies directly in a folder of a run.
+
+        That a run holds nothing at all is believed at the second time: so answers whoever says nothing.
+        """
+        store = self._store_of(run_id)
+        entries = list(store.list_artifacts(path))
+        if not entries and not path:
+            self.get_run(run_id)
+            entries = list(store.list_artifacts(path))
+        return entries
+
+    def log_artifacts(self, run_id: str, local_dir: str, artifact_path: str | None = None) -> None:
+        """Put the files of a folder, and of those in it, into a folder of a run."""
+        self._store_of(run_id).log_artifacts(local_dir, artifact_path)
+
+    def download_artifacts(self, run_id: str, path: str, dst_path: str) -> str:
+        """Fetch one file of a run into a folder, and return where it is.
+
+        Raises
+        ------
+        DataError
+            More than 2 GB came.
+        ServerError
+            A redirect, or another answer that is no file.
+        """
+        place = Path(dst_path, path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        store = self._store_of(run_id)
+        if store.artifact_uri.startswith(("http:", "https:")):
+            _stream(store.artifact_uri, path, place)
+        else:
+            store._download_file(path, str(place))  # what every kind of artifact store has to have
+        return str(place)
+
+    def _store_of(self, run_id: str) -> Any:
+        if run_id not in self._stores:
+            place = self._places.get(run_id) or self.get_run(run_id).info.artifact_uri
+            self._stores[run_id] = _artifact_store(place, self._uri, run_id)
+        return self._stores[run_id]
+
+
+def _other_than(kind: str, wanted: str) -> ServerError:
+    return ServerError(
+        f"the server answers without the {kind} {wanted} that was asked for",
+        fix="look for a proxy that answers in the server's place, and try again",
+    )
+
+
+def _artifact_store(place: str, uri: str, run_id: str) -> Any:
+    """Return MLflow's `ArtifactRepository` of a run, once its address has been judged.
+
+    ``mlflow-artifacts:`` is resolved against this tracking server: MLflow 2 resolves it against a global one.
+    """
+    from mlflow.store.artifact.artifact_repository_registry import get_artifact_repository
+    from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepository
+    from mlflow.utils.uri import add_databricks_profile_info_to_artifact_uri
+
+    artifact_root(place, uri, f"run {run_id[:8]}")
+    if place.startswith("mlflow-artifacts:"):
+        place = MlflowArtifactsRepository.resolve_uri(place, uri)
+    return get_artifact_repository(add_databricks_profile_info_to_artifact_uri(place, uri))
+
+
+def _stream(address: str, path: str, place: Path) -> None:
+    """Fetch a file through the tracking server; anything but the file itself is an error."""
+    from mlflow.utils.credentials import get_default_host_creds
+    from mlflow.utils.rest_utils import augmented_raise_for_status, http_request
+
+    with http_request(get_default_host_creds(address), f"/{path}", "GET", stream=True) as answer:
+        augmented_raise_for_status(answer)
+        if answer.status_code != 200:
+            raise ServerError(
+                f"the server answers {answer.status_code} where a file was asked for",
+                fix="pass the server's own address as --tracking-uri; redirects are not followed",
+            )
+        came, size = 0, int(answer.headers.get("Content-Length", 0))
+        with place.open("wb") as file:
+            for chunk in answer.iter_content(_CHUNK):
+                came += len(chunk)
+                stage("downloading kB", came // 1000, size // 1000)
+                if came > MAX_FILE:
+                    raise DataError("the artifact is larger than 2 GB", fix="log a sample, or write Parquet")
+                file.write(chunk)
+
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+_SQLITE = re.compile(r"^sqlite(?:\+\w+)?://(?:/(?P<path>[^?]*))?(?:\?.*)?$")
+_SPECIAL = ("databricks", "databricks-uc", "uc")
+"""Tracking URIs that are a word, not a path."""
+_NAME_A_STORE = "pass --tracking-uri, or set MLFLOW_TRACKING_URI"
+_MIGRATE = "mlflow migrate-filestore --source . --target sqlite:///mlflow.db"
+
+
+@dataclass(frozen=True)
+class Store:
+    """A tracking store and how to ask it.
+
+    Parameters
+    ----------
+    client : RunClient
+    uri : str
+        As MLflow takes it, secrets included; never shown (see `shown`).
+    """
+
+    client: Any = field(repr=False)
+    uri: str = field(repr=False)
+
+    def __reduce__(self) -> tuple[Callable[[str], Store], tuple[str]]:
+        """Stand for the same store in another process, which has a connection of its own."""
+        return _reconnected, (self.uri,)
+
+    @property
+    def shown(self) -> str:
+        """The store's address without its secrets."""
+        return shown(self.uri)
+
+    @property
+    def remote(self) -> bool:
+        """Whether the store is a server: what it calls a file of this machine is not read."""
+        return is_server(self.uri)
+
+    def artifact_root(self, uri: str, where: str) -> Path | None:
+        """Return the folder of a run's artifacts if it is on this machine; refuse strange addresses.
+
+        See `evalreport.tracking.artifact_locations.artifact_root`.
+        """
+        return artifact_root(uri, self.uri, where)
+
+    def ask(self, call: Callable[[Any], T], where: str = "") -> T:
+        """Return what `call` gets from the client.
+
+        Parameters
+        ----------
+        call : callable
+            From the `MlflowClient` to the answer; nothing else belongs into it.
+        where : str
+            Run, artifact or experiment concerned, for the error.
+
+        Raises
+        ------
+        RunNotFoundError
+            MLflow knows no such thing.
+        UsageError
+            MLflow rejects a parameter, such as a filter.
+        ServerError
+            Unreachable, refused, or failing.
+        """
+        failure: EvalreportError
+        try:
+            with quiet():
+                answer = call(self.client)
+            logger.debug("asked %s to %s%s", self.shown, _name_of(call), f" ({where})" if where else "")
+            return answer
+        except Exception as error:
+            known = translated(error, self.shown)
+            if known is None:
+                raise
+            failure = known.located(where) if where else known
+        raise failure  # outside the handler, so that no traceback shows a URI with its password
+
+    def page_of_run(self, experiment_id: str, run_id: str) -> str:
+        """Return the address of a run's artifacts in the MLflow UI; empty for a store without a server."""
+        parts = urlsplit(self.uri)
+        if parts.scheme not in {"http", "https"}:
+            return ""
+        base = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+        return f"{base}/#/experiments/{experiment_id}/runs/{run_id}/artifacts"
+
+
+def _name_of(call: Callable[[Any], Any]) -> str:
+    if not isinstance(call, methodcaller):
+        return "log batch"
+    # With keyword arguments a methodcaller reduces to a partial; its text always begins with the name.
+    words = repr(call).split(",", 1)[0].partition("(")[2].rstrip(")")
+    return words.strip("'").replace("_", " ")
+
+
+def connect(tracking_uri: str | None = None) -> Store:
+    """Return the tracking store of an address, or the one that MLflow itself would use.
+
+    mlflow is imported here (it takes seconds). A server is not asked anything yet.
+
+    Parameters
+    ----------
+    tracking_uri : str, optional
+        As for MLflow. Without it: what `mlflow.set_tracking_uri` or ``MLFLOW_TRACKING_URI`` said, else
+        ``mlflow.db`` in the working directory.
+
+    Raises
+    ------
+    FileMissingError
+        A SQLite file that does not exist (MLflow would create an empty one).
+    UsageError
+        A folder of files (`mlruns`), which MLflow no longer reads.
+    ServerError
+        A database that is not MLflow's, or that MLflow refuses.
+    """
+    if tracking_uri is not None:
+        check_uri(tracking_uri)
+    failure: EvalreportError
+    uri = tracking_uri or ""
+    try:
+        with quiet():
+            import mlflow
+
+            uri = tracking_uri or str(mlflow.get_tracking_uri())
+        check_uri(uri, default=not tracking_uri)
+        _keep_logins(uri)
+        with quiet():
+            return Store(RunClient(mlflow.MlflowClient(tracking_uri=uri), uri), uri)
+    except EvalreportError:
+        raise
+    except Exception as error:
+        known = translated(error, shown(uri))
+        if known is None:
+            raise
+        failure = known
+    raise failure
+
+
+@lru_cache
+def _reconnected(uri: str) -> Store:
+    return connect(uri)
+
+
+def _keep_logins(uri: str) -> None:
+    """Have every login that requests to a store may carry hidden, as nobody knows what a server repeats."""
+    parts = urlsplit(uri)
+    user, password = parts.username or "", parts.password or ""
+    logins = [(user, password), (unquote(user), unquote(password))]
+    if is_server(uri):
+        with quiet():
+            from mlflow.utils.credentials import get_default_host_creds
+            from requests.utils import get_netrc_auth
+        known = get_default_host_creds(uri)
+        logins += [(known.username, known.password), ("", known.token), get_netrc_auth(uri) or ("", "")]
+    for user, password in logins:
+        if password or user:
+            keep_login(user or "", password or "")
+
+
+def check_uri(uri: str, *, default: bool = False) -> None:
+    """Refuse addresses that MLflow would mend by creating something.
+
+    Parameters
+    ----------
+    uri : str
+    default : bool
+        Whether nobody named it.
+
+    Examples
+    --------
+    >>> check_uri("https://mlflow.example.org")
+    >>> check_uri("sqlite:///no-such.db")
+    Traceback (most recent call last):
+    evalreport.core.errors.FileMissingError: there is no MLflow database no-such.db
+    """
+    sqlite = _SQLITE.match(uri)
+    try:
+        urlsplit(uri)
+    except ValueError:
+        message = f"{shown(uri)} is not an address"
+        raise UsageError(message, where="tracking URI", fix=_NAME_A_STORE) from None
+    if sqlite:
+        _check_sqlite(sqlite["path"] or "", default)
+    elif _is_file_store(uri) and os.environ.get("MLFLOW_ALLOW_FILE_STORE", "").lower() not in {"true", "1"}:
+        came = (
+            "MLflow takes ./mlruns of this folder for its store" if default else f"{shown(uri)} is a folder"
+        )
+        raise UsageError(
+            f"{came}, and MLflow no longer reads stores made of files",
+            where="tracking URI",
+            fix=f"move the runs with `{_MIGRATE}`; or {_NAME_A_STORE}",
+        )
+
+
+def _is_file_store(uri: str) -> bool:
+    scheme, separator, _ = uri.partition(":")
+    if uri in _SPECIAL or (separator and scheme in _SPECIAL):
+        return False
+    return not separator or scheme == "file" or len(scheme) == 1  # C:\runs
+
+
+def _check_sqlite(path: str, default: bool) -> None:
+    if not path or path == ":memory:":
+        raise UsageError("a database in memory holds no runs", where="tracking URI", fix=_NAME_A_STORE)
+    file = Path(path)
+    if not os.path.isfile(file):
+        name = f"{file.name} in this folder" if default else str(file)
+        raise FileMissingError(
+            f"there is no MLflow database {name}",
+            fix=f"{_NAME_A_STORE}; evalreport reads runs and creates no store",
+        )
+    if not os.access(file, os.R_OK):
+        raise ServerError(
+            f"the database {file.name} cannot be read: permission denied",
+            where=str(file),
+            fix="check the permissions of the file, or log as its owner",
+        )
+    if not _has_runs_table(file):
+        raise ServerError(
+            f"{file.name} is not an MLflow database",
+            where=str(file),
+            fix="check the path; MLflow would write its tables into it",
+        )
+
+
+def _has_runs_table(file: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'runs'"
+            return database.execute(query).fetchone() is not None
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise ServerError(LOCKED, where=str(file), fix=LOCKED_FIX) from error
+        return False
+    except sqlite3.Error:
+        return False

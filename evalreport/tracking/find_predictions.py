@@ -1,0 +1,653 @@
+"""What of a run may hold its predictions: files in the order in which they count, and how each is read.
+
+Several files may belong together: parts of one data set, or truth and answers apart.
+
+Predictions of a run: looked for in a fixed order, taken only where there is no doubt, and always said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from glob import has_magic
+from operator import methodcaller
+from pathlib import Path, PurePosixPath
+from typing import Self, TypeAlias, TypeVar, overload
+
+from evalreport.columns.graded import refuse_grade
+from evalreport.columns.names import (
+    GRADES,
+    ID,
+    INDEX,
+    LABEL_NAMES,
+    PARTS,
+    TESTS,
+    TRUTH,
+    WEIGHT,
+    is_beside,
+    plain_name,
+    role,
+    words,
+)
+from evalreport.columns.nested import ALONE, as_columns, completed, truth_of
+from evalreport.columns.request import Columns, listed
+from evalreport.core.errors import (
+    ArtifactNotFoundError,
+    ColumnNotFoundError,
+    EvalreportError,
+    GradedError,
+    NoTableError,
+    NotFoundError,
+    ServerError,
+    UnsafeFileError,
+    UsageError,
+    some_of,
+)
+from evalreport.core.text import printable
+from evalreport.features.large.read import PredictionStream
+from evalreport.page.payload import SITE, is_ours
+from evalreport.readers.formats import ACCEPTED, ARRAYS, PICKLES, RawTable, unpacked_name
+from evalreport.readers.read import read_for
+from evalreport.tracking.artifact_locations import local_path
+from evalreport.tracking.artifacts import (
+    Artifact,
+    downloaded,
+    find_artifact,
+    is_safe,
+    list_artifacts,
+    with_parts,
+)
+from evalreport.tracking.client import Store
+from evalreport.tracking.runs import DatasetSource, RunInfo, parent_alone
+from evalreport.tracking.traces import ANSWER, has_traces, read_traces
+from evalreport.tracking.traces import ID as TRACE_ID
+
+EVALUATOR_TABLE = "per_class_metrics.csv"
+"""What `mlflow.models.evaluate` logs of several classes: metrics, no predictions."""
+TABLES_TAG = "mlflow.loggedArtifacts"
+_KNOWN = re.compile(
+    r"(^|[_.\- ])(predictions?|preds?|oof|generations|scores|eval(uation)?_results(_table)?)($|[_.\- ])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What was said about where a run keeps its predictions.
+
+    Parameters
+    ----------
+    artifact : str, optional
+        Path inside the run, or a glob.
+    format : str, optional
+        Format of the artifact, where its name does not tell.
+    columns : Columns
+    truth_elsewhere : bool
+        Whether the truth comes from another file (``--truth-file``).
+    """
+
+    artifact: str | None = None
+    format: str | None = None
+    columns: Columns = field(default_factory=Columns)
+    truth_elsewhere: bool = False
+
+
+class RunFileReader:
+    """How files of a run are read: whole, or opened to be counted batch by batch.
+
+    Parameters
+    ----------
+    opened : callable, optional
+        From a file or folder to its stream, None where memory is to hold it; without it memory holds all.
+    """
+
+    def __init__(self, opened: Callable[[str], PredictionStream | None] | None = None) -> None:
+        self.opened, self._kept = opened, ExitStack()
+        self._folders: list[Path] = []
+
+    @contextmanager
+    def keeping(self) -> Iterator[Self]:
+        """Keep the copies of what is opened while inside; errors name the files as the run does."""
+        with self._kept, self._as_in_run():
+            yield self
+
+    @contextmanager
+    def _as_in_run(self) -> Iterator[None]:
+        try:
+            yield
+        except EvalreportError as error:
+            texts = [error.message, error.where, error.fix]
+            for folder in self._folders:
+                texts = [text.replace(f"{folder}{os.sep}", "") for text in texts]
+            raise type(error)(texts[0], where=texts[1], fix=texts[2]) from error
+
+    def read(self, store: Store, run: RunInfo, artifact: Artifact, request: RunRequest) -> Rows:
+        """Download an artifact, and read it or open it."""
+        with ExitStack() as copies:
+            large = self.opened is not None and artifact.is_streamed(request.format)
+            copy = downloaded(store, run, artifact, any_size=large)
+            local = copies.enter_context(copy)
+            self._folders.append(local.parents[artifact.path.count("/")])
+            with self._as_in_run():
+                rows = self.read_copy(local, request, artifact.path)
+            if isinstance(rows, PredictionStream):
+                self._kept.push(copies.pop_all())
+        return rows
+
+    def read_copy(self, path: Path, request: RunRequest, name: str | None = None) -> Rows:
+        """Read a file of this machine, or open it."""
+        is_streamed = os.path.isdir(path) or Artifact(path.name).is_streamed(request.format)
+        stream = self.opened(str(path)) if self.opened is not None and is_streamed else None
+        return stream or read_for(path, request.columns, format=request.format, name=name)
+
+
+Rows: TypeAlias = RawTable | PredictionStream
+"""What a file was read as."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What may hold the predictions, by its name in messages."""
+
+    name: str
+    read: Callable[[], Rows]
+
+
+@dataclass(frozen=True)
+class CandidateKind:
+    """Candidates that count alike; `meant` where a tag or a usual name says that they hold predictions."""
+
+    candidates: tuple[Candidate, ...]
+    meant: bool = False
+
+
+def kinds_of(
+    store: Store, run: RunInfo, request: RunRequest, files: list[Artifact], reader: RunFileReader
+) -> Iterator[CandidateKind]:
+    """Yield the candidates kind by kind, in the order in which they count."""
+    models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
+    models.discard(".")  # beside a model at the root lies everything else
+    readable = [
+        file
+        for file in _as_tables(files, request)
+        if all(_is_readable(part.path) for part in file.files)
+        and not is_ours(file.path)
+        and PurePosixPath(file.path).name != EVALUATOR_TABLE
+        and not models & set(map(str, PurePosixPath(file.path).parents))
+    ]
+    tables = set(_logged_tables(run))
+    kinds: tuple[list[Artifact], ...] = ([], [], [])
+    for file in readable:
+        usual = _KNOWN.search(PurePosixPath(file.path).name.partition(".")[0])
+        kinds[0 if file.path in tables else 1 if usual else 2].append(file)
+    for number, kind in enumerate(kinds):
+        made = (Candidate(file.path, partial(reader.read, store, run, file, request)) for file in kind)
+        yield CandidateKind(tuple(made), meant=number < 2)
+    yield CandidateKind(tuple(_datasets(store, run, request, reader)))
+
+
+def _as_tables(files: list[Artifact], request: RunRequest) -> Iterator[Artifact]:
+    """Files, with the parts of a table that can be read one after the other as one."""
+    for file in with_parts(files):
+        yield from (file,) if file.is_streamed(request.format) or not file.parts else file.parts
+
+
+def _is_readable(path: str) -> bool:
+    return unpacked_name(path).endswith(ACCEPTED)
+
+
+def _logged_tables(run: RunInfo) -> list[str]:
+    try:
+        entries = json.loads(run.tags.get(TABLES_TAG, "[]"))
+        return [str(entry["path"]) for entry in entries if entry["type"] == "table"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return []  # the tag is anybody's to write; without it the names decide
+
+
+def _datasets(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> Iterator[Candidate]:
+    seen = set()
+    for dataset in run.datasets:
+        path = None if store.remote else dataset_path(dataset)
+        if path is not None and path not in seen and _is_readable(path.name):
+            seen.add(path)
+            yield Candidate(f"dataset {dataset.name} ({path.name})", partial(reader.read_copy, path, request))
+
+
+def dataset_path(dataset: DatasetSource) -> Path | None:
+    """Return the local file that a dataset was logged from; None for code, memory and the network.
+
+    Examples
+    --------
+    >>> dataset_path(DatasetSource("test", "ab", "local", '{"uri": "preds.csv"}')).name
+    'preds.csv'
+    >>> dataset_path(DatasetSource("test", "ab", "http", '{"url": "https://h/preds.csv"}')) is None
+    True
+    """
+    if dataset.kind != "local":
+        return None
+    try:
+        uri = json.loads(dataset.source)["uri"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not isinstance(uri, str) or "\0" in uri:
+        return None
+    return local_path(uri)
+
+
+Named = tuple[str, RawTable]
+T = TypeVar("T")
+_WORD = re.compile(r"[A-Za-z]+")
+
+
+def one_of(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], tuple[str, ...]]:
+    """Return the one with its name; of several that are parts of one data set the test rows, which is said.
+
+    Raises
+    ------
+    UsageError
+        Several could be meant; lists them.
+    """
+    if len(fitting) == 1:
+        return fitting[0], ()
+    found = _test_file(fitting)
+    if found is not None:
+        return found[0], (found[1],)
+    names = [printable(name) for name, _ in fitting]
+    raise UsageError(
+        f"{len(names)} artifacts hold predictions: {listed(names)}",
+        fix=f"say which, as in --artifact {names[0]}",
+    )
+
+
+def _test_file(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], str] | None:
+    """Return the test file among files whose names differ by a part of the data alone, and what is said.
+
+    None where they differ otherwise, or no one is the test file.
+    """
+    parts = [_part(name) for name, _ in fitting]
+    alike = {_without_part(name) for name, _ in fitting}
+    if len(alike) > 1 or None in parts or len(set(parts)) < len(parts):
+        return None
+    tests = [place for place, part in enumerate(parts) if part in TESTS]
+    if len(tests) != 1:
+        return None
+    chosen = fitting[tests[0]]
+    others = [printable(name) for name, _ in fitting if name != chosen[0]]
+    note = (
+        f"of files that differ by the part of the data alone {printable(chosen[0])} is taken; "
+        f"others: {listed(others)}; for another pass --artifact {others[-1]}"
+    )
+    return chosen, note
+
+
+def _part(name: str) -> str | None:
+    """Return the part of a data set that a path names, in its folders or its file."""
+    found = [word.lower() for word in _WORD.findall(name) if word.lower() in PARTS]
+    return found[0] if len(found) == 1 else None
+
+
+def _without_part(name: str) -> str:
+    return _WORD.sub(lambda word: "*" if word.group().lower() in PARTS else word.group(), name)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTables:
+    """Answers and truth of two files (or three: labels, scores and truth), and how they are named."""
+
+    table: RawTable
+    truth: RawTable
+    taken: str
+
+
+def paired(tables: Sequence[Named]) -> PairedTables | None:
+    """Return truth and answers of two files that are named as such and have as many rows.
+
+    ``y_test.csv`` beside ``y_pred.csv``; arrays of labels and of scores may lie apart as well.
+    """
+    truths = [named for named in tables if _role(named[0]) == "truth"]
+    answers = [named for named in tables if _role(named[0]) in ("prediction", "score")]
+    if len(truths) != 1 or not answers or any(table.n != truths[0][1].n for _, table in answers):
+        return None
+    table = answers[0][1] if len(answers) == 1 else _merged(answers)
+    if table is None:
+        return None
+    names = [printable(name) for name, _ in answers]
+    return PairedTables(
+        table, truths[0][1], f"artifacts {listed(names)}, truth from {printable(truths[0][0])}"
+    )
+
+
+def _role(path: str) -> str | None:
+    """Return what a file's name says that it holds: ``y_test`` is truth, ``y_proba_test`` scores."""
+    stem = unpacked_name(PurePosixPath(path).name).partition(".")[0]
+    bare = "_".join(word for word in words(stem) if word not in PARTS or words(stem) == ["y", word])
+    return role(bare)
+
+
+def _merged(answers: Sequence[Named]) -> RawTable | None:
+    """Return arrays of labels and of scores as one table, each named like its file."""
+    if any(table.format not in ARRAYS or ALONE not in table.columns for _, table in answers):
+        return None
+    columns = {PurePosixPath(name).name.partition(".")[0]: table.columns[ALONE] for name, table in answers}
+    digest = hashlib.sha256("".join(table.sha256 for _, table in answers).encode()).hexdigest()
+    source = " and ".join(name for name, _ in answers)
+    return replace(answers[0][1], columns=columns, names=tuple(columns), source=source, sha256=digest)
+
+
+MAX_OPENED = 20
+"""Files of one kind that are opened to see which holds predictions."""
+_LISTED = 10  # files that an error names; the rest is counted
+_SKIPPED = ("images", SITE)
+LOGGING = (
+    'table = {"y_true": y_test, "y_pred": model.predict(X_test)}; '
+    'mlflow.MlflowClient().log_table(run_id, table, "predictions.json")'
+)
+"""What a run needs that was logged by `mlflow.autolog` alone."""
+AUTOLOG_TAG = "mlflow.autologging"
+EVALUATOR_FILES = frozenset(
+    {
+        *(EVALUATOR_TABLE, "confusion_matrix.png", "roc_curve_plot.png", "lift_curve_plot.png"),
+        *("precision_recall_curve_plot.png", "calibration_curve_plot.png"),
+    }
+)
+"""What the default evaluator of `mlflow.models.evaluate` logs of a classifier."""
+Aside: TypeAlias = list[tuple[str, EvalreportError]]
+"""What was looked at and not taken, and why."""
+
+
+@dataclass(frozen=True, eq=False)
+class RunTable:
+    """The table that was taken from a run.
+
+    Parameters
+    ----------
+    table : RawTable
+    columns : Columns
+        The request, completed by what the source itself knows (of traces: which column is the answer).
+    taken : str
+        What was taken, to be printed: ``artifact predictions.parquet``.
+    notes : tuple of str
+        What was set aside.
+    truth : RawTable or None
+        The truth, where the run holds it in a file of its own.
+    artifact : str, path of the one file of the run that all of it comes from, "" where there is no such
+    """
+
+    table: RawTable
+    columns: Columns
+    taken: str
+    notes: tuple[str, ...] = ()
+    truth: RawTable | None = None
+    artifact: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class RunStream:
+    """The predictions of a run as a stream; `taken`, `notes` and `artifact` as of a `RunTable`.
+
+    Of a folder of parts `artifact` is the first of them.
+    """
+
+    stream: PredictionStream
+    taken: str
+    notes: tuple[str, ...] = ()
+    artifact: str = ""
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """What the candidates of a kind were found to be."""
+
+    fitting: tuple[tuple[str, Rows], ...]
+    broken: tuple[tuple[str, EvalreportError], ...]
+    halves: tuple[tuple[str, RawTable], ...] = ()
+
+
+@overload
+def read_run(store: Store, run: RunInfo, request: RunRequest | None = None) -> RunTable: ...
+@overload
+def read_run(
+    store: Store, run: RunInfo, request: RunRequest | None, reader: RunFileReader
+) -> RunTable | RunStream: ...
+def read_run(
+    store: Store, run: RunInfo, request: RunRequest | None = None, reader: RunFileReader | None = None
+) -> RunTable | RunStream:
+    """Return the predictions of a run: their table, or their stream where the reader opens one.
+
+    Looked for in this order: the artifact that was named; tables of `log_table`; artifacts with a usual
+    name (``predictions.*``, ``eval_results_table.json``, …); any other artifact that can be read; the file
+    of a logged dataset; traces of `mlflow.genai.evaluate`. A table counts when it has a column of truth
+    and one of predictions. The first kind with one such table decides; with several it is an error. A file
+    that by its tag or name is meant and cannot be read is an error too: no other is taken in its place.
+
+    Parameters
+    ----------
+    store : Store
+    run : RunInfo
+    request : RunRequest, optional
+    reader : RunFileReader, optional
+        How files are read: whole, unless it says otherwise.
+
+    Raises
+    ------
+    ArtifactNotFoundError
+        Nothing that holds predictions; lists what there is.
+    ColumnNotFoundError
+        One table, but not with the columns that were asked for.
+    UsageError
+        Several could be meant; lists them.
+    DataError, UnsafeFileError, ServerError
+    """
+    try:
+        return _read(store, run, request or RunRequest(), reader or RunFileReader())
+    except EvalreportError as error:
+        raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
+
+
+def _read(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
+    if request.artifact is not None:
+        return _named(store, run, request, reader)
+    files = list_artifacts(store, run, skip=_SKIPPED)
+    aside: Aside = []
+    halves: list[tuple[str, RawTable]] = []
+    kinds = kinds_of(store, run, request, files, reader)
+    for kind in kinds:
+        opened = _opened(kind.candidates, request, aside)
+        if opened.broken and (kind.meant or not opened.fitting):
+            raise _broken(opened, kinds, request)
+        halves += opened.halves
+        if opened.fitting:
+            (name, rows), said = one_of(opened.fitting)
+            notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
+            inside = (file.path for file in files if file.path == name or file.path.startswith(f"{name}/"))
+            return _taken(rows, request, name, next(inside, ""), (*said, *notes))
+    pair = None if request.truth_elsewhere else paired(halves)
+    if pair is not None:
+        return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
+    if has_traces(store, run, untagged=not aside):
+        return _from_traces(store, run, request)
+    raise _nothing(run, files, aside, () if aside else _children(store, run))
+
+
+def _taken(
+    rows: Rows, request: RunRequest, name: str, artifact: str, notes: tuple[str, ...] = ()
+) -> RunTable | RunStream:
+    what = f"artifact {printable(name)}"
+    if isinstance(rows, PredictionStream):
+        return RunStream(rows, what, notes, artifact)
+    return RunTable(rows, request.columns, what, notes, artifact=artifact)
+
+
+def _opened(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) -> _Opened:
+    """Read candidates: those with the columns it takes, and those that cannot be read at all.
+
+    Raises
+    ------
+    ServerError
+        At once: a file that did not arrive is not one that is broken.
+    """
+    fitting: list[tuple[str, Rows]] = []
+    broken: list[tuple[str, EvalreportError]] = []
+    halves: list[tuple[str, RawTable]] = []
+    for candidate in candidates[:MAX_OPENED]:
+        table = None
+        try:
+            rows = candidate.read()
+            if isinstance(rows, RawTable):  # a stream that was opened has what it takes
+                table = rows
+                check_columns(table, request)
+            fitting.append((candidate.name, rows))
+        except ServerError:
+            raise
+        except EvalreportError as error:
+            aside.append((candidate.name, error))
+            if not isinstance(error, NotFoundError | NoTableError | GradedError):
+                broken.append((candidate.name, error))
+            elif table is not None:
+                halves.append((candidate.name, table))
+    return _Opened(tuple(fitting), tuple(broken), tuple(halves))
+
+
+def _broken(opened: _Opened, later: Iterator[CandidateKind], request: RunRequest) -> EvalreportError:
+    """Return the error of a file that cannot be read, with another of the run that can be taken instead."""
+    name, error = opened.broken[0]
+    fitting = opened.fitting
+    while not fitting and (kind := next(later, None)) is not None:
+        fitting = _opened(kind.candidates, request, []).fitting
+    if not fitting:
+        return error
+    other = printable(fitting[0][0])
+    message = error.message if name in error.message else f"{printable(name)} cannot be read: {error.message}"
+    return type(error)(message, where=error.where, fix=f"log it again, or take the other: --artifact {other}")
+
+
+def check_columns(table: RawTable, request: RunRequest) -> None:
+    """Refuse a table without a column of truth, or with nothing to compare it with.
+
+    Raises
+    ------
+    ColumnNotFoundError
+    GradedError
+        It has a grade per item instead.
+    """
+    try:
+        _check_columns(table, request)
+    except NotFoundError:
+        refuse_grade(table, request.columns)
+        raise
+
+
+def _check_columns(table: RawTable, request: RunRequest) -> None:
+    columns, named = as_columns(table, completed(table, request.columns))
+    truth = () if request.truth_elsewhere else truth_of(columns, named)[0].columns
+    grades = {name for name in columns.columns if name != "score" and plain_name(name) in GRADES}
+    beside = {*grades, *truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named)
+    if all(name in beside or is_beside(name) for name in columns.columns if name not in truth):
+        raise ColumnNotFoundError(
+            f"no column of predictions or scores is in {table.name}",
+            fix=f"columns are: {listed(columns.names)}. Use --pred COLUMN or --score COLUMN",
+        )
+
+
+def _named(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
+    pattern = request.artifact or ""
+    exact = find_artifact(store, run, pattern)
+    if exact is None and is_safe(pattern) and not has_magic(pattern):
+        inside = [file for file in list_artifacts(store, run, pattern) if file.is_streamed(request.format)]
+        exact = Artifact.folder(pattern, inside) if inside else None
+    files = [exact] if exact else list_artifacts(store, run, skip=_SKIPPED)
+    whole = [file for file in files if fnmatchcase(file.path, pattern)]
+    bare = [file for file in files if fnmatchcase(PurePosixPath(file.path).name, pattern)]
+    found = [exact] if exact else whole or bare
+    if not found:
+        raise ArtifactNotFoundError(
+            f"there is no artifact {printable(pattern)}", fix=f"artifacts are: {_some(files)}"
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"--artifact {printable(pattern)} means {len(found)} artifacts: {_some(found)}",
+            fix="name one of them",
+        )
+    rows = reader.read(store, run, found[0], request)
+    return _taken(rows, request, found[0].path, found[0].files[0].path)
+
+
+def _some(files: list[Artifact]) -> str:
+    return some_of([printable(file.path) for file in files], _LISTED) or "none"
+
+
+def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
+    table = read_traces(store, run, expected=not request.truth_elsewhere)
+    columns = request.columns
+    expected = [name for name in table.names if name not in {TRACE_ID, ANSWER}]
+    if columns.truth is None and not request.truth_elsewhere:
+        if len(expected) > 1:
+            raise UsageError(
+                f"the traces hold {len(expected)} expectations: {listed(expected)}",
+                fix=f"say which is the label, as in --truth {expected[0]}",
+            )
+        columns = replace(columns, truth=expected[0])
+    if columns.text is None and columns.pred is None:
+        columns = replace(columns, text=ANSWER)
+    return RunTable(table, columns, f"{table.n} traces, answers against expectation {columns.truth}")
+
+
+def _children(store: Store, run: RunInfo) -> tuple[str, ...]:
+    """Return the ids of the run's finished children, the newest first."""
+    query = f"tags.mlflow.parentRunId = '{run.run_id}' and attributes.status = 'FINISHED'"
+    found = store.ask(methodcaller("search_runs", [run.experiment_id], query, 1, MAX_OPENED))
+    return tuple(str(child.info.run_id) for child in found)
+
+
+def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[str, ...]) -> EvalreportError:
+    tables = [(name, error) for name, error in aside if not isinstance(error, NoTableError)]
+    if len(tables) == 1:
+        name, error = tables[0]
+        return error if name in f"{error.message}{error.where}" else error.located(printable(name))
+    aside = tables
+    pickles = [file.path for file in files if PurePosixPath(file.path).suffix.lower() in PICKLES]
+    if pickles and not aside:
+        return UnsafeFileError(
+            f"{printable(pickles[0])} may be a pickle, which is never loaded",
+            fix="log the predictions as Parquet, CSV, JSON or NPZ",
+        )
+    if aside:
+        looked = "; ".join(f"{printable(name)}: {error.message}" for name, error in aside[:_LISTED])
+        return ArtifactNotFoundError(
+            "no artifact holds truth and predictions",
+            where=looked,
+            fix="name the columns with --truth and --pred",
+        )
+    remote = [dataset for dataset in run.datasets if dataset_path(dataset) is None and dataset.kind != "code"]
+    where = f"artifacts: {_some(files)}"
+    if remote:
+        where += f"; dataset {printable(remote[0].name)} is not on this machine"
+    if children:
+        return parent_alone(where, children)
+    kept, remedy = _kept(run, files)
+    return ArtifactNotFoundError(
+        f"the run holds no predictions{kept}",
+        where=where,
+        fix=f'log them in Python: run_id = "{run.run_id}"; {remedy}',
+    )
+
+
+def _kept(run: RunInfo, files: list[Artifact]) -> tuple[str, str]:
+    """Return what a run keeps in place of predictions, and the call that logs them."""
+    names = {PurePosixPath(file.path).name for file in files}
+    if AUTOLOG_TAG in run.tags:
+        return ": autologging keeps the model and its metrics alone", LOGGING
+    if names & EVALUATOR_FILES:
+        call = LOGGING.replace("y_test", "data[targets]").replace(
+            "model.predict(X_test)", "data[predictions]"
+        )
+        later = 'or evaluate again with evaluators=["default", "evalreport"]'
+        return ": it has figures and metrics, as of mlflow.models.evaluate, not the rows", f"{call}; {later}"
+    return "", f'{LOGGING}; or log a file: mlflow.MlflowClient().log_artifact(run_id, "predictions.csv")'

@@ -1,0 +1,314 @@
+"""What evalreport has written into a run, by which its files are told from others of the same name.
+
+What a run holds before we write: which files of our names are there, and which of them are ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from operator import methodcaller
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, TypeAlias
+
+from evalreport.core.errors import DataError, ServerError
+from evalreport.core.json_codec import decode, dumps, loads
+from evalreport.page.payload import Payload
+from evalreport.tracking.interface import Tracking
+from evalreport.tracking.writer import UNFINISHED
+
+Points: TypeAlias = tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Metrics, tags and the timestamp of one logging.
+
+    Parameters
+    ----------
+    digest : str
+        Of the payload.
+    timestamp : int
+        Of all its metrics, milliseconds since 1970. Who takes up the same logging again takes this one, or
+        the histories of the metrics would be doubled.
+    metrics : mapping from key to ((step, value), …)
+        A single value has step 0.
+    tags : mapping from name to text
+        Ours alone, not those that are shared with others.
+    sizes : mapping from path to int
+        Bytes of each file.
+
+    Examples
+    --------
+    >>> from evalreport.core.json_codec import decode, encode
+    >>> sent = Sent("ab12", 5, {"eval/f1": ((0, 0.75),)}, {"evalreport.task": "binary"}, {"a.json": 2})
+    >>> decode(Sent, encode(sent)) == sent
+    True
+    """
+
+    digest: str
+    timestamp: int
+    metrics: Mapping[str, Points] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, payload: Payload, timestamp: int, files: Mapping[str, bytes]) -> Sent:
+        """Return what a logging of a payload sends."""
+        single = {key: ((0, value),) for key, value in payload.metrics.items()}
+        sizes = {path: len(data) for path, data in files.items()}
+        return cls(payload.digest, timestamp, {**single, **payload.series}, dict(payload.tags), sizes)
+
+
+SCHEMA: Literal[2] = 2
+"""Version of the manifest."""
+HEAD = 1024
+"""Bytes of a file's beginning with a digest of its own: by it the half of a file is known."""
+
+
+@dataclass(frozen=True)
+class ManifestRecord:
+    """A manifest as it stands in its file."""
+
+    schema: Literal[2]
+    files: Mapping[str, tuple[str, ...]]
+    metrics: tuple[str, ...]
+    heads: Mapping[str, str]
+    sent: Sent | None
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Digests of our files, the names of all that was ever logged, and what the last logging sent.
+
+    Parameters
+    ----------
+    files : mapping from path to digests
+        The digest of what is to stand there, and of what stood there when that was about to be written, so
+        that a logging that was cut short can be taken up.
+    metrics : frozenset of str
+        Keys of metrics and series, which MLflow cannot delete.
+    heads : mapping from path to digest
+        Of the first `HEAD` bytes of what is to stand there.
+    sent : Sent or None
+        Of the last logging; None in a folder.
+
+    Examples
+    --------
+    >>> manifest = Manifest.of({"a.json": b"new"}, ["f1"], Manifest(), {})
+    >>> manifest.wrote("a.json", b"new"), manifest.wrote("a.json", b"theirs")
+    (True, False)
+    >>> manifest.stands("a.json", b"new"), manifest.began("a.json", b"")
+    (True, True)
+    >>> Manifest.read(manifest.as_bytes()) == manifest
+    True
+    """
+
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    metrics: frozenset[str] = frozenset()
+    heads: Mapping[str, str] = field(default_factory=dict)
+    sent: Sent | None = None
+
+    @classmethod
+    def of(
+        cls,
+        files: Mapping[str, bytes],
+        metrics: list[str],
+        before: Manifest,
+        present: Mapping[str, bytes],
+        sent: Sent | None = None,
+    ) -> Manifest:
+        """Return the manifest of a logging that comes after another.
+
+        Parameters
+        ----------
+        files : what is to stand there
+        metrics : keys that are to be written
+        before : what was written earlier
+        present : files that will be replaced, as they are now
+        sent : what is sent beside the files
+        """
+        digests = {path: [_digest(data)] for path, data in files.items()}
+        for path, data in present.items():
+            digests[path].append(_digest(data))
+        kept = {path: list(known) for path, known in before.files.items() if path not in digests}
+        both = {path: tuple(dict.fromkeys(known)) for path, known in sorted({**kept, **digests}.items())}
+        heads = {path: _digest(data[:HEAD]) for path, data in sorted(files.items())}
+        return cls(both, before.metrics.union(metrics), heads, sent)
+
+    def wrote(self, path: str, data: bytes) -> bool:
+        """Tell whether this is what we have written there, at the last logging or before it."""
+        return _digest(data) in self.files.get(path, ())
+
+    def stands(self, path: str, data: bytes) -> bool:
+        """Tell whether this is what the last logging was to write there."""
+        return self.files.get(path, ("",))[0] == _digest(data)
+
+    def began(self, path: str, data: bytes) -> bool:
+        """Tell whether this is the beginning of what the last logging was to write there.
+
+        Of less than `HEAD` bytes nobody can tell; only an empty file is then taken for ours.
+        """
+        return path in self.heads and (not data or self.heads[path] == _digest(data[:HEAD]))
+
+    def to_wire(self) -> ManifestRecord:
+        """Return the manifest as it stands in its file."""
+        return ManifestRecord(SCHEMA, self.files, tuple(sorted(self.metrics)), self.heads, self.sent)
+
+    @classmethod
+    def from_wire(cls, wire: ManifestRecord) -> Manifest:
+        """Return the manifest of a file, without names that lead out: we wrote none of those."""
+        files = {path: known for path, known in wire.files.items() if is_inside(path)}
+        heads = {path: head for path, head in wire.heads.items() if path in files}
+        return cls(files, frozenset(wire.metrics), heads, wire.sent)
+
+    def as_bytes(self) -> bytes:
+        """Return the manifest as the file that lies in the run."""
+        return dumps(self).encode()
+
+    @classmethod
+    def read(cls, data: bytes) -> Manifest:
+        """Return the manifest of a file; an empty one, of a file that is none: then nothing is ours."""
+        try:
+            made: Manifest = decode(cls, loads(data))
+        except DataError:
+            return cls()
+        return made
+
+
+def is_inside(path: str) -> bool:
+    r"""Return whether a name, written with ``/``, is that of a file inside the folder it is relative to.
+
+    Examples
+    --------
+    >>> [is_inside(path) for path in ("runs/a.html", "../a", "/a", "a/../../b", "C:\\a", "a\0", "", "./a")]
+    [True, False, False, False, False, False, False, False]
+    """
+    strange = re.match("[A-Za-z]:", path) or "\\" in path or "\0" in path
+    return not strange and not {"", ".", ".."} & set(path.split("/"))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+MAX_COMPARED = 256 * 1024**2
+"""Bytes; a file of our name that is larger is not ours."""
+
+
+class OtherSizeError(ServerError):
+    """A file came longer or shorter than the server's list says."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the run holds before we write.
+
+    Parameters
+    ----------
+    run : mlflow.entities.Run
+    where : str
+        The run, for errors.
+    sizes : mapping from path to int or None
+        Of files that bear names that we are about to give; None where the store does not say.
+    manifest_path : str
+    manifest : Manifest
+    ours : mapping from path to bytes
+        The content of those that we wrote.
+    tag : str
+        The digest tag before we wrote anything.
+    """
+
+    run: Any
+    where: str
+    sizes: Mapping[str, int | None]
+    manifest_path: str
+    manifest: Manifest
+    ours: Mapping[str, bytes]
+    tag: str
+
+    @property
+    def foreign(self) -> list[str]:
+        """Files of our names that we did not write."""
+        return [path for path in self.sizes if path != self.manifest_path and path not in self.ours]
+
+
+def held_by(
+    tracking: Tracking,
+    run: Any,
+    names: Collection[str],
+    manifest_path: str,
+    tag: str,
+    where: str,
+    *,
+    repair: bool = False,
+) -> Held:
+    """Return what a run holds.
+
+    Parameters
+    ----------
+    tracking : Tracking
+    run : mlflow.entities.Run
+    names : paths that we are about to write
+    manifest_path : str
+    tag : str
+        The digest tag before anything was written: whether a logging was cut short.
+    where : str
+    repair : bool
+        Whether files of our names are ours where the manifest is lost and the digest tag stands: they were
+        when it was set, as a logging refuses those of others.
+    """
+    sizes = listed(tracking, run.info.run_id, {*names, manifest_path}, where)
+    manifest, cut = Manifest(), tag.startswith(UNFINISHED)
+    if manifest_path in sizes and (sizes[manifest_path] or 0) <= MAX_COMPARED:
+        manifest = Manifest.read(content(tracking, run.info.run_id, manifest_path, sizes, where))
+    lost = manifest == Manifest() and ((cut and manifest_path in sizes) or (repair and bool(tag)))
+    ours: dict[str, bytes] = {}
+    for path, size in sizes.items():
+        if path != manifest_path and (lost or path in manifest.files) and (size or 0) <= MAX_COMPARED:
+            data = content(tracking, run.info.run_id, path, sizes, where)
+            if lost or manifest.wrote(path, data) or (cut and _is_half(manifest, path, data)):
+                ours[path] = data
+    return Held(run, where, sizes, manifest_path, manifest, ours, tag)
+
+
+def _is_half(manifest: Manifest, path: str, data: bytes) -> bool:
+    """Tell whether a file is the beginning of what a logging was writing when it was cut short."""
+    sizes = {} if manifest.sent is None else manifest.sent.sizes
+    return len(data) < sizes.get(path, 0) and manifest.began(path, data)
+
+
+def listed(tracking: Tracking, run_id: str, names: Collection[str], where: str) -> dict[str, int | None]:
+    """Return those of the names that are files of a run, with their sizes."""
+    sizes: dict[str, int | None] = {}
+    for folder in sorted({str(PurePosixPath(path).parent) for path in names}):
+        listing = methodcaller("list_artifacts", run_id, None if folder == "." else folder)
+        entries = tracking.ask(listing, where)
+        sizes |= {
+            entry.path: entry.file_size for entry in entries if not entry.is_dir and entry.path in names
+        }
+    return sizes
+
+
+def content(tracking: Tracking, run_id: str, path: str, sizes: Mapping[str, int | None], where: str) -> bytes:
+    """Return the bytes of an artifact.
+
+    Raises
+    ------
+    OtherSizeError
+        What came is longer or shorter than what lies there.
+    """
+    with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
+        place = tracking.ask(methodcaller("download_artifacts", run_id, path, folder), where)
+        data = Path(place).read_bytes()
+    size = sizes.get(path)
+    if size is not None and len(data) != size:
+        raise OtherSizeError(
+            f"the server sent {len(data)} bytes of {path}, which has {size}",
+            where=where,
+            fix="try again; if it stays so, look for a proxy that answers in the server's place",
+        )
+    return data

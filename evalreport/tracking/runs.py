@@ -1,0 +1,399 @@
+"""Which runs are meant: by id (also shortened), or by experiment, filter and age."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
+from itertools import islice
+from operator import methodcaller
+from typing import Any
+
+from evalreport.core.errors import (
+    ArtifactNotFoundError,
+    EvalreportError,
+    RunNotFoundError,
+    UsageError,
+    nearest,
+)
+from evalreport.tracking.client import Store, quiet
+
+PARENT_TAG = "mlflow.parentRunId"
+SHORTEST_ID = 6
+"""Characters of an id that may stand for the whole: 16 million beginnings, as of a commit."""
+FULL_ID = 32
+"""Characters of a run id: a UUID in hexadecimal digits."""
+PAGE = 1000
+"""Runs, or experiments, of one request."""
+MOST_CHILDREN = 10
+"""Child runs that are named to a user whose run has none of the predictions."""
+NEWEST_FIRST = ["attributes.start_time DESC"]
+YEAR_10000 = 253_402_300_800_000
+"""Milliseconds since 1970 from which a time is not a date."""
+_ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)
+_EXPERIMENTS_AT_ONCE = 200
+"""Experiments named in one search: their ids have to fit in one request (chosen by hand)."""
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """A dataset that was logged with `log_input`: where it lies, not which columns are what."""
+
+    name: str
+    digest: str
+    kind: str
+    source: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """A run as it was found.
+
+    Parameters
+    ----------
+    run_id, name : str
+    experiment_id, experiment : str
+        Id and name.
+    status : str
+        ``FINISHED``, ``FAILED``, ``KILLED``, ``RUNNING`` or ``SCHEDULED``.
+    started : int or None
+        Milliseconds since 1970, UTC; None where the run has no time, or one that is not a date.
+    artifact_uri : str
+    tags, params : mapping
+    datasets : tuple of DatasetSource
+    models : tuple of str
+        Ids of the logged models that it made or was given, each once.
+    remarks : tuple of str
+        What of the run was ignored, and why.
+
+    Examples
+    --------
+    >>> RunInfo("3f9c1e0a7b", "calm-heron-412", "3", "triage", "FINISHED").shown
+    'run 3f9c1e0a (calm-heron-412)'
+    """
+
+    run_id: str
+    name: str
+    experiment_id: str
+    experiment: str
+    status: str
+    started: int | None = None
+    artifact_uri: str = field(default="", repr=False)
+    tags: Mapping[str, str] = field(default_factory=dict, repr=False)
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
+    datasets: tuple[DatasetSource, ...] = field(default=(), repr=False)
+    models: tuple[str, ...] = field(default=(), repr=False)
+    remarks: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def shown(self) -> str:
+        """How the run is named in messages."""
+        return f"run {self.run_id[:8]} ({self.name})" if self.name else f"run {self.run_id[:8]}"
+
+    @property
+    def running(self) -> bool:
+        """Whether the run has not ended, so that what it holds may still change."""
+        return self.status in {"RUNNING", "SCHEDULED"}
+
+    @property
+    def model(self) -> str:
+        """The one model of the run, which its predictions come from; empty for none or several."""
+        return self.models[0] if len(self.models) == 1 else ""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The runs that are meant.
+
+    Parameters
+    ----------
+    run_ids : tuple of str
+        Ids, or their first six or more characters.
+    experiment : str, optional
+        Name or glob.
+    filter : str
+        MLflow's search expression, passed through.
+    latest : int, optional
+        Only the newest so many; without an experiment, of all experiments.
+    max_runs : int
+        More than these are an error.
+    every_status : bool
+        Whether runs that have not finished are meant, too.
+
+    Examples
+    --------
+    >>> Selection(filter="metrics.loss < 0.3")
+    Traceback (most recent call last):
+    evalreport.core.errors.UsageError: --filter is given without --experiment
+    """
+
+    run_ids: tuple[str, ...] = ()
+    experiment: str | None = None
+    filter: str = ""
+    latest: int | None = None
+    max_runs: int = 100
+    every_status: bool = False
+
+    def __post_init__(self) -> None:
+        searched = self.experiment is not None or self.latest is not None
+        if self.run_ids and (searched or self.filter):
+            raise UsageError(
+                "runs are named by id and searched for as well",
+                fix="use --run-id, or --experiment with --filter and --latest",
+            )
+        if self.filter and not searched:
+            raise UsageError("--filter is given without --experiment", fix="add --experiment NAME")
+        if not self.run_ids and not searched:
+            raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
+        for option, number in (("--latest", self.latest), ("--max-runs", self.max_runs)):
+            if number is not None and number < 1:
+                raise UsageError(f"{option} is {number}", fix="pass 1 or more")
+
+
+def select_runs(store: Store, selection: Selection) -> tuple[RunInfo, ...]:
+    """Return the runs that a selection means, each once: as named, or newest first.
+
+    Named runs may have any status but deleted; searched ones have finished.
+
+    Parameters
+    ----------
+    store : Store
+    selection : Selection
+
+    Raises
+    ------
+    RunNotFoundError
+        An id, an experiment or a finished run that is not there; a deleted run.
+    UsageError
+        An id that is too short or not unique, a filter that MLflow rejects, too many runs.
+    ServerError
+    """
+    if selection.run_ids:
+        if len(set(selection.run_ids)) > selection.max_runs:
+            raise _too_many(selection)
+        named = [find_run(store, run_id) for run_id in selection.run_ids]
+        return tuple({run.run_id: run for run in named}.values())
+    experiments = _experiments(store, selection.experiment)
+    found = _search(store, selection, experiments)
+    if not found:
+        raise _none_finished(store, selection, experiments)
+    return tuple(found)
+
+
+def find_run(store: Store, run_id: str) -> RunInfo:
+    """Return the run of an id, or of its first six or more characters.
+
+    Raises
+    ------
+    RunNotFoundError
+        Unknown, or deleted.
+    UsageError
+        Too short, or not unique.
+    """
+    if not _ID.fullmatch(run_id):
+        raise RunNotFoundError(f"{run_id!r} is not a run id", fix="copy the id from the MLflow UI")
+    if len(run_id) < SHORTEST_ID:
+        raise UsageError(
+            f"the run id {run_id} is too short",
+            fix=f"give at least {SHORTEST_ID} of its {FULL_ID} characters",
+        )
+    full = run_id if len(run_id) >= FULL_ID else _completed(store, run_id)
+    run = store.ask(methodcaller("get_run", full), f"run {run_id}")
+    if run.info.lifecycle_stage == "deleted":
+        raise RunNotFoundError(
+            f"run {full[:8]} ({run.info.run_name}) is deleted",
+            where=store.shown,
+            fix=f"restore it with `mlflow runs restore --run-id {full}`",
+        )
+    experiment = store.ask(methodcaller("get_experiment", run.info.experiment_id))
+    return run_info(run, experiment.name)
+
+
+def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError:
+    """Return what to say of a parent without predictions, such as that of a cross-validation."""
+    named = " ".join(f"--run-id {child[:8]}" for child in children[:MOST_CHILDREN])
+    more = f" (and {len(children) - MOST_CHILDREN} more)" if len(children) > MOST_CHILDREN else ""
+    has = f"has {len(children)} finished child run{'' if len(children) == 1 else 's'}"
+    return ArtifactNotFoundError(
+        f"the run holds no predictions and {has}",
+        where=where,
+        fix=f"pass --children where they are the folds of a cross-validation; else name them: {named}{more}",
+    )
+
+
+def child_runs(store: Store, parent: RunInfo) -> tuple[RunInfo, ...]:
+    """Return the child runs of a run that are not deleted, by start, whatever became of them."""
+    query = f"tags.{PARENT_TAG} = '{parent.run_id}'"
+    found = list(pages(store, query, [parent.experiment_id]))
+    found.sort(key=lambda run: (run.info.start_time or 0, run.info.run_id))
+    return tuple(run_info(run, parent.experiment) for run in found)
+
+
+def active_run_id() -> str:
+    """Return the id of the run that `mlflow.start_run` has begun in this thread.
+
+    Raises
+    ------
+    UsageError
+        None is active.
+    """
+    with quiet():
+        import mlflow
+
+        run = mlflow.active_run()
+    if run is None:
+        raise UsageError(
+            "no run is named and none is active", fix="pass run_id=, or log within mlflow.start_run()"
+        )
+    return str(run.info.run_id)
+
+
+def _completed(store: Store, start: str) -> str:
+    """Return the one id that begins so; deleted runs count, to be named as deleted."""
+    known = {experiment.experiment_id: experiment.name for experiment in all_experiments(store, view=3)}
+    query = f"attributes.run_id LIKE '{start}%'"
+    found = [run for run in pages(store, query, list(known), view=3) if run.info.run_id.startswith(start)]
+    if not found:
+        raise RunNotFoundError(
+            f"no run id begins with {start}", where=store.shown, fix="check the id and the tracking URI"
+        )
+    if len(found) > 1:
+        listed = ", ".join(f"{run.info.run_id[:12]} ({run.info.run_name})" for run in found[:5])
+        raise UsageError(f"{len(found)} run ids begin with {start}", where=listed, fix="give more characters")
+    return str(found[0].info.run_id)
+
+
+def valid_time(at: float | None) -> float | None:
+    """Return a time in milliseconds since 1970 if it is a date; None for what a wrong clock or client wrote.
+
+    Examples
+    --------
+    >>> valid_time(0), valid_time(-(10**15)), valid_time(9 * 10**17), valid_time(None)
+    (0, None, None, None)
+    """
+    return at if at is not None and 0 <= at < YEAR_10000 else None
+
+
+def run_info(run: Any, experiment: str) -> RunInfo:
+    """Return what is kept of an MLflow `Run`; before MLflow 3 runs know of no models."""
+    inputs = run.inputs.dataset_inputs if run.inputs else ()
+    datasets = [entry.dataset for entry in inputs]
+    at, started = run.info.start_time, valid_time(run.info.start_time)
+    odd = at is not None and started is None
+    return RunInfo(
+        run_id=run.info.run_id,
+        name=run.info.run_name or "",
+        experiment_id=run.info.experiment_id,
+        experiment=experiment,
+        status=run.info.status,
+        started=None if started is None else int(started),
+        artifact_uri=run.info.artifact_uri,
+        tags=dict(run.data.tags),
+        params=dict(run.data.params),
+        datasets=tuple(DatasetSource(d.name, d.digest, d.source_type, d.source) for d in datasets),
+        models=_models(run),
+        remarks=(f"its start time {at} is not a date and is ignored",) if odd else (),
+    )
+
+
+def _models(run: Any) -> tuple[str, ...]:
+    made = getattr(getattr(run, "outputs", None), "model_outputs", None) or ()
+    taken = getattr(run.inputs, "model_inputs", None) or ()
+    return tuple(dict.fromkeys(entry.model_id for entry in (*made, *taken)))
+
+
+def paged(
+    store: Store, search: Callable[[str | None], Callable[[Any], Any]], where: str = ""
+) -> Iterator[Any]:
+    """Yield what the pages of an answer hold, one after the other; `search` is told the token of a page."""
+    token = None
+    while True:
+        page = store.ask(search(token), where)
+        yield from page
+        token = page.token
+        if not token:
+            return
+
+
+def all_experiments(store: Store, view: int = 1) -> list[Any]:
+    """Return all experiments; views as MLflow numbers them: 1 active, 2 deleted, 3 both."""
+    return list(paged(store, lambda token: methodcaller("search_experiments", view, PAGE, page_token=token)))
+
+
+def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
+    """Return the experiments (id to name) of a name or glob; all active ones without."""
+    active = {experiment.experiment_id: experiment.name for experiment in all_experiments(store)}
+    if pattern is None:
+        return active
+    exact = {key: name for key, name in active.items() if name == pattern}
+    found = exact or {key: name for key, name in active.items() if fnmatchcase(name, pattern)}
+    if not found:
+        raise RunNotFoundError(
+            f"there is no experiment {pattern!r}", where=store.shown, fix=nearest(pattern, active.values())
+        )
+    return found
+
+
+def pages(
+    store: Store,
+    query: str,
+    experiments: list[str],
+    *,
+    view: int = 1,
+    at_most: int | None = None,
+    where: str = "",
+) -> Iterator[Any]:
+    """Yield the runs of a search, newest first within each batch of experiments."""
+    for start in range(0, len(experiments), _EXPERIMENTS_AT_ONCE):
+        batch = experiments[start : start + _EXPERIMENTS_AT_ONCE]
+        size = min(PAGE, at_most or PAGE)
+        search = partial(methodcaller, "search_runs", batch, query, view, size, NEWEST_FIRST)
+        yield from islice(paged(store, search, where), at_most)
+
+
+def _search(store: Store, selection: Selection, experiments: Mapping[str, str]) -> list[RunInfo]:
+    finished = "" if selection.every_status else "attributes.status = 'FINISHED'"
+    query = " and ".join(filter(None, (finished, selection.filter)))
+    enough = selection.latest or selection.max_runs + 1
+    try:
+        found = list(pages(store, query, list(experiments), at_most=enough))
+    except UsageError as error:
+        raise _bad_filter(error, selection) from None
+    found.sort(key=lambda run: (-(run.info.start_time or 0), run.info.run_id))
+    found = found[: selection.latest]
+    if len(found) > selection.max_runs:
+        raise _too_many(selection)
+    return [run_info(run, experiments[run.info.experiment_id]) for run in found]
+
+
+def _bad_filter(error: EvalreportError, selection: Selection) -> UsageError:
+    return UsageError(
+        f"MLflow does not understand the filter: {error.message}",
+        where=f"--filter {selection.filter!r}",
+        fix="write it as in \"metrics.loss < 0.3 and tags.split = 'test'\"",
+    )
+
+
+def _too_many(selection: Selection) -> UsageError:
+    return UsageError(
+        f"the selection holds more than {selection.max_runs} runs",
+        fix="narrow it with --filter or --latest N, or raise --max-runs",
+    )
+
+
+def _none_finished(store: Store, selection: Selection, experiments: Mapping[str, str]) -> RunNotFoundError:
+    where = f"experiment {selection.experiment}" if selection.experiment else store.shown
+    query = " and ".join(filter(None, ("attributes.status != 'FINISHED'", selection.filter)))
+    others = len(list(pages(store, query, list(experiments), at_most=PAGE)))
+    if others:
+        return RunNotFoundError(
+            f"no run has finished; {others} are running or have failed",
+            where=where,
+            fix="wait for them, or name one with --run-id",
+        )
+    matching = " that matches the filter" if selection.filter else ""
+    return RunNotFoundError(
+        f"there is no finished run{matching}", where=where, fix="check --experiment and --filter"
+    )

@@ -1,0 +1,155 @@
+"""What `mlflow.genai.evaluate` leaves: answers and expectations in traces, as a table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from inspect import signature
+from itertools import islice
+from operator import methodcaller
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.core.errors import DataError, EndpointMissingError
+from evalreport.readers.formats import RawTable
+from evalreport.readers.limits import MAX_ROWS, refuse_cell
+from evalreport.tracking.client import Store
+from evalreport.tracking.runs import RunInfo, paged
+
+GENAI_TAG = ("mlflow.runType", "genai_evaluate")
+ANSWER = "generation"
+ID = "example_id"
+_PAGE = 500
+"""Traces asked for at a time: the most that MLflow gives."""
+_SOURCE_RUN = "mlflow.assessment.sourceRunId"
+
+
+def has_traces(store: Store, run: RunInfo, *, untagged: bool) -> bool:
+    """Tell whether a run holds traces: by the tag of `mlflow.genai.evaluate`, else by asking for one.
+
+    Parameters
+    ----------
+    untagged : bool
+        Ask where there is no tag, which clients up to MLflow 3.4 did not set. A server that knows of no
+        traces holds none.
+
+    Raises
+    ------
+    ServerError
+        It fails at the question: whether there are traces is not known.
+    """
+    if run.tags.get(GENAI_TAG[0]) == GENAI_TAG[1]:
+        return True
+    if not untagged:
+        return False
+    try:
+        return next(_pages(store, run), None) is not None
+    except EndpointMissingError:
+        return False
+
+
+def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTable:
+    """Return one row per trace of a run: its id, its answer, and each expectation as a column.
+
+    The answer is the response as text; of one that is not text (a dict) its JSON. A trace without an answer,
+    because the program failed, has the empty answer, which counts as wrong. The id is a digest of the
+    input, so that two runs over the same data can be paired; where inputs are missing or all alike, the
+    trace's own.
+
+    Parameters
+    ----------
+    store : Store
+    run : RunInfo
+    expected : bool
+        Whether the truth has to be among the expectations.
+
+    Raises
+    ------
+    DataError
+        The run has no traces, or none with an expectation.
+    ServerError
+    """
+    traces = list(_pages(store, run))
+    found = [_expectations(trace, run.run_id) for trace in traces]
+    names = tuple(dict.fromkeys(name for row in found for name in row))
+    if not traces or (expected and not names):
+        raise DataError(
+            f"the run has {len(traces)} traces and no expectation to compare answers with",
+            where=run.shown,
+            fix="pass expectations to mlflow.genai.evaluate, or the truth with --truth-file",
+        )
+    answers = [_text(trace.data.response) for trace in traces]
+    refuse_cell(max(map(len, answers)), ANSWER)
+    columns = {ID: _column(_ids(traces)), ANSWER: _column(answers)}
+    columns |= {name: _column([row.get(name) for row in found]) for name in names if name not in columns}
+    for column in columns.values():
+        column.flags.writeable = False
+    return RawTable(
+        columns, len(traces), f"traces of {run.shown}", _digest(columns), "traces", tuple(columns)
+    )
+
+
+def _pages(store: Store, run: RunInfo) -> Iterator[Any]:
+    asked = {**_where(store, run), "run_id": run.run_id, "max_results": _PAGE}
+    asked["order_by"] = ["timestamp_ms ASC"]
+
+    def search(token: str | None) -> methodcaller:
+        return methodcaller("search_traces", **asked, page_token=token)
+
+    return islice(paged(store, search, run.shown), MAX_ROWS + 1)
+
+
+def _where(store: Store, run: RunInfo) -> dict[str, Any]:
+    """Return the experiment under the name that the client takes it by: older ones by another."""
+    known = signature(store.client.search_traces).parameters
+    return {"locations" if "locations" in known else "experiment_ids": [run.experiment_id]}
+
+
+def _expectations(trace: Any, run_id: str) -> dict[str, Any]:
+    """Return the valid expectations by name: of several, that of this run, and of those the latest."""
+    best: dict[str, tuple[bool, int, Any]] = {}
+    for assessment in trace.info.assessments or ():
+        expectation = getattr(assessment, "expectation", None)
+        if expectation is None or assessment.valid is False:
+            continue
+        own = (assessment.metadata or {}).get(_SOURCE_RUN) == run_id
+        rank = (own, assessment.last_update_time_ms or 0)
+        if assessment.name not in best or rank >= best[assessment.name][:2]:
+            best[assessment.name] = (*rank, expectation.value)
+    return {name: value for name, (_, _, value) in best.items()}
+
+
+def _text(response: str | None) -> str:
+    if not response:
+        return ""
+    try:
+        value = json.loads(response)
+    except (ValueError, RecursionError):
+        return response
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else response
+
+
+def _ids(traces: Sequence[Any]) -> list[str]:
+    named = [trace.info.client_request_id for trace in traces]
+    asked = [trace.data.request or "" for trace in traces]
+    if all(named) and len(set(named)) == len(named):
+        return named
+    if all(asked) and len(set(asked)) > 1:  # an input twice, as of two evaluations, is told as an id twice
+        return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in asked]
+    return [trace.info.trace_id for trace in traces]
+
+
+def _column(values: Sequence[Any]) -> npt.NDArray[Any]:
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def _digest(columns: dict[str, npt.NDArray[Any]]) -> str:
+    """Return a digest of what the traces say, whatever their order."""
+    names = [name for name in columns if name != ID]
+    rows = sorted(zip(*(map(str, columns[name]) for name in (ID, *names)), strict=True))
+    return hashlib.sha256(json.dumps([names, rows]).encode()).hexdigest()

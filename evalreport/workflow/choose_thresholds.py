@@ -1,0 +1,402 @@
+"""Thresholds of a file or a run, chosen for each objective that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import assert_never
+
+import numpy as np
+
+from evalreport.core.bounds import Bound, is_bound
+from evalreport.core.errors import DataError, UsageError
+from evalreport.core.result import Result
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.predictions import Predictions, Threshold
+from evalreport.data.scores import NoScores, Probabilities
+from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
+from evalreport.features.large.collect import (
+    CollectedFacts,
+    MadeOfFacts,
+    check_cost,
+    check_distinct,
+    chosen_by_row,
+    common_values,
+    label_aims,
+    not_at_hand,
+)
+from evalreport.features.large.engine import decided_at
+from evalreport.features.studies.search import Search, SearchProgress
+from evalreport.intervals.estimates import estimates
+from evalreport.metrics.catalogue import OF_SWEEP, find
+from evalreport.metrics.record import Metric
+from evalreport.readers.read import read_costs
+from evalreport.statistics.class_scores import RankedScores
+from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import summarise
+from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned
+from evalreport.thresholds.class_weights import class_weights
+from evalreport.thresholds.coverage_cutoff import cutoff
+from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.objectives import STANDARD, CostMatrix, Objective
+from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
+from evalreport.thresholds.per_label import LabelObjective, label_thresholds
+from evalreport.thresholds.sweep import Sweep
+from evalreport.workflow.collect import Collected
+from evalreport.workflow.evaluate import check_both_classes, check_holdable, deployed, no_scores, table_of
+from evalreport.workflow.items import Item
+from evalreport.workflow.request import Request
+
+HOLDABLE = "recall>=0.9"
+ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")
+MOST_CELLS = 20_000_000
+"""Decisions up to which an objective of several labels is followed over a common threshold."""
+
+
+@dataclass(frozen=True)
+class ThresholdRequest:
+    """What thresholds are sought for.
+
+    Parameters
+    ----------
+    objectives : tuple of str
+        As on the command line; those of the task when empty.
+    costs : str, CostMatrix or None
+        Costs of a multiclass problem, or a file of them.
+    search : Search or None
+        How Optuna searches where an objective does not fall apart. Without it, it searches such ones of
+        several labels on other rows (no search is repeated in folds), and a function of the user's always.
+    progress : callable, optional
+        Called after every trial of a search.
+    item : str
+        Name of the file or run, where several studies are kept in one storage.
+    every : bool
+        Whether the counts at every threshold are wanted, beside those that the page shows.
+    """
+
+    objectives: tuple[str, ...] = ()
+    costs: str | CostMatrix | None = None
+    search: Search | None = None
+    progress: Callable[[SearchProgress], None] | None = None
+    item: str = ""
+    every: bool = True
+
+    def check_searched(self, *, found: bool) -> None:
+        """Refuse settings of a search where nothing is searched.
+
+        Raises
+        ------
+        UsageError
+        """
+        if self.search is not None and not found:
+            raise UsageError(
+                "nothing is left to Optuna: what is asked for is exact",
+                where="--trials, --timeout, --storage, --study-name",
+                fix="leave them out, or ask for an objective that is searched, such as f1_samples of labels",
+            )
+
+    def searching(self, seed: int, objective: str) -> Search:
+        """Return how Optuna searches for an objective, also where the user has not said it.
+
+        Studies that are kept have a name each: that of the user, of the objective where there are
+        several, of the item.
+
+        Examples
+        --------
+        >>> search = Search(storage="s.log", study_name="x")
+        >>> asked = ThresholdRequest(("f1_samples", "subset_accuracy"), search=search)
+        >>> asked.searching(0, "f1_samples").study_name
+        'x f1_samples'
+        """
+        search = self.search or Search(seed=seed, progress=self.progress)
+        if search.storage is None:
+            return search
+        named = search.study_name or ""
+        goal = objective if len(self.objectives) > 1 or not named else ""
+        return replace(search, study_name=" ".join(filter(None, (named, goal, self.item))))
+
+
+def swept_item(
+    item: Item, request: Request, asked: ThresholdRequest
+) -> tuple[ThresholdSelection, Collected | MadeOfFacts[ThresholdSelection]]:
+    """Read predictions, or count them, and choose the thresholds that are asked for.
+
+    Raises
+    ------
+    EvalreportError
+        Whatever keeps a threshold from being chosen.
+    """
+    read = item.read(request, partial(chosen_of_facts, request=request, asked=asked), asked.objectives)
+    if isinstance(read, MadeOfFacts):
+        return read.made, read
+    return chosen(read, request, item.tuning_rows(request), asked), read
+
+
+def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdRequest) -> ThresholdSelection:
+    """Return what is chosen of rows that are not at hand; as `chosen`.
+
+    Raises
+    ------
+    EvalreportError
+    """
+    summary = counted.seen.summary
+    if isinstance(summary.space, Multiclass):
+        raise chosen_by_row()
+    deployed(summary.space, request.prevalence)
+    of_labels = isinstance(summary.space, Multilabel)
+    found = _reachable((_streamed_labels if of_labels else _streamed_binary)(counted, request, asked))
+    return replace(found, evaluation=found.evaluation.with_provenance(counted.provenance))
+
+
+def _streamed_binary(
+    counted: CollectedFacts, request: Request, asked: ThresholdRequest
+) -> ThresholdSelection:
+    summary = counted.seen.summary
+    table = summary.scores
+    if not isinstance(table, ScoreTable):
+        raise no_scores()
+
+    def evaluation(sweep: Sweep) -> Evaluation:
+        return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["binary"], sweep=sweep)
+
+    def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+        return estimates(metrics, decided_at(summary, threshold), None, request.sampling)
+
+    return _binary(_Ranked(table, evaluation, at), request, None, asked)
+
+
+def _streamed_labels(
+    counted: CollectedFacts, request: Request, asked: ThresholdRequest
+) -> ThresholdSelection:
+    summary = counted.seen.summary
+    tables = summary.scores
+    if not isinstance(tables, RankedScores):
+        raise no_scores()
+    check_holdable(summary.space, request.sampling, asked.objectives, HOLDABLE)
+
+    def bounded(bound: PartBound) -> Choice:
+        if bound.label is None:
+            raise not_at_hand(bound.name)
+        return table_threshold(tables.table(bound.label), bound, sampling=request.sampling)
+
+    def tuned(name: str) -> Tuned:
+        if name not in counted.tuned:
+            raise not_at_hand(name)
+        return counted.tuned[name]
+
+    def evaluation() -> Evaluation:
+        return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["multilabel"])
+
+    likely = summary.score_kind != "decision"
+    return _multilabel(_Labels(summary.space, tables if likely else None, evaluation, bounded, tuned), asked)
+
+
+def chosen(
+    collected: Collected, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> ThresholdSelection:
+    """Return what is chosen for each objective, on other rows or on these.
+
+    Raises
+    ------
+    UsageError
+        No scores, an objective that is not known or stands twice.
+    DataError
+        Nothing can be chosen for any objective: one class only, or no threshold keeps a constraint.
+    """
+    rows = replace(collected.predictions, texts=None)
+    if isinstance(rows.scores, NoScores):
+        raise no_scores()
+    ask = HOLDABLE if isinstance(rows.space, Multilabel) else "accuracy>=0.95"
+    bounds = asked.objectives or (ACCURACIES if isinstance(rows.space, Multiclass) else ())
+    check_holdable(rows.space, request.sampling, bounds, ask)
+    deployed(rows.space, request.prevalence)
+    match rows.space:
+        case Binary():
+            found = _binary(_ranked(rows, request), request, tune_on, asked)
+        case Multilabel():
+            found = _multilabel(_labels(rows, request, tune_on, asked), asked)
+        case Multiclass():
+            found = _multiclass(rows, request, tune_on, asked)
+        case never:
+            assert_never(never)
+    ev = _reachable(found).evaluation.with_provenance(collected.provenance)
+    return replace(
+        found, evaluation=ev, tuned_on=request.tune_on or ("" if tune_on is None else "other rows")
+    )
+
+
+def _reachable(found: ThresholdSelection) -> ThresholdSelection:
+    if len(found.missing) == len(found.found):
+        first, reason = next(iter(found.missing.items()))
+        raise DataError(
+            f"no threshold can be chosen by {first}: {reason}", fix="ask for less, or for another"
+        )
+    return found
+
+
+def _evaluation(rows: Predictions, request: Request, sweep: Sweep | None = None) -> Evaluation:
+    return evaluate_predictions(rows, request.sampling, only=OF_SWEEP[rows.space.task], sweep=sweep)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    """Two labels by their scores: with their rows, or what was counted of them."""
+
+    table: ScoreTable
+    evaluation: Callable[[Sweep], Evaluation]
+    at: Callable[[Threshold, Sequence[Metric]], Mapping[str, Result]]
+    """Metrics of decisions at a threshold."""
+    rows: Predictions | None = None
+
+
+def _ranked(rows: Predictions, request: Request) -> _Ranked:
+    def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+        decided = rows.at(threshold)
+        return estimates(metrics, summarise(decided), decided, request.sampling)
+
+    return _Ranked(table_of(rows), lambda sweep: _evaluation(rows, request, sweep), at, rows)
+
+
+def _binary(
+    ranked: _Ranked, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> ThresholdSelection:
+    _check_costs(asked, "two classes", "--cost N, or --cost fp=1,fn=10")
+    asked.check_searched(found=False)
+    check_both_classes(tune_on)
+    wanted = tuple(map(Objective.parse, asked.objectives)) or STANDARD
+    check_distinct([objective.name for objective in wanted])
+    objectives = {objective.name: objective for objective in wanted}
+    rest = tuple(other for other in STANDARD if other.name not in objectives)
+    sweep = judged(
+        ranked.table, ranked.rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling
+    )
+    ev = ranked.evaluation(sweep)
+    found = {name: sweep.optima[name] for name in objectives}
+    there = [find(name) for name in deployed(ev.space, request.prevalence)]
+    return ThresholdSelection(
+        ev,
+        found,
+        objectives,
+        whole=Sweep.of(ranked.table) if asked.every else ev.sweep,
+        deployed={name: _at(ranked, best, there) for name, best in found.items()} if there else {},
+    )
+
+
+def _at(ranked: _Ranked, best: Selected, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+    """What a threshold does at the prevalence that was stated, counted on these rows."""
+    return ranked.at(Threshold(best.threshold, "given"), metrics) if isinstance(best, Optimum) else {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """Several labels by their scores: with their rows, or what was counted of them."""
+
+    space: LabelSpace
+    probabilities: RankedScores | None
+    evaluation: Callable[[], Evaluation]
+    bounded: Callable[[PartBound], Selected]
+    tuned: Callable[[str], Selected]
+    rows: Predictions | None = None
+
+
+def _labels(
+    rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> _Labels:
+    def bounded(bound: PartBound) -> Choice:
+        return part_threshold(rows, bound, tune_on=tune_on, sampling=request.sampling)
+
+    def tuned(name: str) -> Selected:
+        wanted = asked.search is not None or tune_on is not None or ":" in name
+        search = asked.searching(request.sampling.seed, name) if wanted else None
+        return label_thresholds(rows, name, tune_on=tune_on, search=search, sampling=request.sampling)
+
+    scores, likely = summarise(rows).scores, isinstance(rows.scores, Probabilities)
+    tables = scores if likely and isinstance(scores, RankedScores) else None
+    return _Labels(rows.space, tables, lambda: _evaluation(rows, request), bounded, tuned, rows)
+
+
+def _multilabel(labels: _Labels, asked: ThresholdRequest) -> ThresholdSelection:
+    _check_costs(asked, "several labels", "an objective of yours: --objective module:function")
+    aims = label_aims(asked.objectives, labels.space)
+    asked.check_searched(found=any(goal.kind in ("rows", "function") for goal in aims.goals.values()))
+    found: dict[str, Selected] = {name: labels.bounded(bound) for name, bound in aims.bounds.items()}
+    found |= {name: labels.tuned(name) for name in aims.goals}
+    common = {name: _common(labels, goal) for name, goal in aims.goals.items()}
+    return ThresholdSelection(labels.evaluation(), found, common={k: v for k, v in common.items() if v})
+
+
+def _common(labels: _Labels, goal: LabelObjective) -> tuple[tuple[int, float], ...]:
+    """The value of an objective where all labels have one threshold, by percent."""
+    steps, rows = range(101), labels.rows
+    if labels.probabilities is None or goal.kind == "function":
+        return ()
+    if goal.kind != "rows":
+        values = common_values(labels.probabilities, goal, np.arange(101) / 100)
+        return tuple(zip(steps, values.tolist(), strict=True))
+    if rows is None or isinstance(rows.scores, NoScores) or rows.scores.values.size > MOST_CELLS:
+        return ()
+    truth, scores = rows.y_true.astype(bool), rows.scores.values
+    return tuple((step, goal.value(truth, np.asarray(scores >= step / 100), rows.weights)) for step in steps)
+
+
+def _multiclass(
+    rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
+) -> ThresholdSelection:
+    check_cost(asked.objectives, "several classes", "--costs FILE, with a cost for each answer")
+    if not isinstance(rows.scores, Probabilities):
+        raise UsageError(
+            "cut-offs and class weights need probabilities; got decision scores",
+            where="--score-kind",
+            fix="pass --score-kind logit if they are logits",
+        )
+    names = list(asked.objectives) or ([] if asked.costs is not None else list(ACCURACIES))
+    parts = {name: part_bounds(name, rows.space) for name in names if not _is_accuracy(name)}
+    names = [name for name in names if not parts.get(name)]
+    bounds = {name: Bound.parse(name) if is_bound(name) else None for name in names}
+    names = [name.removeprefix("max-") if bound is None else bound.key for name, bound in bounds.items()]
+    check_distinct(names)
+    asked.check_searched(found=asked.costs is not None or None in bounds.values())
+    found: dict[str, Selected] = {
+        bound.name: part_threshold(rows, bound, tune_on=tune_on, sampling=request.sampling)
+        for each in parts.values()
+        for bound in each
+    }
+    for name, wanted in zip(names, bounds.values(), strict=True):
+        found[name] = (
+            class_weights(
+                rows,
+                name,
+                tune_on=tune_on,
+                search=asked.searching(request.sampling.seed, name),
+                sampling=request.sampling,
+            )
+            if wanted is None
+            else cutoff(rows, wanted.number, tune_on=tune_on, sampling=request.sampling, strict=wanted.strict)
+        )
+    if asked.costs is not None:
+        given = asked.costs
+        costs = read_costs(Path(given), rows.space.texts) if isinstance(given, str) else given
+        search = None if asked.search is None else asked.searching(request.sampling.seed, "cost")
+        found["cost"] = class_weights(rows, costs, tune_on=tune_on, search=search, sampling=request.sampling)
+    return ThresholdSelection(_evaluation(rows, request), found)
+
+
+def _check_costs(asked: ThresholdRequest, what: str, instead: str) -> None:
+    if asked.costs is not None:
+        raise UsageError(
+            f"a matrix of costs is for several classes; these are {what}",
+            where="--costs",
+            fix=f"use {instead}",
+        )
+
+
+def _is_accuracy(name: str) -> bool:
+    """Whether an objective is an accuracy among the answered: what a cut-off of confidence keeps."""
+    if not is_bound(name):
+        return False
+    bound = Bound.parse(name, where=f"objective {name!r}")
+    return (bound.metric, bound.demands, bound.part, bound.change) == ("accuracy", "high", "", "")
