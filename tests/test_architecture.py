@@ -275,7 +275,7 @@ def test_the_core_does_not_import_features() -> None:
         for where, a, name, b in inner_imports()
         if b == "features" and a != "features"
     }
-    assert found == CORE_IMPORTS_OF_FEATURES
+    assert found <= CORE_IMPORTS_OF_FEATURES
 
 
 def test_a_feature_does_not_import_another() -> None:
@@ -284,7 +284,7 @@ def test_a_feature_does_not_import_another() -> None:
         for where, a, name, b in inner_imports()
         if a == b == "features" and feature(name) not in {None, feature(where[:-3])}
     }
-    assert found == FEATURE_IMPORTS_OF_FEATURES
+    assert found <= FEATURE_IMPORTS_OF_FEATURES
 
 
 def test_libraries_stay_at_home() -> None:
