@@ -1,1 +1,20 @@
-"""Optional features, one folder each; the core does not import them."""
+"""Optional features, one folder each; the core does not import them.
+
+`TABLE` lists what each adds at the extension points of `evalreport.core.extensions`: point, name and
+import path. Nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+TABLE: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
+    "gate": {"commands": {"check": "evalreport.features.gate.cli:command"}},
+    "site": {"commands": {"site": "evalreport.features.site.cli:command"}},
+    "systems": {},
+    "studies": {},
+    "text_labels": {},
+    "large": {},
+    "spark": {},
+}

@@ -1,0 +1,113 @@
+"""Extension points: what optional features add to the core, by import path, loaded when it is used.
+
+The core asks for what is added at a point; it does not know who adds it. Features of this package are in
+`evalreport.features.TABLE`; other packages add theirs through the entry-point group ``evalreport.features``,
+whose entries are mappings of the same form: point to name to ``module:attribute``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from typing import Any, Final
+
+from evalreport.core.errors import UsageError
+
+GROUP: Final = "evalreport.features"
+"""The module with the table of our own features, and the entry-point group of other packages."""
+POINTS: Final = (
+    "commands",
+    "options",
+    "metrics",
+    "readers",
+    "sections",
+    "findings",
+    "engines",
+    "run_sources",
+    "results",
+)
+"""Where something can be added; each point says in its own module what the added object must be."""
+
+
+@dataclass(frozen=True)
+class Extension:
+    """One thing that a feature adds.
+
+    Parameters
+    ----------
+    feature : str
+        Name of the feature.
+    name : str
+        Name of what is added, such as that of a command.
+    path : str
+        ``module:attribute``.
+    """
+
+    feature: str
+    name: str
+    path: str
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the feature's package is there; an optional folder may have been left out."""
+        package = self.path.partition(":")[0].rpartition(".")[0]
+        try:
+            return find_spec(package) is not None
+        except ModuleNotFoundError:
+            return False
+
+    def load(self) -> Any:
+        """Import and return the object.
+
+        Raises
+        ------
+        UsageError
+            The feature is not installed.
+        """
+        if not self.is_installed:
+            raise UsageError(
+                f"{self.name} belongs to the feature {self.feature}, which is not installed",
+                where=self.path,
+                fix="install the whole of evalreport again: pip install --force-reinstall evalreport",
+            )
+        module, _, attribute = self.path.partition(":")
+        return getattr(import_module(module), attribute)
+
+
+@cache
+def extensions(point: str) -> tuple[Extension, ...]:
+    """Return what features add at a point, ours first, in the order of the table.
+
+    Parameters
+    ----------
+    point : str
+        One of `POINTS`.
+
+    Examples
+    --------
+    >>> [one.name for one in extensions("commands")][:2]
+    ['check', 'site']
+    """
+    if point not in POINTS:
+        raise ValueError(f"there is no extension point {point!r}")
+    return tuple(
+        Extension(feature, name, path)
+        for feature, added in _tables()
+        for name, path in added.get(point, {}).items()
+    )
+
+
+def added(point: str) -> tuple[Any, ...]:
+    """Return the objects of all installed extensions of a point; a feature that was left out adds none."""
+    return tuple(one.load() for one in extensions(point) if one.is_installed)
+
+
+def _tables() -> Iterator[tuple[str, Mapping[str, Mapping[str, str]]]]:
+    if find_spec(GROUP) is not None:
+        yield from import_module(GROUP).TABLE.items()
+    for entry in entry_points(group=GROUP):
+        yield entry.name, entry.load()
