@@ -21,6 +21,7 @@ from evalreport.comparison import comparison as compared
 from evalreport.core.errors import EvalreportError
 from evalreport.core.result import Estimate, Finding, Undefined
 from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import Decisions, Logits, Probabilities
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import threshold_selection as selections
@@ -28,7 +29,6 @@ from evalreport.features.studies import study as studies
 from evalreport.features.studies.study import Judging
 from evalreport.features.studies.trials import Trials
 from evalreport.features.systems import result as seeded
-from evalreport.features.text_labels.outcomes import Parsed
 from evalreport.page.render import render, render_paper
 from evalreport.tracking.client import connect
 from evalreport.tracking.folder import write_page
@@ -90,10 +90,10 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     >>> parse(["Answer: b.", "no idea"], ["a", "b"]).codes
     array([ 1, -1], dtype=int32)
     """
+    from evalreport.data.parsing_outcomes import parse_texts
     from evalreport.data.scores import keep_index
-    from evalreport.features.text_labels.parser import make_parser, parse_all
 
-    parsed = parse_all(texts, make_parser(how, labels, fuzzy=fuzzy))
+    parsed = parse_texts(texts, labels, how, fuzzy=fuzzy)
     keep_index(parsed, texts)
     return parsed
 

@@ -23,10 +23,10 @@ from evalreport.columns.single_label import single_label
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.data.arrays import as_array, to_labels
 from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
+from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, answers_of, with_gaps
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, Scores, index_of
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.text_labels.outcomes import Parsed
 from evalreport.intervals.settings import Sampling
 from evalreport.workflow.request import Request
 

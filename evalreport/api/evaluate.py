@@ -33,13 +33,13 @@ from evalreport.core.errors import UsageError, nearest
 from evalreport.core.result import Provenance
 from evalreport.data.arrays import as_array
 from evalreport.data.labels import Label, LabelSpace
+from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Scores
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import evaluation as model
 from evalreport.features.large.collect import evaluated_facts
 from evalreport.features.spark.evaluate_table import collect_frame
-from evalreport.features.text_labels.outcomes import Parsed
 from evalreport.page.render import render_brief
 from evalreport.page.sections.headline import headline
 from evalreport.tracking.client import connect

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from evalreport.core.errors import UsageError
+from evalreport.core.user_functions import is_function
 
 Reach: TypeAlias = Literal["nothing", "server", "cluster", "code", "path", "list or @path"]
 """What the value of a setting can reach beside the data that the user names."""
@@ -94,12 +95,6 @@ def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
     )
 
 
-def _parser_names_code(spec: str) -> bool:
-    from evalreport.features.text_labels.parser import kind_of
-
-    return kind_of(spec) == "function"
-
-
 def _threshold_names_code(wanted: str) -> bool:
     from evalreport.workflow.evaluate import is_chosen_by_function
 
@@ -107,7 +102,7 @@ def _threshold_names_code(wanted: str) -> bool:
 
 
 _NAMES_CODE: Mapping[str, Callable[[str], bool]] = {
-    "parse": _parser_names_code,
+    "parse": is_function,
     "threshold": _threshold_names_code,
 }
 """Of each setting that can reach code: whether a value does, as the code that reads the value decides it."""

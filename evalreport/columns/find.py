@@ -58,9 +58,9 @@ from evalreport.core.errors import (
     UsageError,
 )
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
-from evalreport.features.text_labels.outcomes import Parsed
 from evalreport.readers.content import in_file
 from evalreport.readers.formats import RawTable
 from evalreport.readers.read import read_for, read_truth

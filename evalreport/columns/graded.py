@@ -13,7 +13,7 @@ from evalreport.columns.names import GRADES, TEXT, plain_name
 from evalreport.columns.request import Columns, listed
 from evalreport.core.errors import DataError, GradedError
 from evalreport.data.arrays import identity_texts, is_gap
-from evalreport.features.text_labels.outcomes import Parsed
+from evalreport.data.parsing_outcomes import Parsed
 from evalreport.readers.formats import RawTable
 
 WORDS = frozenset(

@@ -27,6 +27,7 @@ POINTS: Final = (
     "sections",
     "findings",
     "engines",
+    "parsers",
     "run_sources",
     "results",
 )
@@ -104,6 +105,24 @@ def extensions(point: str) -> tuple[Extension, ...]:
 def added(point: str) -> tuple[Any, ...]:
     """Return the objects of all installed extensions of a point; a feature that was left out adds none."""
     return tuple(one.load() for one in extensions(point) if one.is_installed)
+
+
+def extension(point: str, name: str) -> Any:
+    """Import and return the object of a name at a point.
+
+    Raises
+    ------
+    UsageError
+        No installed feature adds it; the message names the feature.
+    """
+    for one in extensions(point):
+        if one.name == name:
+            return one.load()
+    raise UsageError(
+        f"{name} belongs to a feature that is not installed",
+        where=point,
+        fix="install the whole of evalreport",
+    )
 
 
 def _tables() -> Iterator[tuple[str, Mapping[str, Mapping[str, str]]]]:

@@ -42,6 +42,7 @@ from evalreport.data.labels import (
     encode,
     indicators,
 )
+from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import (
     Decisions,
     KnownScores,
@@ -53,7 +54,6 @@ from evalreport.data.scores import (
     normalised,
     on_scale,
 )
-from evalreport.features.text_labels.outcomes import Parsed
 
 Codes: TypeAlias = npt.NDArray[np.int32] | npt.NDArray[np.bool_]
 

@@ -22,10 +22,10 @@ from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curves import Curves
 from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
 from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.data.parsing_outcomes import ParsingReport
 from evalreport.data.predictions import Origin, Predictions, Threshold
 from evalreport.data.scores import ScoreKind
 from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, RowCounts, Slice, Swap
-from evalreport.features.text_labels.outcomes import ParsingReport
 from evalreport.features.text_labels.repeated_answers import RepeatedAnswers
 from evalreport.intervals.cross_validation import Folds
 from evalreport.intervals.settings import Sampling

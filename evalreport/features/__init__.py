@@ -14,7 +14,9 @@ TABLE: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "site": {"commands": {"site": "evalreport.features.site.cli:command"}},
     "systems": {},
     "studies": {},
-    "text_labels": {},
+    "text_labels": {
+        "parsers": {"reading labels from text": "evalreport.features.text_labels.parser:parse_texts"},
+    },
     "large": {},
     "spark": {},
 }

@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from html import escape, unescape
 from typing import Any, TypeAlias
 
@@ -29,9 +30,9 @@ from evalreport.core.json_codec import encode
 from evalreport.core.result import Undefined
 from evalreport.curves.curve import Curve, bends
 from evalreport.data.labels import UNPARSED, Binary, Multiclass, Multilabel
+from evalreport.data.parsing_outcomes import REASONS
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.features.text_labels.outcomes import REASONS, text_digest
 from evalreport.intervals.cross_validation import FoldedMetric
 from evalreport.metrics.catalogue import AT_THRESHOLDS, COMPARED, find
 from evalreport.page.payload import MAX_STEPS, Series
@@ -276,7 +277,8 @@ def predictions_table(ev: Evaluation) -> Columns:
     reasons = [0] * len(p) if p.parsed is None else p.parsed.reasons.tolist()
     columns["reason"] = [REASONS[reason] for reason in reasons]
     if p.parsed is not None:
-        columns["text_digest"] = [text_digest(text) for text in p.parsed.texts]
+        raw = (text.encode("utf-8", "surrogatepass") for text in p.parsed.texts)
+        columns["text_digest"] = [sha256(text).hexdigest()[:16] for text in raw]
     return columns
 
 

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from evalreport.core.errors import DataError, some_of
 from evalreport.core.lazy import Later
 from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.parsing_outcomes import REASONS
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
-from evalreport.features.text_labels.outcomes import REASONS
 from evalreport.statistics.class_scores import ClassBins, ClassScores, LabelScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts, less, run_starts, sums
 from evalreport.statistics.row_sums import SET_SCORES, LabelMoments, Tally, ratio

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from evalreport.core.bounds import CLOSE
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.result import Undefined
+from evalreport.core.user_functions import load_function
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import FloatArray, Probabilities
 from evalreport.features.studies.search import Dimension, Search, optimise
 from evalreport.features.studies.trial import Direction
-from evalreport.features.text_labels.function import load
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import MULTICLASS, find
 from evalreport.statistics.confusion import Array, Counts, Places
@@ -114,7 +114,7 @@ class _Goal:
         if isinstance(objective, CostMatrix):
             return cls("cost", "minimize", costs=objective)
         if ":" in objective:
-            return cls(objective, "maximize", function=load(objective, "objective"))
+            return cls(objective, "maximize", function=load_function(objective, "objective"))
         known = [m.name for m in MULTICLASS if m.reads == "counts" and m.better in ("higher", "lower")]
         if objective not in known:
             raise UsageError(

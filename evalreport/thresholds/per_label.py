@@ -18,11 +18,11 @@ import numpy.typing as npt
 from evalreport.core.bounds import CLOSE
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.result import Undefined
+from evalreport.core.user_functions import load_function
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import FloatArray, NoScores, Probabilities
 from evalreport.features.studies.search import Dimension, Search, optimise
 from evalreport.features.studies.trials import Trials
-from evalreport.features.text_labels.function import load
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.class_scores import ClassScores
@@ -274,7 +274,7 @@ class LabelObjective:
         if name in ROWS:
             return cls(name, "rows")
         if cls.is_function(name):
-            return cls(name, "function", load(name, "objective"))
+            return cls(name, "function", load_function(name, "objective"))
         known = (*EACH, *POOLED, *ROWS)
         raise UsageError(
             f"there is no objective {name!r} for thresholds of several labels",

@@ -14,8 +14,8 @@ from evalreport.core.errors import ArtifactNotFoundError, EvalreportError, NotFo
 from evalreport.core.progress import stage
 from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, renamed
+from evalreport.data.parsing_outcomes import Parsed, parse_texts
 from evalreport.data.predictions import Predictions
-from evalreport.features.text_labels.outcomes import Parsed
 from evalreport.features.text_labels.repeated_answers import AnswerSamples, collapsed
 from evalreport.page.payload import UNIT_TAG
 from evalreport.readers.formats import RawTable
@@ -282,6 +282,4 @@ def _answers(found: Found, request: Request) -> Parsed | None:
             "several labels cannot be read from one answer",
             fix="parse them before, and name the column of their lists with --pred",
         )
-    from evalreport.features.text_labels.parser import make_parser, parse_all
-
-    return parse_all(found.text.tolist(), make_parser(request.parse, space.texts, fuzzy=request.fuzzy))
+    return parse_texts(found.text.tolist(), space.texts, request.parse, fuzzy=request.fuzzy)

@@ -9,7 +9,7 @@ import pytest
 
 from evalreport.core.errors import DataError
 from evalreport.core.json_codec import decode, encode
-from evalreport.features.text_labels.outcomes import ParsingReport
+from evalreport.data.parsing_outcomes import ParsingReport
 from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests.parsing.answers import BANK
 

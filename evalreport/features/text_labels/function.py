@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,56 +21,6 @@ _NAME_IT = "name it module:function; modules of the working directory and instal
 _NAMED = re.compile(r"[^\W\d]\w*(\.\w+)*:[^\W\d]\w*(\.\w+)*")
 
 
-def is_function(spec: str) -> bool:
-    """Whether words name a function as ``module:function``, whose module would be run.
-
-    Examples
-    --------
-    >>> is_function("textwrap:dedent"), is_function("regex:label"), is_function("cost:10")
-    (True, False, False)
-    """
-    return not spec.startswith("regex:") and _NAMED.fullmatch(spec) is not None
-
-
-def load(spec: str, what: str = "parser") -> Callable[..., Any]:
-    """Return the function that ``module:function`` names; the working directory is searched last.
-
-    Parameters
-    ----------
-    spec : str
-    what : str
-        What the function is meant to be, for the error.
-
-    Raises
-    ------
-    UsageError
-        A module that cannot be imported, a name that is not there or cannot be called.
-
-    Examples
-    --------
-    >>> load("textwrap:dedent")("  a")
-    'a'
-    """
-    module_name, _, path = spec.partition(":")
-    if not is_function(spec):
-        raise UsageError(f"{what} {spec!r} names no function", where=what, fix=_NAME_IT)
-    try:
-        with _working_directory():
-            found: Any = importlib.import_module(module_name)
-        for name in path.split("."):
-            found = getattr(found, name)
-    except Exception as error:
-        raise UsageError(
-            f"{what} {spec!r} cannot be imported: {type(error).__name__}: {error}",
-            where=what,
-            fix=_NAME_IT,
-        ) from None
-    if not callable(found):
-        kind = type(found).__name__
-        raise UsageError(f"{what} {spec!r} is a {kind}, not a function", where=what, fix=_NAME_IT)
-    return found  # type: ignore[no-any-return]
-
-
 def digest(function: Callable[[str], Any], spec: str) -> str:
     """Return the SHA-256 of a function's source; of its module's file where the function alone has none.
 
@@ -83,7 +31,8 @@ def digest(function: Callable[[str], Any], spec: str) -> str:
 
     Examples
     --------
-    >>> len(digest(load("textwrap:dedent"), "textwrap:dedent"))
+    >>> import textwrap
+    >>> len(digest(textwrap.dedent, "textwrap:dedent"))
     64
     """
     inner: Any = inspect.unwrap(function.func if isinstance(function, functools.partial) else function)
@@ -130,15 +79,3 @@ def _module_source(inner: Any) -> str:
     module = sys.modules.get(getattr(inner, "__module__", None) or "")
     path = Path(getattr(module, "__file__", None) or "")
     return path.read_text(encoding="utf-8") if path.suffix == ".py" and os.path.isfile(path) else ""
-
-
-@contextmanager
-def _working_directory() -> Iterator[None]:
-    here = str(Path.cwd())
-    sys.path.append(here)
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        if here in sys.path[::-1]:
-            del sys.path[len(sys.path) - 1 - sys.path[::-1].index(here)]

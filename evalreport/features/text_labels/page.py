@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalreport.core.format import count, percent
+from evalreport.data.parsing_outcomes import ParsingReport
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.text_labels.outcomes import ParsingReport
 from evalreport.page.elements import Cell, Column, Note, Row, Section, Table
 from evalreport.page.sentences import Sentence, say
 

@@ -8,15 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from evalreport import __version__
 from evalreport.core.errors import DataError, UsageError, nearest
+from evalreport.core.user_functions import is_function, load_function
+from evalreport.data.parsing_outcomes import Parsed
 from evalreport.features.text_labels import auto, documents, function, pattern, reasons, rules
 from evalreport.features.text_labels.folding import normalise
 from evalreport.features.text_labels.fuzzy import guess
 from evalreport.features.text_labels.labelset import LabelIndex
-from evalreport.features.text_labels.outcomes import Outcome, Parsed, collect, parsed, unparsed
+from evalreport.features.text_labels.outcomes import Outcome, collect, parsed, unparsed
 
 LONGEST_TEXT = 1_048_576
 """Characters of one text; a longer one is an error."""
@@ -83,33 +85,23 @@ def make_parser(spec: str, labels: Sequence[str], *, fuzzy: bool = False) -> Par
             "fuzzy works with the parser 'auto' alone", where=f"parser {spec!r}", fix="drop fuzzy"
         )
     names = tuple(labels)
-    match kind_of(spec):
-        case "built-in":
-            return _built_in(spec, names, fuzzy)
-        case "pattern":
-            return _pattern_parser(spec, spec.partition(":")[2], LabelIndex(names))
-        case "function":
-            return _function_parser(spec, names)
-        case "unknown":
-            raise UsageError(
-                f"there is no parser {spec!r}",
-                where="parser",
-                fix=f"{nearest(spec, BUILT_IN)}; or regex:PATTERN, or module:function",
-            )
-
-
-def kind_of(spec: str) -> Literal["built-in", "pattern", "function", "unknown"]:
-    """Return what a parser is, as `make_parser` reads it; only a function runs code of the user's.
-
-    Examples
-    --------
-    >>> kind_of("auto"), kind_of("regex:(a|b)"), kind_of("serving.parse:label"), kind_of("atuo")
-    ('built-in', 'pattern', 'function', 'unknown')
-    """
     kind, _, rest = spec.partition(":")
-    if not rest:
-        return "built-in" if spec in BUILT_IN else "unknown"
-    return "pattern" if kind == "regex" else "function"
+    if spec in BUILT_IN:
+        return _built_in(spec, names, fuzzy)
+    if rest and kind == "regex":
+        return _pattern_parser(spec, rest, LabelIndex(names))
+    if is_function(spec):
+        return _function_parser(spec, names)
+    raise UsageError(
+        f"there is no parser {spec!r}",
+        where="parser",
+        fix=f"{nearest(spec, BUILT_IN)}; or regex:PATTERN, or module:function",
+    )
+
+
+def parse_texts(texts: Iterable[object], labels: Sequence[str], how: str, fuzzy: bool) -> Parsed:
+    """Return the labels read from texts by a declared parser: see `make_parser` and `parse_all`."""
+    return parse_all(texts, make_parser(how, labels, fuzzy=fuzzy))
 
 
 def parse_all(texts: Iterable[object], parser: Parser) -> Parsed:
@@ -227,7 +219,7 @@ def _pattern_parser(spec: str, expression: str, index: LabelIndex) -> Parser:
 
 
 def _function_parser(spec: str, names: tuple[str, ...]) -> Parser:
-    user = function.load(spec)
+    user = load_function(spec)
     codes = {name: code for code, name in enumerate(names)}
     return Parser(
         spec,
