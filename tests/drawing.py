@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
+from importlib import import_module
 from typing import Any, TypeVar
 
 import pytest
@@ -35,7 +36,7 @@ def drawn_once() -> Iterator[None]:
 
 
 def _remembered(draw: Callable[[Any], dict[str, bytes]]) -> Callable[[Any], dict[str, bytes]]:
-    from evalreport.figures import style as canvas
+    canvas = import_module("evalreport.figures.style")  # the package has a function of this name
 
     held: dict[str, dict[str, bytes]] = {}
 

@@ -29,7 +29,7 @@ from evalreport.features.studies import study as studies
 from evalreport.features.studies.study import Judging
 from evalreport.features.studies.trials import Trials
 from evalreport.features.systems import result as seeded
-from evalreport.page.render import render, render_paper
+from evalreport.page.render import render
 from evalreport.tracking.client import connect
 from evalreport.tracking.folder import write_page
 from evalreport.tracking.log import MlflowSink
@@ -133,7 +133,7 @@ def to_html(ev: Made, *, checklist: str | None = None) -> str:
 
 @face
 def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: bool = False) -> Path:
-    """Write the page of `to_html` to a file and return its path; to a file named .pdf, two pages to print.
+    """Write the page of `to_html` to a file and return its path.
 
     Parameters
     ----------
@@ -157,9 +157,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
     ...     report(evaluate(["a", "b"], ["a", "b"]), f"{folder}/report.html").name
     'report.html'
     """
-    printed = Path(path).suffix.lower() == ".pdf"
-    content = render_paper(ev) if printed else to_html(ev, checklist=checklist).encode()
-    return write_page(Path(path), content, force=force)
+    return write_page(Path(path), to_html(ev, checklist=checklist).encode(), force=force)
 
 
 @face

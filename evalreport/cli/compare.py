@@ -82,7 +82,6 @@ _compare = opt.HelpSection("Compare")
 @opt.said
 @opt.no_examples
 @opt.write("-o --output", opt.FILE, "HTML page; - for stdout.")
-@opt.pdf
 @opt.out
 @opt.summary
 @opt.write("--log", opt.FLAG, "Log into the runs' parent, or the baseline.", envvar=None)

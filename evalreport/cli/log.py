@@ -35,7 +35,6 @@ _check = opt.HelpSection("Check")
 @opt.hold
 @opt.prevalence
 @opt.prefix
-@opt.pdf
 @opt.out
 @opt.page
 @opt.force
@@ -109,10 +108,10 @@ def _verified(
     """Hold runs against what was logged into them, and mend them where that is asked for."""
     from evalreport.workflow.verify import verify_item
 
-    if where.dry_run or where.out is not None or where.pdf is not None:
+    if where.dry_run or where.out is not None:
         raise UsageError(
             "--verify writes nothing, and --repair writes into the run alone",
-            fix="leave --dry-run, --pdf and --out out",
+            fix="leave --dry-run and --out out",
         )
 
     work = partial(verify_item, request=request, where=where, repair=options["repair"])

@@ -458,7 +458,6 @@ page = together(
     report("--checklist", ("tripod-ai",), "Add a reporting checklist."),
 )
 
-pdf = write("--pdf", FILE, "Two pages to print, drawn by matplotlib.")
 out = write("--out", FOLDER, "Also write the report and the tables here.")
 force = write("--force", FLAG, "Replace files that evalreport did not write.")
 allow_running = write("--allow-running", FLAG, "Log into a run that has not ended.")
@@ -473,7 +472,6 @@ jobs = write(
 jsonl = HelpSection(EVERYWHERE)("--jsonl", FLAG, "One JSON object per run and line.")
 swept = together(
     write("-o --output", FILE, "HTML page; - for stdout."),
-    pdf,
     out,
     summary,
     write("--log", FLAG, "Log into the run: page, table, best, series.", envvar=None),

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 @opt.page
 @opt.write("-o --output", opt.FILE, "HTML file; - for stdout.")
 @opt.write("--facts", opt.FILE, "Write the facts alone (.facts), to add up: report part-*.facts.")
-@opt.pdf
 @opt.out
 @opt.summary
 @opt.force
@@ -61,7 +60,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     request = request_of(options, command_line())
     if options["facts"]:
         return _facts(console, items, request, options)
-    elsewhere = console.json or console.summary or options["jsonl"] or options["out"] or options["pdf"]
+    elsewhere = console.json or console.summary or options["jsonl"] or options["out"]
     page = not elsewhere or options["output"] is not None
     where = destination_of(options, page=page, several=len(items) > 1)
 
@@ -87,7 +86,7 @@ def _facts(console: Console, items: Sequence[Item], request: Request, options: d
     if len(items) > 1:
         raise UsageError("--facts names one file for several inputs", fix="write the facts of one at a time")
     check_place(options["facts"], force=options["force"])
-    if options["output"] or options["out"] or options["pdf"]:
+    if options["output"] or options["out"]:
         raise UsageError(
             "--facts writes facts alone, no page",
             where="--facts",

@@ -78,7 +78,7 @@ def memory_of(options: Mapping[str, Any]) -> dict[str, Any]:
     if given is None or options.get("engine") == "spark" or options.get("table"):
         return {} if given is None else {"memory": given}
     runs = any(options.get(name) for name in ("run_ids", "experiment", "latest", "log_to"))
-    figures = any(options.get(name) for name in ("out", "pdf")) or runs
+    figures = bool(options.get("out")) or runs
     floor = PAGE + FIGURES * figures + MLFLOW * runs
     if given < floor:
         what = "".join([" and figures" * figures, " and MLflow's client" * runs])
@@ -167,7 +167,7 @@ def destination_of(options: Mapping[str, Any], **more: Any) -> Destination:
     """
     from evalreport.workflow.request import Destination
 
-    names = ("output", "pdf", "out", "prefix", "force", "allow_running", "dry_run")
+    names = ("output", "out", "prefix", "force", "allow_running", "dry_run")
     return Destination(**{name: options[name] for name in names if name in options}, **more)
 
 

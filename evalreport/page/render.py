@@ -102,23 +102,6 @@ def render(of: Concluded, *, checklist: str | None = None, title: str = "", note
     return whole_page(title or title_of(of), (*made, box), footer_of(of), style, script)
 
 
-def render_paper(of: Concluded, title: str = "") -> bytes:
-    """Return a result on two pages as PDF: verdict, intervals, cautions; counts and curves.
-
-    matplotlib draws it, from the sections of the page: no browser is needed, and the bytes are the same
-    wherever its version is.
-
-    Parameters
-    ----------
-    of : evaluation, comparison or sweep
-    title : str
-        Of the document; that of the page when empty.
-    """
-    from evalreport.page.two_pages import two_pages
-
-    return two_pages(title or title_of(of), sections_of(of), f"evalreport {__version__}{_intervals_of(of)}.")
-
-
 def render_brief(ev: Evaluation) -> str:
     """Return what a notebook shows of an evaluation, as a piece of HTML: escaped as the page is."""
     return environment().get_template("notebook.html.j2").render(brief=brief(ev))

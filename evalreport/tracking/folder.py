@@ -26,8 +26,6 @@ MANIFESTS = ".evalreport"
 """Folder of the manifests, one for each part; hidden, because it is no result."""
 MARK = b'<meta name="generator" content="evalreport '
 """Stands in the head of every page that we write, whatever the file is called."""
-PRINTED = b"/Creator (evalreport)"
-"""Stands in the two pages to print."""
 HEAD = 4096
 """Bytes of a page within which its mark stands: only short tags come before it."""
 
@@ -104,7 +102,7 @@ def is_page(place: Path) -> bool:
     """Tell whether a file is a page that evalreport wrote."""
     with suppress(OSError), place.open("rb") as stream:
         head = stream.read(HEAD)
-        return MARK in head or (head.startswith(b"%PDF") and PRINTED in head + stream.read())
+        return MARK in head
     return False
 
 

@@ -11,7 +11,6 @@ import hashlib
 import logging
 import os
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -49,7 +48,7 @@ from evalreport.page.payload import (
     digest_tag,
     is_ours,
 )
-from evalreport.page.render import render, render_paper, templates_of
+from evalreport.page.render import render, templates_of
 from evalreport.page.sections.headline import headline
 from evalreport.tracking.client import Store
 from evalreport.tracking.folder import FolderSink, check_page, of_input, write_page
@@ -84,15 +83,12 @@ class Deliverable(Generic[T]):
         Returns the page.
     make : callable
         From the page and the prefix of the metrics to the payload, and to what makes the files of a folder.
-    title : str
-        Of the two pages to print, instead of their own.
     """
 
     of: T
     name: str
     render: Callable[[], str]
     make: Callable[[str, str], tuple[Payload, Callable[[], Mapping[str, bytes]]]]
-    title: str = ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Stand for the document in another process: with its page, and delivered already."""
@@ -109,11 +105,6 @@ class Deliverable(Generic[T]):
         """Return what is logged, and with a folder its files: every figure and table is among them."""
         made, files = self.make(self.html, prefix)
         return replace(made, exports={**files(), **extracts(self.html)}) if folder else made
-
-    def paper(self) -> bytes:
-        """The two pages to print, PDF."""
-        of: Any = self.of
-        return render_paper(of, self.title)
 
 
 def _delivered(of: Any, name: str, html: str) -> Deliverable[Any]:
@@ -181,7 +172,7 @@ def comparison_document(
         return made, partial(comparison_files, comparison, content, page)
 
     page = partial(render, comparison, title=title, notes=notes)
-    return Deliverable(comparison, COMPARISON_PAGE, page, make, title)
+    return Deliverable(comparison, COMPARISON_PAGE, page, make)
 
 
 def sweep_verdict(swept: Swept) -> str:
@@ -337,37 +328,27 @@ def deliver(
     payload = document.payload(where.prefix, outer is not None) if outer or inner else None
     if payload is not None and tags:
         payload = replace(payload, tags={**payload.tags, **tags})
-    made: dict[Path, Callable[[], bytes]] = {}
-    if page is not None:
-        named = where.output is not None
-        made[page] = document.html.encode if named else lambda: of_input(document.html.encode(), made_of)
-    if where.pdf is not None:
-        made[Path(where.pdf)] = document.paper
-    paths = (*made, *_paths(payload, folder))
+    paths = (*([] if page is None else [page]), *_paths(payload, folder))
     refuse_inputs(paths, read)
-    for place in made:
-        check_page(place, force=where.force)
+    if page is not None:
+        check_page(page, force=where.force)
     kept = logged = None
     if payload is not None:
         kept, logged = _logged(payload, outer, inner, dry_run=where.dry_run)
-    told = [] if where.dry_run else [told for item in made.items() for told in _written(*item, where)]
-    told += (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
+    if page is not None and not where.dry_run:
+        content = document.html.encode()
+        write_page(
+            page, content if where.output is not None else of_input(content, made_of), force=where.force
+        )
+    told = (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
     run_id = "" if inner is None else inner.run_id
-    return Delivered(document, paths, logged, run_id, where.dry_run, tuple(told))
+    return Delivered(document, paths, logged, run_id, where.dry_run, told)
 
 
 def sink_in(store: Store, run_id: str, where: Destination, *, repair: bool = False) -> MlflowSink:
     """Return the sink of a run that takes what is to be logged; asked before anything is worked out."""
     check_run(store, run_id, allow_running=where.allow_running)
     return MlflowSink(store, run_id, where.force, where.allow_running, repair=repair)
-
-
-def _written(place: Path, content: Callable[[], bytes], where: Destination) -> list[str]:
-    """Write a page or a PDF, and return what its drawing warns of."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.filterwarnings("always", category=UserWarning, message="the PDF")
-        write_page(place, content(), force=where.force)
-    return [str(one.message) for one in told]
 
 
 def _paths(payload: Payload | None, folder: Path | None) -> tuple[Path, ...]:

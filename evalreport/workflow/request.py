@@ -148,8 +148,6 @@ class Destination:
     ----------
     output : str or None
         HTML file, or ``-`` for standard output, which is the command's to print.
-    pdf : str or None
-        File for the two pages to print.
     out : str or None
         Folder for everything.
     page : bool
@@ -174,7 +172,6 @@ class Destination:
     """
 
     output: str | None = None
-    pdf: str | None = None
     out: str | None = None
     page: bool = False
     log: bool = False
@@ -185,18 +182,17 @@ class Destination:
     several: bool = False
 
     def __post_init__(self) -> None:
-        written = self.log or self.page or self.out or self.pdf or self.output not in (None, STDOUT)
+        written = self.log or self.page or self.out or self.output not in (None, STDOUT)
         if self.dry_run and not written:
             raise UsageError(
                 "--dry-run is given, and nothing would be written",
                 fix="add --log, -o FILE or --out DIR, or leave --dry-run out",
             )
-        for option, place in (("--pdf", self.pdf), ("-o", self.output)):
-            if place is not None and self.several:
-                raise UsageError(
-                    f"{option} names one file for several results",
-                    fix="name one run or file, or use --out DIR",
-                )
+        if self.output is not None and self.several:
+            raise UsageError(
+                "-o names one file for several results",
+                fix="name one run or file, or use --out DIR",
+            )
 
     def page_of(self, name: str, origin: str) -> Path | None:
         """Return the file of the page of a result; None where no file is wanted.

@@ -429,7 +429,7 @@ REFUSALS = (
         artifacts=FOR_RUN,
     ),
     Refusal(
-        "leave --dry-run, --pdf and --out out",
+        "leave --dry-run and --out out",
         "log --run-id {RUN} --repair --dry-run --out d",
         artifacts=FOR_RUN,
         before="log --run-id {RUN}",

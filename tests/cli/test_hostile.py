@@ -67,7 +67,6 @@ WRITING = (
     ("report", "rows.csv", "-o", "PATH"),
     ("report", "rows.csv", "--out", "PATH"),
     ("report", "rows.csv", "--facts", "PATH/x.facts"),
-    ("report", "rows.csv", "--pdf", "PATH"),
     ("check", "rows.csv", "--require", "f1 >= 0", "--junit", "PATH"),
     ("check", "rows.csv", "--require", "f1 >= 0", "--markdown", "PATH"),
     ("sweep", "thresholds", "rows.csv", "-o", "PATH"),
@@ -206,7 +205,7 @@ def test_a_working_folder_that_was_deleted(tmp_path: Path) -> None:
 
 
 STRICT = (
-    ("report", "rows.csv", "--out", "out", "--pdf", "two.pdf", *QUICK),
+    ("report", "rows.csv", "--out", "out", *QUICK),
     ("check", "rows.csv", "--require", "f1 >= 0", "--junit", "a.xml", "--markdown", "a.md", *QUICK),
     ("sweep", "thresholds", "rows.csv", "-o", "sweep.html", *QUICK),
     ("plan", "rows.csv", "--metric", "recall", "--half-width", "0.1"),

@@ -95,7 +95,6 @@ def test_columns_in_memory_are_counted_while_they_are_used() -> None:
     [
         ({}, PAGE),
         ({"out": "folder"}, PAGE + FIGURES),
-        ({"pdf": "pages.pdf"}, PAGE + FIGURES),
         ({"run_ids": ("a",)}, PAGE + FIGURES + MLFLOW),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from evalreport.cli.console import Console
 from evalreport.cli.parallel import each_run
 from evalreport.core.errors import DataError, NotFoundError
+from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]
 
@@ -52,3 +54,13 @@ def test_one_item_alone_fails_as_the_command_does(capsys: Capture) -> None:
     with pytest.raises(DataError, match="no truth"):
         each_run(Console(json=True), ["broken"], work, element, {})
     assert each_run(Console(), ["broken"], work, element, {"jsonl": True}) == 5
+
+
+def test_one_page_is_not_named_for_several_results(capsys: Capture, tmp_path: Path) -> None:
+    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for table in tables:
+        table.write_text("y_true,y_pred\n1,1\n0,0\n")
+    done = run(capsys, "report", *map(str, tables), "-o", str(tmp_path / "both.html"))
+    assert done.code == 2
+    assert "-o names one file for several results" in done.err
+    assert sorted(tmp_path.iterdir()) == tables

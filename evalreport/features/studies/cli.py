@@ -431,9 +431,7 @@ def _report(
     console = ctx.ensure_object(Console)
     where = destination_of(options, log=options["log"], several=len(sweeps) > 1)
     several = where.several or options["jsonl"]
-    if not (
-        where.output or where.pdf or where.out or where.log or console.json or console.summary or several
-    ):
+    if not (where.output or where.out or where.log or console.json or console.summary or several):
         where = replace(where, page=True)
     request = _request(options, metrics, directions)
     needed = any(sweep.run_id for sweep in sweeps)
