@@ -131,7 +131,7 @@ def _coverage(task: str, name: str) -> str:
 
 def finding_page() -> str:
     """Every finding, with what makes it appear and what silences it."""
-    from evalreport.findings.catalogue import RULES, SAID
+    from evalreport.findings.catalogue import SAID, rules
 
     rows = [
         (
@@ -139,7 +139,7 @@ def finding_page() -> str:
             plain(inspect.getdoc(rule) or ""),
             ", ".join(f"`{name}`" for name in SAID.get(rule.__name__, ())),
         )
-        for rule in RULES
+        for rule in rules()
     ]
     return (
         "# Findings\n\nWhat a report says in plain English, the weightier first. Each holds its evidence, by name, in "

@@ -98,9 +98,9 @@ class Format(click.ParamType):  # type: ignore[type-arg]
     @property
     def names(self) -> tuple[str, ...]:
         """What the readers call themselves."""
-        from evalreport.readers.formats import FORMATS
+        from evalreport.readers.formats import format_names
 
-        return FORMATS
+        return format_names()
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name of a format that there is."""

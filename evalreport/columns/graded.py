@@ -1,7 +1,7 @@
 """Files with a grade per item (right or wrong) in place of two columns of labels.
 
 A grade says whether an answer was right, not which label it was. Such a file is refused: read as labels,
-it would be "accuracy 0 %, no answer could be read", and two of them would be the same predictions.
+it would be "accuracy 0%, no answer could be read", and two of them would be the same predictions.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ POINTS: Final = (
     "options",
     "metrics",
     "readers",
+    "tools",
     "sections",
     "findings",
     "engines",
@@ -55,9 +56,8 @@ class Extension:
     @property
     def is_installed(self) -> bool:
         """Whether the feature's package is there; an optional folder may have been left out."""
-        package = self.path.partition(":")[0].rpartition(".")[0]
         try:
-            return find_spec(package) is not None
+            return find_spec(self.path.partition(":")[0]) is not None
         except ModuleNotFoundError:
             return False
 

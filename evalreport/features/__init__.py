@@ -16,6 +16,12 @@ TABLE: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
     "studies": {},
     "text_labels": {
         "parsers": {"reading labels from text": "evalreport.features.text_labels.parser:parse_texts"},
+        "metrics": {"text": "evalreport.features.text_labels.metrics:METRICS"},
+        "tools": {"tools": "evalreport.features.text_labels.tool_formats:TOOLS"},
+        "sections": {
+            "answers": "evalreport.features.text_labels.repeated_section:repeated_section",
+            "parsing": "evalreport.features.text_labels.page:parsing_section",
+        },
     },
     "large": {},
     "spark": {},

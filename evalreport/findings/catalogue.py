@@ -8,7 +8,9 @@ that what is told could change what somebody does.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
+from evalreport.core.extensions import added
 from evalreport.core.result import Finding
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings import calibration, confusions, labels, sample, scores, skill, text
@@ -61,7 +63,7 @@ RULES: tuple[Rule, ...] = (
     text.format_drift,
     sample.data_notes,
 )
-"""Every rule, the weightier first; within a severity findings keep this order."""
+"""Every rule of the core, the weightier first; within a severity findings keep this order."""
 OF_ROWS: tuple[Rule, ...] = (
     skill.one_class,
     labels.lookalikes,
@@ -114,6 +116,16 @@ SAID: Mapping[str, tuple[str, ...]] = {
 SEVERITIES = ("error", "caution", "note")
 
 
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return every rule in order, with those of features: at the point "findings" each adds an `AddedRule`."""
+    every = list(RULES)
+    for one in added("findings"):
+        names = [rule.__name__ for rule in every]
+        every.insert(names.index(one.before) if one.before in names else len(every), one.rule)
+    return tuple(every)
+
+
 def find(ev: Evaluation) -> tuple[Finding, ...]:
     """Return what the rules find, errors first, then cautions, then notes.
 
@@ -128,7 +140,7 @@ def find(ev: Evaluation) -> tuple[Finding, ...]:
     ['no_skill', 'never_predicted']
     """
     rows = ev.in_rows()
-    made = (rule(rows if rule in OF_ROWS else ev) for rule in RULES)
+    made = (rule(rows if rule in OF_ROWS else ev) for rule in rules())
     found = {finding.rule: finding for finding in made if finding is not None}
     kept = [
         finding for name, finding in found.items() if not any(said in found for said in SAID.get(name, ()))

@@ -72,6 +72,21 @@ class Told:
 Rule: TypeAlias = Callable[[Evaluation], Finding | None]
 
 
+@dataclass(frozen=True)
+class AddedRule:
+    """A rule that a feature adds at the point "findings".
+
+    Parameters
+    ----------
+    rule : callable
+    before : str
+        Name of the rule before which it comes among findings of its severity; the last one without it.
+    """
+
+    rule: Rule
+    before: str = ""
+
+
 def rule(
     severity: Severity = "caution", *, section: str | Mapping[Task, str], action: str = ""
 ) -> Callable[[Callable[[Evaluation], Told | None]], Rule]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import assert_never
+from functools import cache
+from itertools import chain
 
 from evalreport.core.errors import UsageError, nearest
-from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
-from evalreport.features.text_labels import metrics
+from evalreport.core.extensions import added
+from evalreport.data.labels import Binary, LabelSpace, Task
 from evalreport.metrics import binary_decisions, binary_probability, binary_ranking, multiclass, multilabel
 from evalreport.metrics.operating_points import operating_point
 from evalreport.metrics.record import Metric, Proportion, lacks, one_vs_rest
@@ -134,10 +135,17 @@ MULTILABEL: tuple[Metric, ...] = (
     *multilabel.RANKING,
     *multilabel.SHAPE,
 )
-TEXT: tuple[Metric, ...] = metrics.TEXT
-"""What multiclass labels read from text have beside the multiclass list."""
-TEXT_BINARY: tuple[Metric, ...] = metrics.TEXT_BINARY
-"""The same beside the binary list."""
+CORE: Mapping[Task, tuple[Metric, ...]] = {
+    "binary": BINARY,
+    "multiclass": MULTICLASS,
+    "multilabel": MULTILABEL,
+}
+
+
+@cache
+def added_metrics() -> tuple[Metric, ...]:
+    """Return the metrics that features add: at the point "metrics" each adds a tuple of `Metric`."""
+    return tuple(chain.from_iterable(added("metrics")))
 
 
 def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
@@ -147,22 +155,16 @@ def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
     ----------
     space : Binary, Multiclass or Multilabel
     text : bool
-        Whether the labels were read from generated text.
+        Whether the labels were read from generated text; then the metrics that need text come first.
 
     Examples
     --------
     >>> [metric.name for metric in catalogue(Multilabel(["a", "b"]))][:2]
     ['subset_accuracy', 'label_accuracy']
     """
-    match space:
-        case Binary():
-            return (*TEXT_BINARY, *BINARY) if text else BINARY
-        case Multiclass():
-            return (*TEXT, *MULTICLASS) if text else MULTICLASS
-        case Multilabel():
-            return MULTILABEL
-        case never:
-            assert_never(never)
+    more = [metric for metric in added_metrics() if metric.task == space.task]
+    of_text = [metric for metric in more if metric.needs == "text" and text]
+    return (*of_text, *CORE[space.task], *(metric for metric in more if metric.needs != "text"))
 
 
 def everything() -> tuple[Metric, ...]:
@@ -173,7 +175,7 @@ def everything() -> tuple[Metric, ...]:
     >>> len({(metric.task, metric.name) for metric in everything()}) == len(everything())
     True
     """
-    return (*BINARY, *MULTICLASS, *MULTILABEL, *TEXT, *TEXT_BINARY)
+    return (*chain.from_iterable(CORE.values()), *added_metrics())
 
 
 def find(name: str, task: Task | None = None) -> Metric:
@@ -200,12 +202,12 @@ def find(name: str, task: Task | None = None) -> Metric:
     point = operating_point(name) if task in (None, "binary") else None
     if point is not None:
         return point
-    known = {metric.name: metric for metric in reversed(everything()) if task in (None, metric.task)}
-    if name not in known:
-        raise UsageError(
-            f"there is no {task + ' ' if task else ''}metric {name!r}", fix=nearest(name, reversed(known))
-        )
-    return known[name]
+    for metrics in (*CORE.values(), None):  # what features add is loaded only where the core has no such name
+        for metric in added_metrics() if metrics is None else metrics:
+            if metric.name == name and task in (None, metric.task):
+                return metric
+    known = dict.fromkeys(metric.name for metric in everything() if task in (None, metric.task))
+    raise UsageError(f"there is no {task + ' ' if task else ''}metric {name!r}", fix=nearest(name, known))
 
 
 PER_CLASS: tuple[Metric, ...] = tuple(find(name, "binary") for name in OF_CLASS)

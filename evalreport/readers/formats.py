@@ -9,17 +9,19 @@ import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import BinaryIO, TypeAlias
 
 from evalreport.columns.request import listed
 from evalreport.core.errors import DataError, EvalreportError, UsageError
-from evalreport.features.text_labels.tool_formats import TOOLS
+from evalreport.core.extensions import added
 from evalreport.readers.arrow import FILE, OLD_FEATHER, STREAM, read_feather, read_parquet
 from evalreport.readers.arrow_types import Array
 from evalreport.readers.content import Content
 from evalreport.readers.csv import read_delimited
-from evalreport.readers.json import is_lines, read_json, read_json_lines, read_tool
+from evalreport.readers.json import added_tools, is_lines, read_json, read_json_lines, read_tool
 from evalreport.readers.limits import (
     PACKED,
     Select,
@@ -67,10 +69,8 @@ READERS: tuple[Reader, ...] = (
     Reader("json", (".json",), (), read_json),
     Reader("npz", (".npz",), (b"PK\x03\x04", b"PK\x05\x06"), read_npz),
     Reader("npy", (".npy",), (b"\x93NUMPY",), read_npy),
-    *(Reader(tool.name, (), (), read_tool(tool.name)) for tool in TOOLS),
 )
-FORMATS: tuple[str, ...] = tuple(reader.name for reader in READERS)
-ACCEPTED: tuple[str, ...] = tuple(suffix for reader in READERS for suffix in reader.suffixes)
+"""The formats of the core."""
 PICKLES = (".pkl", ".pickle", ".joblib", ".pt", ".pth", ".ckpt", ".cloudpickle", ".dill", ".sav")
 """File names of pickles: refused by name, so that the message can say why."""
 ARRAYS = ("npz", "npy")
@@ -98,7 +98,7 @@ class RawTable:
     sha256 : str
         Digest of the file's bytes, as they are stored.
     format : str
-        One of `FORMATS`.
+        One of `format_names`.
     names : tuple of str
         All columns of the file, also those that were not read.
     parts : mapping from part to column
@@ -125,6 +125,30 @@ class RawTable:
         return PurePath(self.source).name or self.source
 
 
+@cache
+def readers() -> tuple[Reader, ...]:
+    """Return every reader in order: at the point "readers" each feature adds a tuple of `Reader`."""
+    tools = (Reader(tool.name, (), (), read_tool(tool)) for tool in added_tools())
+    return (*READERS, *chain.from_iterable(added("readers")), *tools)
+
+
+@cache
+def accepted_suffixes() -> tuple[str, ...]:
+    """Return the endings of file names that have a reader.
+
+    Examples
+    --------
+    >>> accepted_suffixes()[:2]
+    ('.csv', '.tsv')
+    """
+    return tuple(suffix for reader in readers() for suffix in reader.suffixes)
+
+
+def format_names() -> tuple[str, ...]:
+    """Return what the formats are called."""
+    return tuple(reader.name for reader in readers())
+
+
 def read_table(
     source: Path | BinaryIO,
     *,
@@ -140,7 +164,7 @@ def read_table(
     source : Path or binary stream
         CSV (also TSV, semicolon, pipe; also .gz, .zst), Parquet, Feather or Arrow IPC, JSON, JSONL, NPZ, NPY.
     format : str, optional
-        One of `FORMATS`; needed for a stream, else it follows from the file's name.
+        One of `format_names`; needed for a stream, else it follows from the file's name.
     columns : callable, optional
         From the names of all columns to those that are wanted; without it all are read.
     name : str, optional
@@ -224,20 +248,21 @@ def reader_of(file_name: str | None, declared: str | None) -> Reader:
     'csv'
     """
     if declared is not None:
-        for reader in READERS:
+        for reader in readers():
             if reader.name == declared:
                 return reader
-        raise UsageError(f"there is no format {declared!r}", fix=f"formats are: {', '.join(FORMATS)}")
+        raise UsageError(f"there is no format {declared!r}", fix=f"formats are: {', '.join(format_names())}")
     bare = unpacked_name(file_name or "")
     suffix = PurePath(bare).suffix
     if suffix in PICKLES:
         raise pickle_error(f"a {suffix} file is a pickle")
-    for reader in READERS:
+    for reader in readers():
         if suffix in reader.suffixes:
             return reader
     what = f"the name ending {suffix!r} is not known" if suffix else "the file name has no ending"
     raise UsageError(
-        f"{what}, so the format is not known", fix=f"accepted: {', '.join(ACCEPTED)}; or say --format"
+        f"{what}, so the format is not known",
+        fix=f"accepted: {', '.join(accepted_suffixes())}; or say --format",
     )
 
 
@@ -267,7 +292,7 @@ def _matching(reader: Reader, data: bytes) -> Reader:
         return next(other for other in READERS if other.name == "jsonl")
     if data.startswith(b"PK") and b"xl/workbook" in data:
         raise DataError("the file is an Excel workbook", fix="save the sheet as CSV (UTF-8)")
-    inside = next((other for other in READERS if other.magic and data.startswith(other.magic)), None)
+    inside = next((other for other in readers() if other.magic and data.startswith(other.magic)), None)
     if inside is not None and inside.magic != reader.magic:
         raise DataError(
             f"the file is {inside.name}, not {reader.name}", fix=f"rename it, or pass --format {inside.name}"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evalreport.core.errors import DataError, NoTableError, UsageError
+from evalreport.core.extensions import added
 from evalreport.data.arrays import EXACT
-from evalreport.features.text_labels.tool_formats import TOOLS, Tool, tool_of
 from evalreport.readers.arrow_types import Array, to_arrays, whole_numbers
 from evalreport.readers.content import Content
 from evalreport.readers.csv import decode
@@ -24,6 +26,55 @@ PROBE = 1000
 LONGEST = 1 << 31
 """Bytes that Arrow does not read at once."""
 FORMS = 'a list of records [{"y_true": …}, …], {"columns": […], "data": [[…], …]}, or one record a line'
+
+
+class Records(NamedTuple):
+    """Flat records, and which of their columns plays which part (`truth`, `pred`, `text`, `id`, `grade`).
+
+    The notes report records that were skipped.
+    """
+
+    rows: Sequence[dict[str, Any]]
+    parts: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool that writes JSON or JSON lines.
+
+    Parameters
+    ----------
+    name : str
+        As `--format` names it.
+    fits : callable
+        Whether a parsed document is one of this tool.
+    records : callable
+        From the document to flat records and what their columns are.
+    """
+
+    name: str
+    fits: Callable[[Any], bool]
+    records: Callable[[Any], Records]
+
+
+@cache
+def added_tools() -> tuple[Tool, ...]:
+    """Return the tools whose files are read: at the point "tools" each feature adds a tuple of `Tool`."""
+    return tuple(chain.from_iterable(added("tools")))
+
+
+def tool_of(document: Any) -> Tool | None:
+    """Return the tool that wrote a parsed document, or None.
+
+    Examples
+    --------
+    >>> tool_of([{"custom_id": "r1", "response": {"body": {}}}]).name
+    'openai-batch'
+    >>> tool_of([{"y_true": 1, "y_pred": 0}]) is None
+    True
+    """
+    return next((tool for tool in added_tools() if tool.fits(document)), None)
 
 
 def read_json(data: bytes, select: Select | None) -> Content:
@@ -158,7 +209,7 @@ def _types(lines: Sequence[bytes], names: Sequence[str]) -> dict[str, str] | Non
     return found if found and all(found.values()) else None
 
 
-def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
+def read_tool(tool: Tool) -> Callable[[bytes, Select | None], Content]:
     """Return the reader of one tool's files, JSON or JSON lines, which refuses those of others.
 
     Raises
@@ -173,9 +224,10 @@ def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
             document = [_parse(line, "the line", number) for number, line in lines if line.strip()]
         else:
             document = _parse(decode(data), "the file")
-        tool = next(tool for tool in TOOLS if tool.name == name)
         if not tool.fits(document):
-            raise DataError(f"the file is not what {name} writes", fix="leave --format out, or name another")
+            raise DataError(
+                f"the file is not what {tool.name} writes", fix="leave --format out, or name another"
+            )
         return _of_tool(tool, document, select, len(data))
 
     return read

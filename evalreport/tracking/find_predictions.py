@@ -53,7 +53,7 @@ from evalreport.core.errors import (
 from evalreport.core.text import printable
 from evalreport.features.large.read import PredictionStream
 from evalreport.page.payload import SITE, is_ours
-from evalreport.readers.formats import ACCEPTED, ARRAYS, PICKLES, RawTable, unpacked_name
+from evalreport.readers.formats import ARRAYS, PICKLES, RawTable, accepted_suffixes, unpacked_name
 from evalreport.readers.read import read_for
 from evalreport.tracking.artifact_locations import local_path
 from evalreport.tracking.artifacts import (
@@ -200,7 +200,7 @@ def _as_tables(files: list[Artifact], request: RunRequest) -> Iterator[Artifact]
 
 
 def _is_readable(path: str) -> bool:
-    return unpacked_name(path).endswith(ACCEPTED)
+    return unpacked_name(path).endswith(accepted_suffixes())
 
 
 def _logged_tables(run: RunInfo) -> list[str]:

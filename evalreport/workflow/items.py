@@ -33,7 +33,7 @@ from evalreport.features.large.facts_file import are_facts, collect_shards, fact
 from evalreport.features.spark.evaluate_table import collect_spark
 from evalreport.features.spark.tables import SparkSource, logged_table, tagged_table
 from evalreport.page.payload import TABLE_TAG
-from evalreport.readers.formats import ACCEPTED
+from evalreport.readers.formats import accepted_suffixes
 from evalreport.readers.limits import PACKED
 from evalreport.tracking.client import Store, connect
 from evalreport.tracking.runs import PARENT_TAG, RunInfo, Selection, select_runs
@@ -370,4 +370,4 @@ def _with_distinct_names(items: Sequence[Item]) -> tuple[Item, ...]:
 def _without_ending(path: Path) -> str:
     """The file's name without the endings of its format: other dots, as of a version, are part of it."""
     plain = path.with_suffix("") if path.suffix in PACKED else path
-    return plain.stem if plain.suffix.lower() in ACCEPTED else plain.name
+    return plain.stem if plain.suffix.lower() in accepted_suffixes() else plain.name

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evalreport.findings.catalogue import RULES, SAID, SEVERITIES, find
+from evalreport.findings.catalogue import SAID, SEVERITIES, find, rules
 from tests.findings.faults import PLANTED
 
-BY_NAME = {rule.__name__: rule for rule in RULES}
+BY_NAME = {rule.__name__: rule for rule in rules()}
 
 
 def test_every_rule_has_a_planted_fault() -> None:
-    assert list(BY_NAME) == [rule.__name__ for rule in RULES]
+    assert list(BY_NAME) == [rule.__name__ for rule in rules()]
     assert set(BY_NAME) == set(PLANTED)
 
 

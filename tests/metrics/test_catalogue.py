@@ -18,7 +18,6 @@ from evalreport.metrics.catalogue import (
     HEADLINE,
     MULTICLASS,
     MULTILABEL,
-    TEXT,
     catalogue,
     find,
     no_skill,
@@ -147,7 +146,7 @@ LISTS = {
     "binary": BINARY,
     "multiclass": MULTICLASS,
     "multilabel": MULTILABEL,
-    "text": (*TEXT, *MULTICLASS),
+    "text": catalogue(Multiclass("abc"), text=True),
 }
 
 

@@ -25,7 +25,7 @@ from evalreport.features.large.batches import (
 )
 from evalreport.features.large.folder_columns import folder_values, with_columns
 from evalreport.readers.content import in_file
-from evalreport.readers.formats import ACCEPTED, reader_of, unpacked_name
+from evalreport.readers.formats import accepted_suffixes, reader_of, unpacked_name
 from evalreport.readers.limits import readable
 
 STREAMED: Mapping[str, Callable[[Path], Opened]] = {
@@ -237,9 +237,11 @@ def _files(path: str) -> list[Path]:
         one for one in inside if os.path.isfile(one) or (os.path.islink(one) and not os.path.exists(one))
     ]
     found = [one for one in known if not _is_marker(one, Path(path))]
-    found = [one for one in found if Path(unpacked_name(one.name)).suffix in ACCEPTED]
+    found = [one for one in found if Path(unpacked_name(one.name)).suffix in accepted_suffixes()]
     if not found:
-        raise FileMissingError(f"no file of predictions is in {path}", fix=f"accepted: {', '.join(ACCEPTED)}")
+        raise FileMissingError(
+            f"no file of predictions is in {path}", fix=f"accepted: {', '.join(accepted_suffixes())}"
+        )
     for place in sorted({folder for one in found for folder in one.parents}):
         for name, log in LOGS.items():
             if next(place.glob(log), None):

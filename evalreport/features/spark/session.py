@@ -20,7 +20,7 @@ from typing import Any
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
 from evalreport.features.large.datasets import DELTA
 from evalreport.features.spark.tables import SparkSource
-from evalreport.readers.formats import ACCEPTED, unpacked_name
+from evalreport.readers.formats import accepted_suffixes, unpacked_name
 
 JAVA = "install Java 17 (on Debian openjdk-17-jre-headless), or set JAVA_HOME"
 CONNECT, GRPC = "sc://", "a client of Spark Connect needs pip install 'pyspark[connect]'"
@@ -33,8 +33,6 @@ UNKNOWN = ("NOT_FOUND", "NOT_EXIST", "REQUIRES_SINGLE_PART_NAMESPACE", "PARSE_SY
 NO_PARQUET = ("UNABLE_TO_INFER_SCHEMA", "is not a Parquet file")
 """What it says of a folder without Parquet, and of a file that is something else."""
 JAVA_CLASS = re.compile(r"^(?:Caused by)?[: ]*(?:[a-z]\w*\.)+\w+: ")
-OTHERS = {*ACCEPTED} - {".parquet", ".pq"}
-"""Endings of files that are not for Spark."""
 
 
 @dataclass(eq=False)
@@ -210,7 +208,7 @@ def read_table(spark: Any, source: SparkSource) -> Any:
     Traceback (most recent call last):
     evalreport.core.errors.UsageError: Spark reads tables, Parquet and Delta here
     """
-    if Path(unpacked_name(source.path)).suffix.lower() in OTHERS:
+    if Path(unpacked_name(source.path)).suffix.lower() in {*accepted_suffixes()} - {".parquet", ".pq"}:
         raise UsageError(
             "Spark reads tables, Parquet and Delta here",
             where=source.name,

@@ -119,5 +119,4 @@ def _of_the_read(metric: partial[Metric]) -> tuple[Metric, ...]:
     )
 
 
-TEXT: tuple[Metric, ...] = _records("multiclass")
-TEXT_BINARY: tuple[Metric, ...] = _records("binary")
+METRICS: tuple[Metric, ...] = (*_records("multiclass"), *_records("binary"))

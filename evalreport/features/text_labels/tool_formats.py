@@ -25,23 +25,12 @@ What evaluation and annotation tools write, recognised by its content: one small
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evalreport.core.errors import DataError, GradedError
 from evalreport.core.format import counted
-
-
-class Records(NamedTuple):
-    """Flat records, and which of their columns plays which part (`truth`, `pred`, `text`, `id`, `grade`).
-
-    The notes report records that were skipped.
-    """
-
-    rows: Sequence[dict[str, Any]]
-    parts: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+from evalreport.readers.json import Records, Tool
 
 
 def at(value: Any, *path: str | int) -> Any:
@@ -569,25 +558,6 @@ def _prodigy_about(task: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in scalars(task).items() if name != "answer" and name[:1] != "_"}
 
 
-@dataclass(frozen=True)
-class Tool:
-    """One tool that writes JSON or JSON lines.
-
-    Parameters
-    ----------
-    name : str
-        As `--format` names it.
-    fits : callable
-        Whether a parsed document is one of this tool.
-    records : callable
-        From the document to flat records and what their columns are.
-    """
-
-    name: str
-    fits: Callable[[Any], bool]
-    records: Callable[[Any], Records]
-
-
 TOOLS: tuple[Tool, ...] = (
     Tool("lm-eval", lm_eval_fits, lm_eval_records),
     Tool("inspect", fits, records),
@@ -597,16 +567,3 @@ TOOLS: tuple[Tool, ...] = (
     Tool("argilla", argilla_fits, argilla_records),
     Tool("prodigy", prodigy_fits, prodigy_records),
 )
-
-
-def tool_of(document: Any) -> Tool | None:
-    """Return the tool that wrote a parsed document, or None.
-
-    Examples
-    --------
-    >>> tool_of([{"custom_id": "r1", "response": {"body": {}}}]).name
-    'openai-batch'
-    >>> tool_of([{"y_true": 1, "y_pred": 0}]) is None
-    True
-    """
-    return next((tool for tool in TOOLS if tool.fits(document)), None)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from evalreport.core.errors import UsageError, nearest
+from evalreport.core.extensions import added
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.text_labels import page, repeated_section
 from evalreport.page.elements import Section
 from evalreport.page.sections import (
     appendix,
@@ -56,15 +56,13 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
 }
 """Panels of each task in the order of the page; one that does not apply returns None."""
 
-OF_ANY_TASK: tuple[Panel, ...] = (
-    classes.groups_section,
-    cross_validation.folds_section,
-    repeated_section.repeated_section,
-    page.parsing_section,
+OF_ANY_TASK: tuple[Panel, ...] = (classes.groups_section, cross_validation.folds_section)
+"""What follows, whatever the task; then what features add: at the point "sections" each adds a `Panel`."""
+LAST: tuple[Panel, ...] = (
     examples.examples_section,
+    appendix.metrics_section,
+    appendix.provenance_section,
 )
-"""What follows, whatever the task."""
-LAST: tuple[Panel, ...] = (appendix.metrics_section, appendix.provenance_section)
 CHECKLISTS: Mapping[str, Panel] = {"tripod-ai": checklist.checklist_section}
 
 
@@ -76,12 +74,12 @@ def sections(ev: Evaluation, checklist_name: str | None = None) -> tuple[Section
     UsageError
         No such checklist.
     """
-    wanted: tuple[Panel, ...] = ()
+    last = LAST
     if checklist_name is not None:
         if checklist_name not in CHECKLISTS:
             raise UsageError(
                 f"there is no checklist {checklist_name!r}", fix=nearest(checklist_name, CHECKLISTS)
             )
-        wanted = (CHECKLISTS[checklist_name],)
-    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *wanted, *LAST))
+        last = (LAST[0], CHECKLISTS[checklist_name], *LAST[1:])
+    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *added("sections"), *last))
     return tuple(section for section in made if section is not None)

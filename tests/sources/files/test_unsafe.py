@@ -20,12 +20,12 @@ from evalreport.columns.find import find_in_files
 from evalreport.core.errors import DataError, EvalreportError, UnsafeFileError
 from evalreport.readers import limits
 from evalreport.readers.arrow import claims
-from evalreport.readers.formats import ACCEPTED, PICKLES, READERS, read_table
+from evalreport.readers.formats import PICKLES, accepted_suffixes, read_table, readers
 from evalreport.readers.limits import refuse_pickle
 from tests.sources.files.lean import read_within
 from tests.sources.files.writers import WRITERS
 
-TEXT_SUFFIXES = tuple(suffix for reader in READERS if not reader.magic for suffix in reader.suffixes)
+TEXT_SUFFIXES = tuple(suffix for reader in readers() if not reader.magic for suffix in reader.suffixes)
 PACKED = tuple(f"{suffix}.gz" for suffix in TEXT_SUFFIXES)
 
 
@@ -58,7 +58,7 @@ def test_the_payload_works(marker: Path) -> None:
     assert marker.exists()
 
 
-@pytest.mark.parametrize("suffix", [*ACCEPTED, *PACKED, *PICKLES])
+@pytest.mark.parametrize("suffix", [*accepted_suffixes(), *PACKED, *PICKLES])
 def test_a_pickle_under_every_name(suffix: str, marker: Path, tmp_path: Path) -> None:
     path = tmp_path / f"predictions{suffix}"
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
@@ -293,7 +293,7 @@ def test_no_memory_error_reaches_the_user(tmp_path: Path) -> None:
     assert message == "the data need more memory than there is"
 
 
-@pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
+@pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)
 def test_any_bytes_give_a_clean_error_or_a_table(reader: Any) -> None:
     rng = np.random.default_rng(0)
     for size in (1, 7, 64, 1_000):
