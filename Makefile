@@ -1,17 +1,25 @@
 # make demo   the whole way on a fresh machine: virtual environment, training, logging, reports
 # make test   lint, types and all tests in a virtual environment of its own
+# make test-fast   the tests that need no browser, server, Spark or long simulation: a minute on two cores
 # make test-lowest   a part of the tests on the oldest libraries that are allowed
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 FRAMEWORKS ?= $(or $(TMPDIR),/tmp)/evalreport-frameworks
+USABLE = $(VENV)/.usable
 INSTALLED = $(VENV)/.installed
 
-.PHONY: demo test tests style types test-lowest test-servers test-frameworks lint bench bench-large coverage faults fuzz mutants gallery docs clean
+.PHONY: demo test test-fast tests style types test-lowest test-servers test-frameworks lint bench bench-large coverage faults fuzz mutants gallery docs clean
 
-$(INSTALLED): pyproject.toml
+# what a user installs
+$(USABLE): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[optuna]'
+	touch $@
+
+# and the tools of the tests
+$(INSTALLED): $(USABLE)
 	$(BIN)/python -m pip install --quiet --editable '.[all,test]'
 	touch $@
 
@@ -32,6 +40,12 @@ test: style
 tests: $(INSTALLED)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
+# most of the tests in a minute: not those of a browser, real servers, Spark and long simulations
+SLOW_TESTS = tests/browser tests/coverage tests/faults tests/fuzz tests/misread tests/docs
+test-fast: $(INSTALLED)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q tests \
+	  -m "not browser and not server and not slow" $(SLOW_TESTS:%=--ignore %)
+
 # the oldest releases that pyproject.toml allows, on Python 3.11 or 3.12; MLflow 2.22 and Matplotlib 3.8 need two others of their time
 LOWEST = .venv-lowest
 $(LOWEST)/.installed: pyproject.toml
@@ -48,7 +62,7 @@ NEWER = one_model or model_that_is_gone or names_that_log_image_gives or brier o
 test-lowest: $(LOWEST)/.installed
 	PYTHONDONTWRITEBYTECODE= $(LOWEST)/bin/python -m pytest -n 2 -q -m "not server and not browser" \
 	  -k "not ($(NEWER) or cut_short or extremes)" evalreport/api evalreport/curves evalreport/intervals \
-	  evalreport/metrics evalreport/sources evalreport/study tests/metrics/test_by_hand.py \
+	  evalreport/metrics evalreport/columns evalreport/readers evalreport/tracking evalreport/features/studies tests/metrics/test_by_hand.py \
 	  tests/metrics/test_scikit_learn.py tests/figures tests/sinks tests/sources/files tests/sources/test_studies.py \
 	  tests/study/test_trials.py tests/study/test_luck.py tests/cli/test_log.py tests/cli/test_report.py \
 	  tests/test_api.py tests/test_evaluation.py tests/adapters/test_mlflow.py
@@ -88,15 +102,15 @@ test-frameworks:
 	$(FRAMEWORKS)/bin/python -m pip install --quiet --editable '.[frameworks,test]'
 	$(FRAMEWORKS)/bin/python -m tests.frameworks --write
 
-demo: $(INSTALLED)
+demo: $(USABLE)
 	$(BIN)/python examples/demo.py
 
 # the documentation as web pages, docs/_build/html; what is wrong in it is an error
-docs: $(INSTALLED)
+docs: $(USABLE)
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	$(BIN)/python -m sphinx -b html -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
 
-gallery: $(INSTALLED)
+gallery: $(USABLE)
 	$(BIN)/python examples/gallery.py
 
 clean:

@@ -11,7 +11,7 @@ const each = (values, run) => Object.entries(values).forEach(([key, value]) => r
 const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
 const data = JSON.parse(byId("data").textContent);
 
-// Numbers as in evalreport/format.py.
+// Numbers as in evalreport/core/format.py.
 const commas = text => text.replace(/^(\d+)/, whole => whole.replace(/\B(?=(\d{3})+$)/g, ","));
 const fixed = (value, digits) => {
   const text = Math.abs(value).toFixed(digits);
@@ -87,7 +87,7 @@ const slider = (id, paint, x) => {
 };
 
 // only threshold
-// An interval after Wilson, in per cent: two digits of its half-width decide the decimals, as in evalreport/estimates.py.
+// An interval after Wilson, in per cent: two digits of its half-width decide the decimals, as in evalreport/core/estimate_format.py.
 const wilson = (k, n, z) => {
   const p = k / n, c = (p + z * z / 2 / n) / (1 + z * z / n);
   const h = z * Math.sqrt(p * (1 - p) / n + z * z / 4 / n / n) / (1 + z * z / n);
@@ -381,7 +381,7 @@ const watch = new IntersectionObserver(seen => seen.forEach(entry => {
 }), { rootMargin: "-15% 0px -75% 0px" });
 all("main>section").forEach(section => watch.observe(section));
 
-// Figures and tables as files, made here under the names that evalreport/report/extracts.py gives them. A frame
+// Figures and tables as files, made here under the names that evalreport/page/csv_tables.py gives them. A frame
 // of others may not save, so that nothing is offered there.
 const words = cell => [...cell.childNodes].map(node => node.textContent.trim()).filter(text => text).join(" ")
   .replace(/\s+/g, " ").replace("……", "");

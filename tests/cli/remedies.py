@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+STATES = ("submitted", "discarded", "draft")
+
 
 def csv(head: str, *rows: str) -> str:
     return "\n".join((head, *rows, ""))
@@ -539,8 +541,55 @@ REFUSALS = (
         metrics={"f1": 0.5},
         fills={"--run-id": "{RUN}"},
     ),
+    Refusal(
+        "write --list-separator '|'",
+        "report rows.csv --list-separator ''",
+        {"rows.csv": csv("y_true,y_pred", *["a|b,a", "b,b", "a,a|b"] * 10)},
+    ),
+    Refusal(
+        "pass --engine memory",
+        "report rows.csv --engine stream",
+        {
+            "rows.csv": csv(
+                "id,label,prediction,status",
+                *(f"{k},{'ab'[k % 2]},{'ab'[k // 2 % 2]},{STATES[k % 3]}" for k in range(60)),
+            )
+        },
+    ),
+    Refusal(
+        "name columns of labels with --truth and --pred, answers with --text, scores with --score",
+        "report rows.csv --json",
+        {
+            "rows.csv": csv(
+                "first,second,share,correct",
+                *(f"{k % 3 == 0:d},{k % 4 == 0:d},{k / 60:.3f},{k % 5 > 0}" for k in range(60)),
+            )
+        },
+        code=5,
+        fills={
+            "--truth": "report rows.csv --json --truth first --pred second",
+            "--pred": "report rows.csv --json --pred second --truth first",
+            "--text": "report rows.csv --json --text second --truth first",
+            "--score": "report rows.csv --json --score share --truth first",
+        },
+    ),
+    Refusal(
+        "pass --no-scores, or name the column of scores with --score",
+        "report rows.csv --json",
+        {
+            "rows.csv": csv(
+                "y_true,y_pred,score,share",
+                *(
+                    f"{k % 3 == 0:d},{k % 4 == 0:d},{(k % 3 == 0) == (k % 4 == 0):d},{k / 60:.3f}"
+                    for k in range(60)
+                ),
+            )
+        },
+        code=5,
+        fills={"--score": "report rows.csv --json --score share"},
+    ),
 )
-"""Each remedy of `evalreport/sources` that names an option stands here or below; so do those of commands."""
+"""Each fix that names an option, of what reads files and runs, is here or below; so are those of commands."""
 
 ELSEWHERE = {
     "optuna storage upgrade": "Optuna's own command",
@@ -553,6 +602,10 @@ ELSEWHERE = {
     "write it as Parquet, or leave --engine spark out": "a table of Spark: tests/cli/test_spark.py",
     "have Spark read it": "a Delta table: tests/engines/test_spark.py",
     "make room": "a full disk: tests/cli/test_streams.py",
+    ", or name another place with --out": "a folder that cannot be written: tests/sinks/test_folder.py",
+    "pass --force to": "files of others: tests/sinks/test_folder.py",
+    "pass --allow-running": "a run that has not ended: tests/cli/test_log.py",
+    "wait until it has ended, then": "another logging: tests/sinks/test_mlflow.py",
     "name one with --artifact": "a run with 10,000 files: tests/sources/test_artifacts.py",
     "mlflow.genai.evaluate, or the truth with": "traces: tests/sources/test_traces.py",
     "say which is the label, as in --truth": "traces: tests/sources/test_traces.py",

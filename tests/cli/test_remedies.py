@@ -18,6 +18,7 @@ from tests.cli.running import run
 from tests.tracking import make_run
 
 ROOT = Path(evalreport.__file__).parent
+FOLDERS = ("columns", "readers", "tracking", "features/spark")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-o)(?![\w-])")
 VALUE = re.compile(r"""\s("[^"]+"|'[^']+'|[\w./@*\[\]=,>-]+)""")
 FLAGS = {
@@ -45,9 +46,11 @@ def words_of(node: ast.expr) -> list[str]:
 
 
 def written() -> set[str]:
-    """Every remedy of the sources that names an option, its pieces together."""
+    """Every remedy that names an option, of what reads files and runs; its pieces together."""
     found = set()
-    for path in (ROOT / "sources").rglob("*.py"):
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    assert len(paths) > len(FOLDERS)
+    for path in paths:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (
                 isinstance(node, ast.keyword)

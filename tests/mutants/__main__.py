@@ -27,7 +27,8 @@ from tests.mutants.sites import Site, sites
 
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("RESULTS.md")
-FLOORS = ("gate", "intervals", "comparison", "thresholds")
+FOLDERS = ("features/gate", "intervals", "comparison", "thresholds")
+"""Packages in which faults are put; their tests are in the folder of the same name."""
 SEED = 27
 LONGEST = 150.0
 """Seconds of tests of one fault, which need 30 on an idle core: longer is an endless loop."""
@@ -50,11 +51,16 @@ class Mutant(NamedTuple):
         return f"`{before}` → `{after}`".replace("|", "\\|")
 
 
+def folder_of(path: str) -> str:
+    """Return the package of a module, as its folder below `evalreport`."""
+    return Path(path).parent.relative_to("evalreport").as_posix()
+
+
 def tests_of(copy: Path, path: str) -> list[str]:
     """Return a module, for its examples, and the tests of its folder that import it; all where none does."""
-    floor, module = Path(path).parts[1], Path(path).stem
-    every = sorted((copy / "tests" / floor).glob("test_*.py"))
-    own = [file for file in every if f"evalreport.{floor}.{module} import" in file.read_text("utf-8")]
+    folder, module = folder_of(path), path.removesuffix(".py").replace("/", ".")
+    every = sorted((copy / "tests" / folder).glob("test_*.py"))
+    own = [file for file in every if f"{module} import" in file.read_text("utf-8")]
     return [path, *(file.relative_to(copy).as_posix() for file in own or every)]
 
 
@@ -82,8 +88,8 @@ def _apart(copy: Path, words: Sequence[str]) -> int | None:
 def sample(copy: Path, count: int) -> list[Mutant]:
     """Return a seeded sample, as many of each folder, in turns."""
     draw, folders = random.Random(SEED), []  # noqa: S311
-    for floor in FLOORS:
-        modules = sorted((copy / "evalreport" / floor).glob("*.py"))
+    for folder in FOLDERS:
+        modules = sorted((copy / "evalreport" / folder).glob("*.py"))
         found = [(m, site) for m in modules for site in sites(m.read_bytes())]
         every = [Mutant(m.relative_to(copy).as_posix(), site) for m, site in found]
         folders.append(draw.sample(every, len(every)))
@@ -113,11 +119,11 @@ def write(copy: Path, found: dict[Mutant, str]) -> None:
         "| folder | tried | killed | out of time | survived | share killed |",
         "|---|---|---|---|---|---|",
     ]
-    for floor in FLOORS:
-        tally = Counter(end for mutant, end in found.items() if mutant.path.split("/")[1] == floor)
+    for folder in FOLDERS:
+        tally = Counter(end for mutant, end in found.items() if folder_of(mutant.path) == folder)
         ends = [tally[end] for end in ("killed", "out of time", "survived")]
         share = f"{ends[0] / max(sum(ends), 1):.0%}"
-        lines.append(f"| {' | '.join(map(str, [floor, sum(ends), *ends, share]))} |")
+        lines.append(f"| {' | '.join(map(str, [folder, sum(ends), *ends, share]))} |")
     lines += ["\n## Survivors\n", "| place | before → after | outcome | why |", "|---|---|---|---|"]
     for mutant, end in sorted(found.items()):
         if end != "killed":
