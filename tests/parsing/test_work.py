@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow.compute
 import pytest
 
-from evalreport.features.text_labels import pattern
-from evalreport.features.text_labels.outcomes import Outcome
+from evalreport.features.text_labels import parser as pattern
 from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.features.text_labels.rules import Outcome
 from tests.parsing.answers import BANK, generations, read_one
 from tests.parsing.hostile import HOSTILE, PATTERNS
 

@@ -1,4 +1,4 @@
-"""What the shape of an answer says: which label is the answer, or why there is none.
+"""What the shape of an answer means: which label is the answer, or why there is none.
 
 Each rule is one regular expression over the letters of `cues.py`, with bounded repeats, so that reading
 takes time in proportion to the text. First the labels that are ruled out, left open or beside the matter
@@ -21,7 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from evalreport.features.text_labels.trie import Shape
+from evalreport.data.labels import UNPARSED
+from evalreport.features.text_labels.cues import FUNCTION_WORDS, NULL_ANSWERS
+from evalreport.features.text_labels.shape import Shape
 
 FINAL, NAMED, OPENING, MARKED, PLAIN = 5, 4, 3, 2, 1
 """Ranks of a place in prose, by how surely it states the answer: the highest that holds a label decides."""
@@ -103,7 +105,7 @@ _LINE = re.compile(  # a label alone, a list number before it, its confidence or
 
 
 class Evidence(NamedTuple):
-    """A label, or a value that is none (then without codes), that stands as an answer in a shape."""
+    """A label, or a value that is none (then without codes), that is an answer in a shape."""
 
     at: int
     codes: frozenset[int]
@@ -137,12 +139,12 @@ class Reading(NamedTuple):
     letters: str
 
 
-def read(shape: Shape) -> Reading:
+def read_letters(shape: Shape) -> Reading:
     """Return what a shape says.
 
     Examples
     --------
-    >>> read(Shape("kLcL.", {1: 7, 3: 4}, range(6), ["intent", "a", "or", "b", "."])).codes
+    >>> read_letters(Shape("kLcL.", {1: 7, 3: 4}, range(6), ["intent", "a", "or", "b", "."])).codes
     frozenset({4, 7})
     """
     letters = _drop_ratios(shape)
@@ -151,12 +153,12 @@ def read(shape: Shape) -> Reading:
     numbers = tuple(codes.index(shape.codes[at]) for at in places[:_FEW])
     if len(places) > _FEW or len(letters) > _SHORT:
         return _answer(letters, {at: shape.codes[at] for at in places})
-    found = _remembered(letters, numbers)
+    found = _cached_answer(letters, numbers)
     return found._replace(codes=frozenset(codes[number] for number in found.codes))
 
 
 @lru_cache(maxsize=20_000)
-def _remembered(letters: str, numbers: tuple[int, ...]) -> Reading:
+def _cached_answer(letters: str, numbers: tuple[int, ...]) -> Reading:
     """Return what a short shape says, its labels numbered as they come: most generations look alike."""
     places = (match.start() for match in _ANY_LABEL.finditer(letters))
     return _answer(letters, dict(zip(places, numbers, strict=True)))
@@ -187,11 +189,11 @@ def clear(letters: str, kinds: Sequence[tuple[str, Sequence[re.Pattern[str]]]] =
     """
     for letter, patterns in kinds:
         for pattern in patterns:
-            letters = _replaced(letters, pattern, letter)
+            letters = _replace_labels(letters, pattern, letter)
     return letters
 
 
-def _replaced(letters: str, pattern: re.Pattern[str], letter: str) -> str:
+def _replace_labels(letters: str, pattern: re.Pattern[str], letter: str) -> str:
     out, done = [], 0
     for match in pattern.finditer(letters):
         low, high = match.span("labels")
@@ -215,14 +217,14 @@ def _drop_ratios(shape: Shape) -> str:
 def _decide(letters: str, codes: Mapping[int, int]) -> Reading:
     groups = _groups(letters, codes)
     for rank in range(FINAL, 0, -1):
-        best = _standing(letters, groups, rank, list(_evidence(letters, groups, rank)))
+        best = _valid_evidence(letters, groups, rank, list(_evidence(letters, groups, rank)))
         if best:
             found = frozenset[int]().union(*(item.codes for item in best))
             return Reading(found, rank, best[-1].at, best[-1].value, letters)
     return Reading(frozenset(), 0, -1, (0, 0), letters)
 
 
-def _standing(letters: str, groups: _Groups, rank: int, evidence: list[Evidence]) -> list[Evidence]:
+def _valid_evidence(letters: str, groups: _Groups, rank: int, evidence: list[Evidence]) -> list[Evidence]:
     """Return the evidence of one rank that counts: not taken back ("Wait, …"), not one of a list."""
     if not evidence:
         return []
@@ -273,3 +275,166 @@ def _last_line(letters: str) -> int:
     if filled[-2] in alone and filled[-2] == lines - 1:
         return -1
     return starts[lines] + alone[lines].start("label")
+
+
+class Outcome(NamedTuple):
+    """What one text gave: code of the label or -1, reason, format, and a note on an error."""
+
+    code: int
+    reason: str = ""
+    format: str = ""
+    note: str = ""
+
+
+def label_outcome(code: int, format_: str) -> Outcome:
+    """Return the outcome of a text that gave a label.
+
+    Examples
+    --------
+    >>> label_outcome(3, "json")
+    Outcome(code=3, reason='', format='json', note='')
+    """
+    return Outcome(code, "", format_)
+
+
+def failure(reason: str, note: str = "") -> Outcome:
+    """Return the outcome of a text that gave none.
+
+    Examples
+    --------
+    >>> failure("refusal").code
+    -1
+    """
+    return Outcome(UNPARSED, reason, "", note)
+
+
+_SEARCHED = 2_000
+"""Characters at either end of a text in which a refusal is sought: it opens or closes an answer, and the
+middle of a long one may quote another's (chosen by hand)."""
+_WORDS = r"(?:[\w']{1,30} ){0,3}?"
+_CANNOT = "|".join(
+    (
+        *("can ?not", "can'?t", "could ?n[o']t", "couldn't", "unable to", "not able to", "won't", "will not"),
+        *("refuse to", "decline to", "not possible to"),
+    )
+)
+_ACTS = "|".join(
+    (
+        *(
+            "help",
+            "assist",
+            "determine",
+            "classif",
+            "categori",
+            "identif",
+            "provide",
+            "answer",
+            "fulfil",
+            "comply",
+        ),
+        *("process", "decide", "tell", "say", "label", "assign", "proceed", "engage", "discuss", "respond"),
+        *("complete", "make"),
+    )
+)
+_HELP = re.compile(
+    r"\bas an? (?:ai|large language|language) ?(?:model|assistant)?\b"
+    rf"|\b(?:{_CANNOT}) {_WORDS}(?:{_ACTS})"
+    r"|\bi must decline|\bagainst my (?:guidelines|polic|programming)"
+    r"|抱歉|对不起|无法|申し訳|できません|죄송"
+)
+_VAGUE = re.compile(
+    r"\b(?:"
+    + "|".join(
+        (
+            r"sorry|apolog\w{1,10}|insufficient|ambiguous|unclear|out of scope|inappropriate",
+            r"i (?:do not|don't) (?:know|have)",
+            r"not (?:sure|clear|possible|certain|enough|applicable|allowed|permitted)",
+            rf"(?:need|require|provide) {_WORDS}(?:information|context|details?|text|input|message|query)",
+            rf"(?:more|additional|further|enough|without) {_WORDS}(?:information|context|details?|data)",
+            rf"(?:does not|doesn't|do not|don't) {_WORDS}(?:fit|match|belong|correspond|fall)",
+            rf"(?:cannot|can't|could not) be {_WORDS}(?:determined|classified|categori[sz]ed|identified)",
+            r"no \w{1,30} (?:match|fit|appl)",
+            r"no (?:suitable|matching|appropriate|relevant|clear|applicable|such) ",
+            r"tut mir leid|kann (?:ich )?nicht|désolé|je ne (?:peux|suis|sais)|lo siento|no puedo",
+            r"mi dispiace|non posso|não posso|desculpe",
+        )
+    )
+    + ")"
+)
+_SPACE = re.compile(r"\s+")
+_LABEL_WORDS = 5
+"""Words up to which an answer may be a name that is not declared: more are a sentence (chosen by hand)."""
+_NAME = re.compile(r"[q(\n-]*(?:d[.)]q*)?[fxyduRVvAbcFkPISNDXUWeO]{1,9}[q).\n]*")
+_FRAME = re.compile(r"[q(\n-]*[fI]{0,3}[Fk]{1,2}[fAI]{0,3}q{0,4}[:v>-]{1,3}")
+_TAGS = re.compile(r"(?:[qt][kAxu]>|[q\n])*")
+_UNKNOWN = re.compile(r"[q(\n.-]*u[q).,\n]*")
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether a text says that no answer will be given, at its beginning or end.
+
+    Examples
+    --------
+    >>> is_refusal("As an AI language model, I cannot determine the intent.")
+    True
+    >>> is_refusal("Sorry to hear that! This is about card arrival.")
+    False
+    """
+    return bool(_HELP.search(_searched_text(text)))
+
+
+def failure_reason(text: str, shape: Shape, reading: Reading) -> str:
+    """Return why a text gives no label: one of `REASONS`.
+
+    Parameters
+    ----------
+    text : str
+        Normalised.
+    shape : Shape
+        Of the text.
+    reading : Reading
+        Of the shape, with no label or several.
+    """
+    if len(reading.codes) > 1:
+        return "ambiguous"
+    low, high = reading.value if reading.rank else (0, len(shape.letters))
+    if _is_null(shape, low, high) or _is_null(shape, 0, len(shape.letters)):
+        return "empty"
+    left_open = {shape.codes[at] for at, letter in enumerate(reading.letters) if letter == "Y"}
+    if len(left_open) > 1:
+        return "ambiguous"
+    folded = _searched_text(text)
+    if "u" in reading.letters[low:high] and _UNKNOWN.fullmatch(reading.letters[low:high]):
+        return "unknown_label"
+    if left_open or _HELP.search(folded) or _VAGUE.search(folded):
+        return "refusal"
+    return "unknown_label" if _is_name(shape, reading, low, high) else "no_label"
+
+
+def _searched_text(text: str) -> str:
+    ends = text if len(text) <= 2 * _SEARCHED else f"{text[:_SEARCHED]}\n{text[-_SEARCHED:]}"
+    return _SPACE.sub(" ", ends.casefold())
+
+
+def _is_null(shape: Shape, low: int, high: int) -> bool:
+    """Return whether units hold no word, or say "none", perhaps after a name ("Intent: N/A")."""
+    if _TAGS.fullmatch(shape.letters, low, high):
+        return True
+    frame = _FRAME.match(shape.letters, low, high)
+    inner = shape.words(frame.end() if frame else low, high)
+    return not inner or inner in NULL_ANSWERS or shape.words(low, high) in NULL_ANSWERS
+
+
+def _is_name(shape: Shape, reading: Reading, low: int, high: int) -> bool:
+    """Return whether units are shaped like a label: an identifier, or a few words that are no sentence."""
+    letters = reading.letters[low:high]
+    if "u" in letters:
+        return True
+    words = shape.words(low, high).split()
+    if not reading.rank and ("Z" in letters or ":" in letters):
+        return False
+    return (
+        len(words) <= _LABEL_WORDS
+        and bool(_NAME.fullmatch(letters))
+        and not FUNCTION_WORDS.intersection(words)
+    )

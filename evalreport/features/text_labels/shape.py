@@ -1,0 +1,579 @@
+"""Texts and label sets as the parsers compare them: words without case, and the letters of a text's shape.
+
+A text is normalised, cut into words and signs, and its labels and cues are found in one pass by a trie over
+its tokens. The result, the *shape*, is a string with one letter for each label, cue, word or sign; `cues.py`
+lists the letters. "The intent is **card_arrival**, not card_linking." has the shape ``fkvqLq,NL.``; what it
+means is then a question of short regular expressions (`rules.py`).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import NamedTuple
+
+from evalreport.core.errors import DataError
+from evalreport.features.text_labels import cues
+
+LONGEST_READ = 131_072
+"""Characters: of a longer text the first and the last half of this are read."""
+
+_ALONE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Scripts written without spaces, or with endings glued to the word: each character is a word."""
+_MARKS = "\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff"
+_LETTER = rf"(?:[^\W_{_ALONE}]|[{_MARKS}])"
+_WORD = "(?:{letter})+(?:(?<=[0-9])(?:[.,:][0-9]+)+(?!{letter}))?(?:'t(?!{letter}))?(?:(?:_+|-)(?={letter}))?"
+_RUNS = r"-+[ \t]+|\n|\*+|`+|\.+|#+|\"+|'+|-+|=+|~+|>+|<+|\?+|!+|:+|\\+|\++|[^\w\s]"
+_ASCII_TOKEN = re.compile(f"{_WORD.format(letter='[A-Za-z0-9]')}|{_RUNS}")
+_TOKEN = re.compile(f"{_WORD.format(letter=_LETTER)}|[{_ALONE}]|{_RUNS}")
+_STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]{1,200}~~(?!~)|<(?:s|del)>[^<\n]{1,200}</(?:s|del)>")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0e-\x1f\x7f]")
+_ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nr])(?![a-z])|(?=[_*#\[\](){}\"'`>~|.!&-]))")
+_SPECIAL = re.compile(
+    r"<\|[^|<>\n]{0,40}\|>|<\uff5c[^<>\n]{0,40}\uff5c>|</?s>|<(?:eos|bos|pad|unk|end_of_turn|start_of_turn)>"
+    r"|\[/?INST\]|<</?SYS>>"
+)
+_FENCE_INFO = re.compile(
+    r"(?i)(```|~~~)(?:json[c5l]?|ya?ml|xml|html|te?xt|plain(?:text)?|python|py|markdown|md|csv|toml|bash|sh)(?=\s|[{<\[])"
+)
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("\u2019\u02bc\uff07\u2032", "'"),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d", "-"),
+        **dict.fromkeys("\u2014\u2015", " - "),
+        **dict.fromkeys("\u0085\u2028\u2029", "\n"),
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufe0e\ufe0f\ufeff\u200e\u200f\u061c", None),
+        **dict.fromkeys("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", None),
+    }
+)
+
+
+def normalise(text: str) -> str:
+    r"""Return text with one spelling of each sign: entities, escapes, special tokens and controls resolved.
+
+    Case is kept. Linear in the length of the text; of a text over `LONGEST_READ` characters the middle
+    is left out.
+
+    Examples
+    --------
+    >>> normalise("Ham\u00a0&amp;\u00a0eggs\x00 \u2013 card\\_arrival<|im_end|>")
+    'Ham & eggs - card_arrival\n'
+    """
+    text = _ends(text)
+    if "<" in text or "[" in text or "~~" in text:
+        text = _SPECIAL.sub("\n", _STRUCK.sub(" ", text))
+    if "```" in text or "~~~" in text:
+        text = _FENCE_INFO.sub(r"\1", text)
+    if not text.isascii():
+        text = _ends(unicodedata.normalize("NFKC", text)).translate(_SIGNS)
+    if "&" in text:
+        text = html.unescape(text)
+    if "\\" in text:
+        text = _ESCAPED.sub(_unescape, text)
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins escaped halves
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text if text.isprintable() else _CONTROL.sub("", text)
+
+
+def _ends(text: str) -> str:
+    if len(text) <= LONGEST_READ:
+        return text
+    return f"{text[: LONGEST_READ // 2]}\n{text[-LONGEST_READ // 2 :]}"
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else "\n" if match[2] else ""
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the tokens of a normalised text without case: words, numbers, runs of a sign, line ends.
+
+    A word glued to the next by an underscore or a hyphen keeps that sign at its end.
+
+    Examples
+    --------
+    >>> tokens_of("Not **Card_arrival**!")
+    ['not', '**', 'card_', 'arrival', '**', '!']
+    """
+    return cased_tokens_of(text.casefold())
+
+
+def cased_tokens_of(text: str) -> list[str]:
+    """Return the tokens of a normalised text with their case.
+
+    Examples
+    --------
+    >>> cased_tokens_of("Not B")
+    ['Not', 'B']
+    """
+    return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
+
+
+def strip_glue(token: str) -> str:
+    """Return a token without the sign that glues it to the next.
+
+    Examples
+    --------
+    >>> strip_glue("card_"), strip_glue("--")
+    ('card', '--')
+    """
+    return token.rstrip("_-") or token
+
+
+def is_word(token: str) -> bool:
+    """Return whether a token is a word or a number, not a sign.
+
+    Examples
+    --------
+    >>> is_word("card_"), is_word("**")
+    (True, False)
+    """
+    return token[:1].isalnum()
+
+
+def spelling(text: str) -> tuple[str, ...]:
+    """Return the words and signs of a text, without what glues or parts them.
+
+    Examples
+    --------
+    >>> spelling("Reverted_card payment?")
+    ('reverted', 'card', 'payment', '?')
+    """
+    return tuple(strip_glue(token) for token in tokens_of(normalise(text)) if not token.isspace())
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text, as every parser compares them.
+
+    Examples
+    --------
+    >>> words_of("Top-up_Failed?")
+    ('top', 'up', 'failed')
+    """
+    return tuple(filter(is_word, spelling(text)))
+
+
+def split_camel(text: str) -> str:
+    """Return text with a space at each turn from a small to a capital letter.
+
+    Examples
+    --------
+    >>> split_camel("cardArrival")
+    'card Arrival'
+    """
+    return _CAMEL.sub(" ", text)
+
+
+_NOUNS = frozenset("kAPI")
+_IS_NOUN = re.compile(r"[mw](?=[q)]{0,4}[:>=|-])|[mw](?=[fAqI]{0,3}v)")
+_LABEL_PLACES = tuple(
+    map(
+        re.compile,
+        (
+            r"(?m)^[q(-]{0,12}([mw])(?=[q).,?]{0,12}$)",  # alone on its line
+            r"\A[q(\n-]{0,12}(?:kq{0,3}[:|-][q(]{0,6})?([mw])(?=[q)]{0,6}(?:[,.:\n()|-]|e|\Z))",  # opens it
+            r"[q(]([mw])(?=[q)])",  # set off
+            r"[kFV][fAqI]{0,3}[v:>|-][fq(]{0,4}(m)",  # after "the answer is"
+            r"[kVF][fq(e]{0,3}(m)(?=[q).,?\n]|\Z)",  # "option A", "I choose B"
+            r"F[,fqkv:>(]{0,8}(m)(?=[q).,?\n]|\Z)",
+            r"v[fq]{0,3}(m)(?=[q]{0,3}(?:[.,\n]|\Z))",  # "it is other."
+            r"(m)(?=[q.]{0,6}\Z)",  # the last word
+            r"[.?,:\n][q(]{0,3}(m)(?=[q.]{0,6}\Z)",  # the last word, by itself
+            r"[.?\n][q(]{0,3}(m)(?=[q.,]{0,6}(?:\n|\Z))",  # a sentence that ends the line
+            r"(m)(?=[q)]{0,2}[vD])",  # "A is wrong"
+            r"[NDU][fq]{0,2}(m)(?=[q)]{0,3}(?:[.,cbn\n]|\Z))",  # "not A"
+        ),
+    )
+)
+_LAST_WORD = 7
+"""Place among these of the last word, which counts alone where the word is no cue of anything else."""
+_JOINED = re.compile(r"(?<=[Ll])[q)]{0,3},?[c/|,][fq(]{0,3}(m)")
+
+
+def settle(letters: str, doubtful: Mapping[int, str]) -> str:
+    """Return the shape with each doubtful word as the label ``L`` or as the cue that it else is.
+
+    Parameters
+    ----------
+    letters : str
+        Shape in which the doubtful words are ``m`` or ``w``.
+    doubtful : mapping of int to str
+        The cue that each is, if it is no label.
+
+    Examples
+    --------
+    >>> settle("fkvm", {3: "N"}), settle("xxmxx", {2: "N"})
+    ('fkvL', 'xxNxx')
+    """
+    nouns = {at: cue for at, cue in doubtful.items() if cue in _NOUNS}
+    settled = list(letters)
+    if nouns:
+        keys = {match.start() for match in _IS_NOUN.finditer(letters)}
+        for at, cue in nouns.items():
+            settled[at] = cue if at in keys else "L"
+    letters = "".join(settled)
+    for number, place in enumerate(_LABEL_PLACES):
+        for match in place.finditer(letters):
+            if number != _LAST_WORD or doubtful[match.start(1)] == "x":
+                settled[match.start(1)] = "L"
+    letters = _JOINED.sub(lambda match: match[0][:-1] + "L", "".join(settled))
+    return "".join(
+        doubtful[at] if letter in "mw" and at in doubtful else letter for at, letter in enumerate(letters)
+    )
+
+
+_SEPARATORS = frozenset({":", "=", ">", "|", "- "})
+_KEYS = frozenset("kAPI")
+_SIGN = {"\n": "\n", **{sign: letter for letter, signs in cues.SIGNS.items() for sign in signs.split()}}
+
+
+class Node:
+    """A place in the trie: what follows, the label that ends here, the cue that ends here."""
+
+    __slots__ = ("code", "cue", "loose", "next")
+
+    def __init__(self) -> None:
+        self.next: dict[str, Node] = {}
+        self.code = -1
+        self.cue = ""
+        self.loose = False
+
+    def place(self, form: Sequence[str]) -> Node:
+        """Return the node of a sequence of tokens, made if it is not there."""
+        node = self
+        for token in form:
+            node = node.next.setdefault(token, Node())
+        return node
+
+
+@cache
+def _cue_root() -> Node:
+    root = Node()
+    for phrase, letter in cues.phrases().items():
+        root.place(spelling(phrase)).cue = letter
+    return root
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A text as letters.
+
+    Parameters
+    ----------
+    letters : str
+        One letter for each unit.
+    codes : mapping of int to int
+        Code of the label at a position of `letters`.
+    starts : sequence of int
+        First token of each unit, and the number of tokens at the end.
+    tokens : sequence of str
+    """
+
+    letters: str
+    codes: dict[int, int]
+    starts: Sequence[int]
+    tokens: Sequence[str]
+
+    def words(self, low: int, high: int) -> str:
+        """Return the words of the units from `low` up to `high`, parted by spaces."""
+        inside = self.tokens[self.starts[low] : self.starts[high]]
+        return " ".join(strip_glue(token) for token in inside if is_word(token))
+
+
+class Trie(NamedTuple):
+    """The labels in a trie, and what is known of them.
+
+    Parameters
+    ----------
+    root : Node
+    labels : tuple of str
+        As declared.
+    odd : frozenset of int
+        Codes of the labels declared as identifiers: in prose their plain words may mean less.
+    plain : mapping of str to str
+        Letter of each token that is a cue or a sign by itself and begins no label.
+    """
+
+    root: Node
+    labels: tuple[str, ...]
+    odd: frozenset[int]
+    plain: Mapping[str, str]
+
+
+class _Reader:
+    """One pass over the tokens of one text."""
+
+    def __init__(self, trie: Trie, text: str) -> None:
+        self.trie = trie
+        self.labels = trie.root.next
+        self.cues = _cue_root().next
+        self.text = text
+        self.tokens = tokens_of(text)
+        glued = "_" in text or "-" in text
+        self.words = [strip_glue(token) for token in self.tokens] if glued else self.tokens
+        self.letters: list[str] = []
+        self.starts: list[int] = []
+        self.codes: dict[int, int] = {}
+        self.doubtful: dict[int, str] = {}
+
+    @cached_property
+    def cased(self) -> list[str]:
+        """The tokens with their case, or those without where folding changed their number."""
+        cased = cased_tokens_of(self.text)
+        return cased if len(cased) == len(self.tokens) else self.tokens
+
+    def read(self) -> None:
+        """Fill letters, starts and codes."""
+        at, end, plain = 0, len(self.tokens), self.trie.plain
+        while at < end:
+            self.starts.append(at)
+            letter = plain.get(self.tokens[at])
+            if letter:
+                self.letters.append(letter)
+                at += 1
+            elif self.words[at] in self.cues or self.words[at] in self.labels:
+                at = self._known(at, end)
+            else:
+                at = self._other(at)
+
+    def _known(self, at: int, limit: int) -> int:
+        """Take the longest label or cue that begins here and ends by `limit`; of equal ones the label."""
+        label, code = self._find_label(at, limit)
+        end, cue = self._find_cue(at, limit)
+        if label > at and label >= end:
+            return self._label(at, label, code, cue if label == end else "")
+        if end == at or self._glue(end - 1):
+            return self._other(at)
+        for inner in range(at + 1, end):  # "is not" before the label "not spam", "is rejected"
+            label, _ = self._find_label(inner, len(self.words))
+            if label > end or (label == end and self.words[inner] in cues.CONTENT_WORDS):
+                return self._known(at, inner)
+        self.letters.append(cue)
+        return end
+
+    def _find_label(self, at: int, limit: int) -> tuple[int, int]:
+        """Return the end and the code of the longest label from `at`."""
+        best, here, node = (at, -1), at, self.labels.get(self.words[at])
+        while node is not None:
+            here += 1
+            if node.code >= 0 and self._is_whole(at, here) and not (node.loose and self._is_small(at)):
+                best = (here, node.code)
+            node = node.next.get(self.words[here]) if here < limit else None
+        return best
+
+    def _find_cue(self, at: int, limit: int) -> tuple[int, str]:
+        """Return the end and the letter of the longest cue from `at`."""
+        best, here, node = (at, ""), at, self.cues.get(self.words[at])
+        while node is not None:
+            here += 1
+            if node.cue:
+                best = (here, node.cue)
+            node = node.next.get(self.words[here]) if here < limit else None
+        return best
+
+    def _label(self, at: int, end: int, code: int, cue: str) -> int:
+        word, position = self.words[at], len(self.letters)
+        alone = end == at + 1
+        common = alone and word in cues.COMMON_WORDS
+        cue = "" if not alone or cue in "XV" or word in cues.CONTENT_WORDS else cue
+        small = alone and len(word) == 1 and word.isalpha() and self.cased[at] not in self.trie.labels[code]
+        if cue or common or small:
+            self.doubtful[position] = cue or "x"
+            self.letters.append("w" if small else "m")
+        else:
+            plain = code in self.trie.odd and not self._is_underscored(at, end)
+            self.letters.append("l" if plain else "L")
+        self.codes[position] = code
+        return end
+
+    def _is_whole(self, at: int, end: int) -> bool:
+        """Return whether the words from `at` to `end` are whole, not a part of a longer identifier."""
+        glue = (self._glue(at - 1) if at else "") + self._glue(end - 1)
+        return not glue or ("_" not in glue and self._is_underscored(at, end))
+
+    def _glue(self, at: int) -> str:
+        """Return the sign by which a word is glued to the next, or nothing."""
+        token = self.tokens[at]
+        return token[-1] if is_word(token) and token != self.words[at] else ""
+
+    def _is_underscored(self, at: int, end: int) -> bool:
+        return any(self.tokens[here][-1] == "_" for here in range(at, end - 1))
+
+    def _is_small(self, at: int) -> bool:
+        return self.cased[at].islower()
+
+    def _other(self, at: int) -> int:
+        """Take one word or sign that is neither label nor cue, or an identifier as a whole."""
+        token = self.tokens[at]
+        if not is_word(token):
+            self.letters.append(_SIGN.get(token[0], "y"))
+        elif token[-1] == "_":
+            return self._identifier(at)
+        else:
+            self.letters.append("d" if token[0].isdigit() and self.words[at][-1].isdigit() else "x")
+        return at + 1
+
+    def _identifier(self, at: int) -> int:
+        """Take an identifier: a key such as ``final_answer`` before a separator, else an unknown name."""
+        end = at
+        while self.tokens[end][-1] == "_" and end + 1 < len(self.tokens):
+            end += 1
+        after = end + 1
+        while after < len(self.tokens) and _SIGN.get(self.tokens[after][0]) == "q":
+            after += 1
+        letter = "u"
+        if after < len(self.tokens) and self.tokens[after] in _SEPARATORS:
+            letter = self._key(at, end + 1)
+        self.letters.append(letter)
+        return end + 1
+
+    def _key(self, at: int, end: int) -> str:
+        cues_inside = [self._cue(word) for word in self.words[at:end]]
+        first = next((cue for cue in "FA" if cue in cues_inside), None)
+        return first or next((cue for cue in reversed(cues_inside) if cue in _KEYS), "x")
+
+    def _cue(self, word: str) -> str:
+        node = self.cues.get(word)
+        return node.cue if node and node.cue else "x"
+
+
+LONGEST_LABEL = 64
+"""Tokens: a longer label is found as a whole answer, not within a text."""
+
+
+@dataclass(frozen=True)
+class LabelIndex:
+    """The label set as the parsers look labels up: exactly, folded, and within a text.
+
+    Raises
+    ------
+    DataError
+        A label that is blank, or two that differ only by case, spaces or underscores.
+
+    Examples
+    --------
+    >>> index = LabelIndex(("card_arrival", "card_linking"))
+    >>> index.whole("Card arrival"), index.whole("card")
+    (0, -1)
+    >>> index.shape("The intent is **card_arrival**, not card_linking.").letters
+    'fkvqLq,NL.'
+    >>> LabelIndex(("spam", "not spam")).shape("It is not spam.").codes  # the longer label
+    {2: 1}
+    """
+
+    labels: tuple[str, ...]
+    exact: dict[str, int] = field(init=False, repr=False, compare=False)
+    _folded: dict[tuple[str, ...], int] = field(init=False, repr=False, compare=False)
+    _crowded: frozenset[tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    _trie: Trie = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_distinct(self.labels)
+        forms = list(_forms(self.labels))
+        put = object.__setattr__
+        put(self, "exact", {label.strip(): code for code, label in enumerate(self.labels)})
+        put(self, "_folded", {form: code for form, code, _ in reversed(forms)})
+        times = Counter(map(words_of, self.labels))
+        put(self, "_crowded", frozenset(words for words, number in times.items() if number > 1))
+        put(self, "_trie", _label_trie(forms, self.labels))
+
+    def whole(self, text: str) -> int:
+        """Return the code of the label that the whole text is, without regard to case and dress; or -1."""
+        code = self.exact.get(text.strip(), -1)
+        if code >= 0 or len(text) > 50 * LONGEST_LABEL:  # longer than any label of so many tokens
+            return code
+        tokens = spelling(text)
+        code = self._folded.get(tokens, -1)
+        words = tuple(filter(is_word, tokens))
+        return code if code >= 0 or words in self._crowded else self._folded.get(words, -1)
+
+    def shape(self, text: str) -> Shape:
+        """Return the shape of a normalised text; linear in its length."""
+        reader = _Reader(self._trie, text)
+        reader.read()
+        letters = "".join(reader.letters)
+        if reader.doubtful:
+            letters = settle(letters, reader.doubtful)
+        return Shape(letters, reader.codes, [*reader.starts, len(reader.tokens)], reader.tokens)
+
+
+def check_distinct(labels: Sequence[str]) -> None:
+    """Raise a DataError for a blank label and for two labels that text cannot tell apart.
+
+    Examples
+    --------
+    >>> check_distinct(["top_up", "Top up"])
+    Traceback (most recent call last):
+    evalreport.core.errors.DataError: labels 'top_up' and 'Top up' differ only by case, spaces or underscores
+    """
+    folds: tuple[Callable[[str], object], ...] = (_tight, _key)
+    for fold in folds:
+        seen: dict[object, str] = {}
+        for label in labels:
+            key = fold(label)
+            if not key:
+                raise DataError(
+                    f"label {label!r} is blank", fix="an answer without text cannot stand for a label"
+                )
+            if key in seen:
+                raise DataError(
+                    f"labels {seen[key]!r} and {label!r} differ only by case, spaces or underscores",
+                    where="label set",
+                    fix="rename one, or use the parser 'exact', which compares letter for letter",
+                )
+            seen[key] = label
+
+
+def _tight(label: str) -> str:
+    return re.sub(r"[\s_]+", "", normalise(label).casefold()) or label.strip()
+
+
+def _key(label: str) -> tuple[str, ...]:
+    """Return the tokens of a label, words and signs, without what glues them."""
+    return spelling(label) or (label.strip(),)
+
+
+def _forms(labels: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int, bool]]:
+    """Yield (tokens, code, loose) of every way to write every label; the declared way of all comes first.
+
+    A form that two labels share is left out. A loose form is found within a text only where a capital
+    letter shows that a name is meant.
+    """
+    taken = {form: code for code, form in enumerate(map(_key, labels))}
+    yield from ((form, code, False) for form, code in taken.items())
+    words = [words_of(label) for label in labels]
+    camel_words = [words_of(split_camel(label)) for label in labels]
+    joined = [("".join(parts),) if parts else () for parts in words]
+    variants: tuple[tuple[Sequence[tuple[str, ...]], bool], ...]
+    variants = ((words, False), (camel_words, False), (joined, True))
+    for forms, loose in variants:
+        times = Counter(forms)
+        for code, form in enumerate(forms):
+            if form and form not in taken and times[form] == 1:
+                taken[form] = code
+                yield form, code, loose
+
+
+def _label_trie(forms: Sequence[tuple[tuple[str, ...], int, bool]], labels: tuple[str, ...]) -> Trie:
+    """Return the labels in their trie, with the letters of all signs and cues that begin nothing longer."""
+    root, cue_root = Node(), _cue_root().next
+    for form, code, loose in forms:
+        # a label without words is sought in a text only if it is an arrow, sign or picture, such as an emoji
+        is_pictorial = all(ord(token[0]) > 0x2190 for token in form)
+        if (len(form) <= LONGEST_LABEL and any(map(is_word, form))) or is_pictorial:
+            node = root.place(form)
+            node.code, node.loose = code, loose
+    letters = {word: node.cue for word, node in cue_root.items() if node.cue and not node.next}
+    letters |= {sign: letter for sign, letter in _SIGN.items() if sign not in cue_root}
+    plain = {word: letter for word, letter in letters.items() if word not in root.next}
+    identifiers = (
+        code for code, label in enumerate(labels) if "_" in label.strip("_") or re.search("[a-z][A-Z]", label)
+    )
+    return Trie(root, labels, frozenset(identifiers), plain)
