@@ -35,10 +35,10 @@ from evalreport.curves.curve import (
     reliability,
     stairs,
 )
-from evalreport.features.large.binned_tables import NOT_TOLD, BinnedTable
 from evalreport.intervals.calibration import smooth_band
 from evalreport.intervals.distributions import normal_quantile
 from evalreport.intervals.proportions import wilson
+from evalreport.statistics.binned_tables import NOT_TOLD, BinnedTable
 from evalreport.statistics.calibration_fits import logit
 from evalreport.statistics.confusion import Array, Places
 from evalreport.statistics.roc_hull import hull

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from evalreport.data.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Decisions, NoScores, Probabilities, highest
-from evalreport.features.large.stored_columns import PIECE
 from evalreport.statistics.calibration_fits import recalibrate
 from evalreport.statistics.confusion import Array, sums
 from evalreport.statistics.resampling import unit_sums
 from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.stored_columns import PIECE
 
 BLOCK = 1 << 16
 """Scores that are mixed at a time: half a megabyte of words, which a second-level cache holds."""

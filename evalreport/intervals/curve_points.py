@@ -17,13 +17,13 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.features.large.stored_columns import PIECE
 from evalreport.intervals.distributions import normal_quantile, two_sided_p
 from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.record import CurvePoint, Reading
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.stored_columns import PIECE
 
 STEP = 10
 """Rows to a score from which a curve is a stair: what it reads jumps with the step that the limit meets."""

@@ -10,7 +10,6 @@ from typing import assert_never
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions
-from evalreport.features.large.binned_tables import BinnedTable
 from evalreport.intervals.by_metric import binary_limits
 from evalreport.intervals.grouped_rows import resampled_limits
 from evalreport.intervals.multiclass import multiclass_limits, multilabel_limits
@@ -28,6 +27,7 @@ from evalreport.intervals.settings import (
 )
 from evalreport.metrics.catalogue import certain
 from evalreport.metrics.record import Metric
+from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.summary import Summary
 
 

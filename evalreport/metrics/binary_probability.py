@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from evalreport.features.large import binned
-from evalreport.metrics import influence
+from evalreport.metrics import binned_bounds, influence
 from evalreport.metrics import probability_functions as prob
 from evalreport.metrics.binary_decisions import ONE_CLASS, always
 from evalreport.metrics.record import (
@@ -70,7 +69,7 @@ PROBABILITY: tuple[Metric, ...] = (
         high=math.inf,
         strategy=Smooth("mean"),
         function=prob.log_loss,
-        bounds=binned.log_loss_bounds,
+        bounds=binned_bounds.log_loss_bounds,
         derivative=influence.log_loss,
         no_skill=_entropy,
         source="Good 1952; scikit-learn log_loss",
@@ -85,7 +84,7 @@ PROBABILITY: tuple[Metric, ...] = (
         formula="mean((p - y)^2)",
         strategy=Smooth("mean"),
         function=prob.brier,
-        bounds=binned.brier_bounds,
+        bounds=binned_bounds.brier_bounds,
         derivative=influence.brier,
         no_skill=_uncertainty,
         source="Brier 1950; scikit-learn brier_score_loss",
@@ -101,7 +100,7 @@ PROBABILITY: tuple[Metric, ...] = (
         low=-math.inf,
         better="higher",
         function=prob.brier_skill,
-        bounds=binned.brier_skill_bounds,
+        bounds=binned_bounds.brier_skill_bounds,
         derivative=influence.brier_skill,
         undefined=because(ONE_CLASS),
         no_skill=always(0.0),
@@ -147,7 +146,7 @@ PROBABILITY: tuple[Metric, ...] = (
         better="neither",
         strategy=OfPrevalence(),
         function=prob.brier_uncertainty,
-        bounds=binned.brier_uncertainty_bounds,
+        bounds=binned_bounds.brier_uncertainty_bounds,
         derivative=influence.brier_uncertainty,
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="Brier = reliability - resolution + uncertainty",
@@ -277,7 +276,7 @@ PROBABILITY: tuple[Metric, ...] = (
         high=math.inf,
         better="one",
         function=prob.observed_expected,
-        bounds=binned.observed_expected_ratio_bounds,
+        bounds=binned_bounds.observed_expected_ratio_bounds,
         derivative=influence.observed_expected,
         undefined="all probabilities are 0, or next to it: nothing is expected",
         source="Debray et al. 2017, BMJ 356:i6460",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from evalreport.features.large import binned
-from evalreport.metrics import influence
+from evalreport.metrics import binned_bounds, influence
 from evalreport.metrics import ranking_functions as rank
 from evalreport.metrics.binary_decisions import NO_POSITIVE, ONE_CLASS, always
 from evalreport.metrics.record import BestThreshold, CurvePoint, DeLong, Metric, Smooth, because, divide, view
@@ -44,7 +43,7 @@ RANKING: tuple[Metric, ...] = (
         formula="P(s+ > s-) + P(s+ = s-) / 2",
         strategy=DeLong(),
         function=rank.roc_auc,
-        bounds=binned.roc_auc_bounds,
+        bounds=binned_bounds.roc_auc_bounds,
         derivative=influence.roc_auc,
         no_skill=always(0.5),
         source="Hanley & McNeil 1982, Radiology 143:29; scikit-learn roc_auc_score",
@@ -60,7 +59,7 @@ RANKING: tuple[Metric, ...] = (
         low=-1.0,
         strategy=DeLong(),
         function=rank.gini,
-        bounds=binned.gini_bounds,
+        bounds=binned_bounds.gini_bounds,
         derivative=influence.gini,
         no_skill=always(0.0),
         source="Somers 1962 (D); Thomas, Edelman & Crook 2002, Credit Scoring and Its Applications",
@@ -74,7 +73,7 @@ RANKING: tuple[Metric, ...] = (
         formula="sum over thresholds of (R_i - R_(i-1)) P_i",
         strategy=Smooth("ranking", merged=True),
         function=rank.average_precision,
-        bounds=binned.average_precision_bounds,
+        bounds=binned_bounds.average_precision_bounds,
         derivative=influence.average_precision,
         undefined=because(NO_POSITIVE),
         no_skill=share,
@@ -93,7 +92,7 @@ RANKING: tuple[Metric, ...] = (
         low=9 / 19,
         strategy=Smooth("ranking"),
         function=rank.partial_auc_fpr10,
-        bounds=partial(binned.partial_auc_bounds, limit=0.1),
+        bounds=partial(binned_bounds.partial_auc_bounds, limit=0.1),
         derivative=partial(influence.partial_auc, limit=0.1),
         no_skill=always(0.5),
         source="McClish 1989, Medical Decision Making 9:190; scikit-learn roc_auc_score(max_fpr=0.1)",
@@ -107,7 +106,7 @@ RANKING: tuple[Metric, ...] = (
         formula="max over thresholds of TPR - FPR",
         strategy=BestThreshold(),
         function=rank.ks,
-        bounds=binned.ks_bounds,
+        bounds=binned_bounds.ks_bounds,
         no_skill=always(0.0),
         source="Kolmogorov 1933; Smirnov 1939; the greatest Youden's J of the ROC curve",
         use="where the field expects it, as in credit scoring",
@@ -123,7 +122,7 @@ RANKING: tuple[Metric, ...] = (
         better="lower",
         strategy=CurvePoint("equal errors"),
         function=rank.eer,
-        bounds=binned.eer_bounds,
+        bounds=binned_bounds.eer_bounds,
         no_skill=always(0.5),
         source="Martin et al. 1997, Eurospeech (the DET curve)",
         use="biometrics and detection, to compare systems",
@@ -137,7 +136,7 @@ RANKING: tuple[Metric, ...] = (
         formula="max TPR over thresholds with FPR <= 0.01",
         strategy=CurvePoint("tpr at fpr", 0.01),
         function=rank.tpr_at_fpr01,
-        bounds=partial(binned.tpr_at_fpr_bounds, limit=0.01),
+        bounds=partial(binned_bounds.tpr_at_fpr_bounds, limit=0.01),
         no_skill=always(0.01),
         source="Egan 1975, Signal Detection Theory and ROC Analysis",
         use="false alarms have to be very rare",
@@ -151,7 +150,7 @@ RANKING: tuple[Metric, ...] = (
         formula="max TPR over thresholds with FPR <= 0.05",
         strategy=CurvePoint("tpr at fpr", 0.05),
         function=rank.tpr_at_fpr05,
-        bounds=partial(binned.tpr_at_fpr_bounds, limit=0.05),
+        bounds=partial(binned_bounds.tpr_at_fpr_bounds, limit=0.05),
         no_skill=always(0.05),
         source="Egan 1975, Signal Detection Theory and ROC Analysis",
         use="false alarms have to be rare",
@@ -166,7 +165,7 @@ RANKING: tuple[Metric, ...] = (
         better="lower",
         strategy=CurvePoint("fpr at tpr", 0.95),
         function=rank.fpr_at_tpr95,
-        bounds=partial(binned.fpr_at_tpr_bounds, recall=0.95),
+        bounds=partial(binned_bounds.fpr_at_tpr_bounds, recall=0.95),
         no_skill=always(0.95),
         source="Liang, Li & Srikant 2018, ICLR (FPR at 95% TPR)",
         use="few positives may be missed, as in screening and novelty detection",
@@ -180,7 +179,7 @@ RANKING: tuple[Metric, ...] = (
         formula="max precision over thresholds with recall >= 0.9",
         strategy=CurvePoint("precision at recall", 0.9),
         function=rank.precision_at_recall90,
-        bounds=partial(binned.precision_at_recall_bounds, recall=0.9),
+        bounds=partial(binned_bounds.precision_at_recall_bounds, recall=0.9),
         undefined=because(NO_POSITIVE),
         no_skill=share,
         source="Eban et al. 2017, AISTATS",
@@ -209,7 +208,7 @@ RANKING: tuple[Metric, ...] = (
         high=10.0,
         strategy=CurvePoint("lift", 0.1),
         function=rank.lift_at_10,
-        bounds=partial(binned.lift_bounds, share=0.1),
+        bounds=partial(binned_bounds.lift_bounds, share=0.1),
         undefined=because(NO_POSITIVE),
         no_skill=always(1.0),
         source="Provost & Fawcett 2013, Data Science for Business",

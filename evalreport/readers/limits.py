@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import pickletools
+import shutil
 import stat
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -342,4 +343,30 @@ def refuse_cell(longest: int, column: str) -> None:
             f"column {column!r} holds a text of {longest:,} characters; at most {MAX_CELL:,} are read",
             where=f"column {column!r}",
             fix="cut the texts before they are written",
+        )
+
+
+ROOM_FIX = "name a folder with more room by TMPDIR, or pass more --memory"
+
+
+def check_room(
+    folder: Path, need: int, what: str = "the rows need", where: str = "", fix: str = ROOM_FIX
+) -> None:
+    """Refuse a folder whose disk has less room than something needs.
+
+    Raises
+    ------
+    DataError
+        Says what is needed and what is free.
+
+    Examples
+    --------
+    >>> check_room(Path("."), 1)
+    """
+    free = shutil.disk_usage(folder).free
+    if need > free:
+        raise DataError(
+            f"{what} {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
+            where=where or f"TMPDIR {folder}",
+            fix=fix,
         )

@@ -17,8 +17,8 @@ from typing import cast
 
 import numpy as np
 
-from evalreport.features.large.stored_columns import PIECE, is_stored, run_sums
 from evalreport.statistics.confusion import Array, inner, run_starts
+from evalreport.statistics.stored_columns import PIECE, is_stored, run_sums
 
 CLIP = 1e-6
 """Probabilities are clipped to [CLIP, 1 - CLIP] before the logit."""

@@ -16,10 +16,9 @@ from typing import Any, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.features.large.score_words import keys_of
-from evalreport.features.large.stored_columns import STEP, StoredColumn
 from evalreport.statistics.confusion import Array, Places, inner, run_starts, sums
-from evalreport.statistics.score_table import ScoreTable, scores_in
+from evalreport.statistics.score_table import ScoreTable, keys_of, scores_in
+from evalreport.statistics.stored_columns import STEP, StoredColumn
 
 
 @dataclass(frozen=True, eq=False)

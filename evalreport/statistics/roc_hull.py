@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.features.large.stored_columns import PIECE, is_stored
 from evalreport.statistics.confusion import Array, Places, inner
+from evalreport.statistics.stored_columns import PIECE, is_stored
 
 FEW = 64
 """Points from which on all that lie on or under the chord of their neighbours are dropped at once: a step of

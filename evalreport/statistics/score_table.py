@@ -18,10 +18,37 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.features.large.stored_columns import StoredColumns, run_sums
 from evalreport.statistics.calibration_fits import MANY, SmoothCurve, cells, recalibrate, shift, smooth_curve
 from evalreport.statistics.confusion import Array, Places, reached, run_starts
 from evalreport.statistics.roc_hull import IsotonicFit, hull, isotonic
+from evalreport.statistics.stored_columns import WrittenColumns, run_sums
+
+Keys = npt.NDArray[Any]
+
+
+def keys_of(scores: npt.NDArray[Any]) -> Keys:
+    """Return signed integers, as wide as the floats, that sort as these do; a negative zero is a zero.
+
+    Examples
+    --------
+    >>> keys = keys_of(np.array([-0.5, -0.0, 0.0, 0.25]))
+    >>> (np.diff(keys.astype(float)) > 0).tolist(), scores_of(keys).tolist()
+    ([True, False, True], [-0.5, 0.0, 0.0, 0.25])
+    """
+    word = np.int32 if scores.dtype.itemsize == 4 else np.int64
+    return _turned((np.ascontiguousarray(scores) + scores.dtype.type(0)).view(word))
+
+
+def scores_of(keys: Keys) -> npt.NDArray[Any]:
+    """Return the floats of keys."""
+    return _turned(keys.copy()).view(np.float32 if keys.dtype.itemsize == 4 else np.float64)
+
+
+def _turned(bits: Keys) -> Keys:
+    """Turn round the order of negative ones, in place: as floats they fall while their bits rise."""
+    bits ^= (bits >> (8 * bits.dtype.itemsize - 1)) & np.iinfo(bits.dtype).max
+    return bits
+
 
 LARGE = 16_384
 """Distinct scores from which variances are taken over blocks."""
@@ -192,7 +219,7 @@ class ScoreTable:
     scores: Array
     pos: Array
     neg: Array
-    stored: StoredColumns | None = None
+    stored: WrittenColumns | None = None
     """Where the columns lie when they are not held as arrays."""
 
     @classmethod
@@ -218,7 +245,7 @@ class ScoreTable:
         return cls(*counted_runs(packed, spend=True))
 
     @classmethod
-    def of_stored(cls, stored: StoredColumns) -> ScoreTable:
+    def of_stored(cls, stored: WrittenColumns) -> ScoreTable:
         """Return the table whose columns were written."""
         scores, pos, neg = stored.columns()
         return cls(cast(Array, scores), cast(Array, pos), cast(Array, neg), stored)

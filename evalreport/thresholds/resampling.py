@@ -15,11 +15,11 @@ import numpy.typing as npt
 from evalreport.curves.curve import along
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
-from evalreport.features.large.stored_columns import PIECE, as_stored, is_stored, run_sums
 from evalreport.intervals.bootstrap import posterior
 from evalreport.intervals.settings import Sampling, by_rows
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, sums
 from evalreport.statistics.resampling import poisson_counts
+from evalreport.statistics.stored_columns import PIECE, as_stored, is_stored, run_sums
 from evalreport.thresholds.sweep import Sweep
 
 EXACT = 50_000

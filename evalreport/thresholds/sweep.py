@@ -16,10 +16,10 @@ from evalreport.core.result import Undefined
 from evalreport.curves.curve import along, bends
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
-from evalreport.features.large.stored_columns import is_stored
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, run_starts
 from evalreport.statistics.roc_hull import hull
 from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.stored_columns import is_stored
 from evalreport.thresholds.best_threshold import (
     Choice,
     Optimum,

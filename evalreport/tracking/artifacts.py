@@ -28,9 +28,8 @@ from evalreport.core.errors import (
 )
 from evalreport.core.text import printable
 from evalreport.features.large.datasets import STREAMED
-from evalreport.features.large.spill import check_room
 from evalreport.readers.formats import reader_of
-from evalreport.readers.limits import MAX_FILE
+from evalreport.readers.limits import MAX_FILE, check_room
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import RunInfo
 

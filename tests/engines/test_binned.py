@@ -18,9 +18,10 @@ import evalreport as er
 from evalreport.core.errors import UsageError
 from evalreport.core.result import Estimate, Undefined
 from evalreport.curves.binary import BinaryCurves
-from evalreport.features.large.binned_tables import BinnedScores, BinnedTable, bins_of, edges_of
+from evalreport.features.large.score_words import BinnedScores
 from evalreport.metrics.catalogue import BINARY
 from evalreport.metrics.record import Metric
+from evalreport.statistics.binned_tables import BinnedTable, bins_of, edges_of
 from evalreport.statistics.score_table import ScoreTable
 from tests.cli.running import run
 from tests.engines.test_stream import FEW

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.features.large.spill import Spill
-from evalreport.features.large.stored_columns import PIECE, StoredColumns, run_sums
+from evalreport.features.large.spill import Spill, StoredColumns
+from evalreport.statistics.stored_columns import PIECE, run_sums
 
 ROWS = 3 * PIECE + 17
 

@@ -26,9 +26,10 @@ from evalreport.features.large.collect import collect_stream, streams
 from evalreport.features.large.datasets import data_set
 from evalreport.features.large.evaluation import Watch
 from evalreport.features.large.score_words import Budget, ScoreWords
-from evalreport.features.large.spill import FILES, Spill, check_room
-from evalreport.features.large.stored_columns import StoredColumns, is_stored
+from evalreport.features.large.spill import FILES, Spill, StoredColumns
+from evalreport.readers.limits import check_room
 from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.stored_columns import is_stored
 from evalreport.thresholds.bounds_on_new_rows import limited
 from evalreport.thresholds.objectives import Constraint
 from evalreport.thresholds.sweep import Sweep

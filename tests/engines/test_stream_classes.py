@@ -22,7 +22,7 @@ from evalreport.features.large.class_ranges import ClassCells, placed_range
 from evalreport.features.large.collect import streams
 from evalreport.features.large.datasets import DataSet
 from evalreport.features.large.second_pass import OwnScores
-from evalreport.features.large.stored_columns import StoredColumns
+from evalreport.features.large.spill import StoredColumns
 from evalreport.statistics.class_scores import ClassScores, LabelScores
 from evalreport.workflow.request import Request
 from tests.cli.running import run

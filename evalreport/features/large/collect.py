@@ -26,17 +26,18 @@ from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, on_scale
 from evalreport.evaluation.evaluate import Observed, evaluate_facts
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.large.binned import roc_auc_bounds
-from evalreport.features.large.binned_tables import BinnedTable, ScoreBins
 from evalreport.features.large.datasets import STREAMED, DataSet, data_set, is_several
 from evalreport.features.large.evaluation import Watch
 from evalreport.features.large.read import MEMORY, PredictionStream, open_stream
-from evalreport.features.large.score_words import Budget, ScoreWords
+from evalreport.features.large.score_words import Budget, ScoreBins, ScoreWords
 from evalreport.features.large.second_pass import LabelTables
-from evalreport.features.large.spill import check_room, temporary_folder
+from evalreport.features.large.spill import temporary_folder
 from evalreport.findings.catalogue import find
 from evalreport.intervals.settings import Sampling
+from evalreport.metrics.binned_bounds import roc_auc_bounds
 from evalreport.readers.content import in_file
+from evalreport.readers.limits import check_room
+from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.statistics.score_table import ScoreTable

@@ -22,11 +22,11 @@ from evalreport.core.errors import UsageError
 from evalreport.data.labels import UNPARSED, LabelSpace
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
-from evalreport.features.large.binned_tables import BinnedTable
 from evalreport.features.large.class_ranges import ClassCells, RangePlaces
 from evalreport.features.large.score_words import Budget
 from evalreport.features.large.second_pass import KeptRows, LabelTables, OwnScores, ScorePlaces
 from evalreport.features.spark.partitions import Buckets
+from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.class_scores import right_between
 from evalreport.statistics.confusion import BinaryCounts, Counts, sums
 from evalreport.statistics.row_sums import LabelMoments, Tally

@@ -29,7 +29,6 @@ from evalreport.evaluation.evaluate import Observed
 from evalreport.evaluation.examples import MISTAKES, in_turns, most_swapped, worst_mistakes
 from evalreport.evaluation.parts import Mistake, Swap
 from evalreport.evaluation.slices import MOST_VALUES
-from evalreport.features.large.binned_tables import BinnedTable
 from evalreport.features.large.engine import (
     BinaryStream,
     ClassStream,
@@ -44,6 +43,7 @@ from evalreport.features.large.second_pass import LabelTables
 from evalreport.intervals.calibration import PLACE, class_rows
 from evalreport.intervals.class_averages import looked_at
 from evalreport.intervals.settings import Sampling
+from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.confusion import Counts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary, tallied_alike

@@ -28,7 +28,6 @@ from evalreport.data.predictions import Origin, Predictions, Threshold
 from evalreport.data.scores import ScoreKind, on_scale
 from evalreport.evaluation.data_checks import table_facts
 from evalreport.evaluation.evaluate import Observed
-from evalreport.features.large.binned_tables import BinnedTable, bins_of, edges_of
 from evalreport.features.large.collect import CollectedFacts, MadeOfFacts, binned_note, table_in
 from evalreport.features.large.datasets import is_several
 from evalreport.features.large.engine import decided_at
@@ -36,6 +35,7 @@ from evalreport.features.large.second_pass import LabelTables
 from evalreport.intervals.settings import by_rows
 from evalreport.readers.content import in_file
 from evalreport.readers.limits import load
+from evalreport.statistics.binned_tables import BinnedTable, bins_of, edges_of
 from evalreport.statistics.class_scores import ClassBins, ClassScores
 from evalreport.statistics.confusion import BinaryCounts, Counts
 from evalreport.statistics.row_sums import LabelMoments, Tally

@@ -1,6 +1,4 @@
-"""Floats as integers of the same order: what is sorted, cut by bits, or sent as bytes.
-
-Scores on their way into a table: one packed word for each row, kept in ranges, on disk where asked.
+"""Scores on their way into a table: one packed word for each row, kept in ranges, on disk where asked.
 
 A word holds the bits of a probability with the truth in the lowest one, so that words sort as scores do.
 Words that fall between the same edges are kept together, and a range is sorted when all of it is there:
@@ -19,37 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError
-from evalreport.features.large.spill import FILES, Spill, SpillFile, WordRange
-from evalreport.features.large.stored_columns import StoredColumns
+from evalreport.features.large.spill import FILES, Spill, SpillFile, StoredColumns, WordRange
+from evalreport.statistics.binned_tables import BinnedTable, Bins, bins_of, edges_of
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.score_table import ScoreTable, pack, runs_of, scores_in, with_counted
-
-Keys = npt.NDArray[Any]
-
-
-def keys_of(scores: npt.NDArray[Any]) -> Keys:
-    """Return signed integers, as wide as the floats, that sort as these do; a negative zero is a zero.
-
-    Examples
-    --------
-    >>> keys = keys_of(np.array([-0.5, -0.0, 0.0, 0.25]))
-    >>> (np.diff(keys.astype(float)) > 0).tolist(), scores_of(keys).tolist()
-    ([True, False, True], [-0.5, 0.0, 0.0, 0.25])
-    """
-    word = np.int32 if scores.dtype.itemsize == 4 else np.int64
-    return _turned((np.ascontiguousarray(scores) + scores.dtype.type(0)).view(word))
-
-
-def scores_of(keys: Keys) -> npt.NDArray[Any]:
-    """Return the floats of keys."""
-    return _turned(keys.copy()).view(np.float32 if keys.dtype.itemsize == 4 else np.float64)
-
-
-def _turned(bits: Keys) -> Keys:
-    """Turn round the order of negative ones, in place: as floats they fall while their bits rise."""
-    bits ^= (bits >> (8 * bits.dtype.itemsize - 1)) & np.iinfo(bits.dtype).max
-    return bits
-
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
@@ -441,3 +412,50 @@ class KeyTimes:
     def close(self) -> None:
         """Give back memory and files."""
         self._words.close()
+
+
+@dataclass(frozen=True)
+class ScoreBins:
+    """What makes holders of scores in bins."""
+
+    budget: Budget
+
+    def keys(self) -> KeyTimes:
+        """Return what counts keys of rows."""
+        return self.budget.keys()
+
+    def holder(self) -> BinnedScores:
+        """Return a new holder."""
+        return BinnedScores()
+
+
+class BinnedScores:
+    """Scores with a binary truth, batch by batch, of which the counts in each bin are kept.
+
+    Examples
+    --------
+    >>> held = BinnedScores()
+    >>> held.add(np.array([0.1, 0.100001, 0.7]), np.array([False, True, True]))
+    >>> held.table().pos, held.table().tp
+    (array([1., 1.]), array([2., 1.]))
+    """
+
+    def __init__(self) -> None:
+        self._bins: Bins = np.empty(0, dtype=np.int64)
+        self._counts = np.zeros((2, 0))
+
+    def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> None:
+        """Take some rows: finite scores of shape (n,), float32 or float64, and their truth."""
+        found, times = np.unique(bins_of(scores) << 1 | positive, return_counts=True)
+        both = np.union1d(self._bins, found >> 1)
+        counts = np.zeros((2, len(both)))
+        counts[:, np.searchsorted(both, self._bins)] = self._counts
+        counts[found & 1, np.searchsorted(both, found >> 1)] += times
+        self._bins, self._counts = both, counts
+
+    def table(self) -> BinnedTable:
+        """Return the table of all rows that were added."""
+        return BinnedTable(edges_of(self._bins), self._counts[1], self._counts[0])
+
+    def close(self) -> None:
+        """Nothing is kept that must be given back."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evalreport.core.errors import DataError
 from evalreport.features.large.score_words import Budget, table_of_runs
-from evalreport.features.large.stored_columns import StoredColumns
+from evalreport.features.large.spill import StoredColumns
 from evalreport.statistics.class_scores import ClassScores, LabelScores, RankedScores
 from evalreport.statistics.confusion import Array, sums
 from evalreport.statistics.rankings import (

@@ -1,21 +1,27 @@
-"""Nameless files that many writers share: numbers behind one another, those of each read back in order."""
+"""Nameless files that many writers share: numbers behind one another, those of each read back in order.
+
+Columns of a score table that are written to them, or kept in memory: a distinct score of a float32 takes six
+bytes, four for the score and one for each count. Counts above it are found from a sum that is kept for every
+64 scores.
+"""
 
 from __future__ import annotations
 
 import io
 import os
-import shutil
 import tempfile
+import weakref
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.errors import DataError
+from evalreport.statistics.confusion import Array, Places, run_starts
+from evalreport.statistics.stored_columns import STEP, StoredColumn
 
 FILES = 64
 """Files that are open at a time, whatever the number of writers; a process may open 256 or more."""
@@ -196,9 +202,6 @@ class WordRange:
             self.file = None
 
 
-ROOM_FIX = "name a folder with more room by TMPDIR, or pass more --memory"
-
-
 def temporary_folder() -> Path:
     """Return the folder of temporary files: TMPDIR, or the system's own."""
     try:
@@ -207,24 +210,200 @@ def temporary_folder() -> Path:
         return Path(os.curdir)
 
 
-def check_room(
-    folder: Path, need: int, what: str = "the rows need", where: str = "", fix: str = ROOM_FIX
-) -> None:
-    """Refuse a folder whose disk has less room than something needs.
+MOST = 255
+"""What fits into the byte of a count; greater ones stand beside it."""
+PAGE = 1 << 10
+"""Numbers of a file that are read at once where several of them are wanted: as long as to ask for one."""
+CROWDED = 4
+"""Places a page from which on pages are read; below it the places themselves, one by one."""
 
-    Raises
-    ------
-    DataError
-        Says what is needed and what is free.
+
+class _Tape:
+    """Numbers of one type, written once from the beginning to the end: in memory, or in a nameless file."""
+
+    def __init__(self, kind: npt.DTypeLike, spill: Spill | None) -> None:
+        self.kind = np.dtype(kind)
+        self._parts: list[npt.NDArray[Any]] = []
+        self._size = 0
+        self._file: Segments | None = None
+        if spill is not None:
+            self._file = Segments(spill.file(), self.kind)
+            weakref.finalize(self, self._file.leave)  # it lives as long as the table
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        values = values.astype(self.kind)
+        self._size += len(values)
+        if self._file is None:
+            self._parts.append(values)
+        else:
+            self._file.append(values)
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        if self._file is not None:
+            return self._file.read(start, stop)
+        return self._whole()[start:stop]
+
+    def _whole(self) -> npt.NDArray[Any]:
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.empty(0, dtype=self.kind), *self._parts])]
+        return self._parts[0]
+
+    def rows(self, places: Places, wide: int) -> npt.NDArray[Any]:
+        """Return `wide` numbers from each place on, shape (places, wide); zeros beyond the end."""
+        found = np.zeros((len(places), wide), dtype=self.kind)
+        if self._file is None:
+            at = places[:, None] + np.arange(wide)
+            inside = at < len(self)
+            found[inside] = self._whole()[at[inside]]
+            return found
+        order = np.argsort(places, kind="stable")
+        firsts = run_starts(places[order] // PAGE)
+        if len(firsts) > len(places) / CROWDED:
+            firsts = np.arange(len(places))
+        for near in np.split(order, firsts[1:]) if len(order) else ():
+            start = int(places[near[0]])
+            values = self.read(start, min(int(places[near[-1]]) + wide, len(self)))
+            if len(near) == 1:
+                found[near[0], : len(values)] = values
+            else:
+                values = np.append(values, np.zeros(wide, dtype=self.kind))
+                found[near] = values[(places[near] - start)[:, None] + np.arange(wide)]
+        return found
+
+
+class _CountTape:
+    """Counts of one byte each, the few greater ones beside them, and their running sum every 64."""
+
+    def __init__(self, spill: Spill | None) -> None:
+        self._tape = _Tape(np.uint8, spill)
+        self._great: list[tuple[int, float]] = []
+        self._sums: list[Array] = [np.zeros(1)]
+        self._open = 0.0
+
+    def append(self, counts: Array) -> None:
+        if not len(counts):
+            return
+        starts = np.arange(-(len(self._tape) % STEP), len(counts), STEP)
+        great = np.flatnonzero(counts >= MOST)
+        self._great += zip((great + len(self._tape)).tolist(), counts[great].tolist(), strict=True)
+        self._tape.append(np.minimum(counts, MOST) if len(great) else counts)
+        sums = np.add.reduceat(counts, np.maximum(starts, 0), dtype=np.float64)
+        sums[0] += self._open
+        whole = (len(counts) - starts[0]) // STEP
+        self._sums.append(sums[:whole])
+        self._open = sums[whole:].sum()
+
+    def close(self) -> None:
+        """Settle what reading needs."""
+        self._before: Array = np.concatenate(self._sums).cumsum()
+        self.total = float(self._before[-1] + self._open)
+        self._places = np.array([place for place, _ in self._great], dtype=np.intp)
+        self._values = np.array([value for _, value in self._great], dtype=np.float64)
+
+    def read(self, start: int, stop: int) -> Array:
+        found = self._tape.read(start, stop).astype(np.float64)
+        low, high = np.searchsorted(self._places, [start, stop])
+        found[self._places[low:high] - start] = self._values[low:high]
+        return found
+
+    def pick(self, places: Places) -> Array:
+        return self._exact(self._tape.rows(places, 1), places)[:, 0]
+
+    def below(self, places: Places) -> Array:
+        """Return the sum of all counts before each place."""
+        block = places // STEP
+        rows = self._exact(self._tape.rows(block * STEP, STEP), block * STEP)
+        inside: Array = np.where(np.arange(STEP) < (places - block * STEP)[:, None], rows, 0.0).sum(axis=1)
+        return self._before[np.minimum(block, len(self._before) - 1)] + inside
+
+    def upto(self, place: int) -> float:
+        """Return the sum of all counts before one place, which is asked for at every piece that is read."""
+        block = min(place // STEP, len(self._before) - 1)
+        return float(self._before[block] + self.read(block * STEP, place).sum())
+
+    def _exact(self, found: npt.NDArray[Any], places: Places) -> Array:
+        exact = found.astype(np.float64)
+        row, column = np.nonzero(found == MOST)
+        exact[row, column] = self._values[np.searchsorted(self._places, places[row] + column)]
+        return exact
+
+
+class Kept(Protocol):
+    """Numbers that are written once, in their order, then read."""
+
+    def __len__(self) -> int: ...
+    def append(self, values: npt.NDArray[Any]) -> None:
+        """Write more numbers."""
+
+    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+        """Return the numbers between two places."""
+
+    def rows(self, places: Places, wide: int) -> npt.NDArray[Any]:
+        """Return `wide` numbers from each place on."""
+
+
+class StoredColumns:
+    """The columns of a score table, written in ascending order of scores, then read.
+
+    Parameters
+    ----------
+    kind : float32 or float64
+    spill : Spill, optional
+        Without it, they are in memory.
+    scores : Kept, optional
+        What has the scores already, so that they are not kept.
 
     Examples
     --------
-    >>> check_room(Path("."), 1)
+    >>> stored = StoredColumns(np.float32, None)
+    >>> stored.append(np.array([0.25, 0.5]), np.array([300.0, 1]), np.array([0.0, 2]))
+    >>> scores, pos, neg = stored.columns()
+    >>> scores[:], pos[:], [above[:] for above in stored.above()]
+    (array([0.25, 0.5 ]), array([300.,   1.]), [array([301.,   1.,   0.]), array([2., 2., 0.])])
     """
-    free = shutil.disk_usage(folder).free
-    if need > free:
-        raise DataError(
-            f"{what} {need / 1e6:,.1f} MB of disk and {free / 1e6:,.1f} MB are free",
-            where=where or f"TMPDIR {folder}",
-            fix=fix,
-        )
+
+    def __init__(self, kind: npt.DTypeLike, spill: Spill | None, scores: Kept | None = None) -> None:
+        self._scores = _Tape(kind, spill) if scores is None else scores
+        self._counts = _CountTape(spill), _CountTape(spill)
+
+    def append(self, scores: Array, pos: Array, neg: Array) -> None:
+        """Write the next scores, greater than all before, with their positives and negatives."""
+        self._scores.append(scores)
+        for tape, counts in zip(self._counts, (pos, neg), strict=True):
+            tape.append(counts)
+
+    def columns(self) -> tuple[StoredColumn, StoredColumn, StoredColumn]:
+        """Return scores, positives and negatives; nothing can be written after it."""
+        size = len(self._scores)
+
+        def scores(start: int, stop: int) -> Array:
+            return self._scores.read(start, stop).astype(np.float64)
+
+        def picked(places: Places) -> Array:
+            return self._scores.rows(places, 1)[:, 0].astype(np.float64)
+
+        for tape in self._counts:
+            tape.close()
+        pos, neg = (StoredColumn(size, tape.read, tape.pick, total=tape.total) for tape in self._counts)
+        return StoredColumn(size, scores, picked), pos, neg
+
+    def above(self) -> tuple[StoredColumn, StoredColumn]:
+        """Return how many positives and negatives lie at or above each score, and 0 above the last."""
+        return self._above(self._counts[0]), self._above(self._counts[1])
+
+    def _above(self, tape: _CountTape) -> StoredColumn:
+        size = len(self._scores)
+
+        def read(start: int, stop: int) -> Array:
+            first = tape.total - tape.upto(start)
+            counts = tape.read(start, min(stop, size) - 1) if stop - start > 1 else np.empty(0)
+            found = np.empty(stop - start)
+            found[0] = first
+            np.subtract(first, np.cumsum(counts), out=found[1 : 1 + len(counts)])
+            found[1 + len(counts) :] = 0.0
+            return found
+
+        return StoredColumn(size + 1, read, lambda places: tape.total - tape.below(places))

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.features.large.binned_tables import BinnedTable, bins_of, edges_of
-from evalreport.features.large.score_words import Budget, Keys, keys_of, scores_of
+from evalreport.features.large.score_words import Budget
+from evalreport.statistics.binned_tables import BinnedTable, bins_of, edges_of
 from evalreport.statistics.confusion import Array, run_starts
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import Keys, ScoreTable, keys_of, scores_of
 
 OFTEN = 4
 """Rows of one score in one place from which their number is sent: fewer words of four bytes take less."""

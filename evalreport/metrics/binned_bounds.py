@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalreport.features.large.binned_tables import BinnedTable
 from evalreport.metrics.probability_functions import brier_uncertainty
 from evalreport.metrics.ranking_functions import (
     ROUNDING,
@@ -17,6 +16,7 @@ from evalreport.metrics.ranking_functions import (
     tpr_at_fpr,
 )
 from evalreport.metrics.record import divide
+from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.score_table import EPS
 
 Bounds = tuple[float, float]

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import UsageError
-from evalreport.features.large.score_words import Budget, KeyTimes, keys_of, scores_of
 from evalreport.statistics.confusion import Array
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import ScoreTable, keys_of, scores_of
 
 DIGITS = 11
 """Binary digits behind the first one that tell a bin: 2,048 bins from 1/4 to 1/2, and as many from 1/8. Two
@@ -71,10 +70,9 @@ class BinnedTable(ScoreTable):
 
     Examples
     --------
-    >>> held = BinnedScores()
-    >>> held.add(np.array([0.1, 0.100001, 0.7]), np.array([False, True, True]))
-    >>> held.table().pos, held.table().tp
-    (array([1., 1.]), array([2., 1.]))
+    >>> table = BinnedTable(edges_of(bins_of(np.array([0.1, 0.7]))), np.ones(2), np.zeros(2))
+    >>> table.tp, bool((table.ends > [0.1, 0.7]).all())
+    (array([2., 1.]), True)
     """
 
     @cached_property
@@ -104,42 +102,3 @@ class BinnedTable(ScoreTable):
                 where="--approximate",
                 fix=f"pass {below!r} or {above!r}, edges of the bin, or leave --approximate out",
             )
-
-
-@dataclass(frozen=True)
-class ScoreBins:
-    """What makes holders of scores in bins."""
-
-    budget: Budget
-
-    def keys(self) -> KeyTimes:
-        """Return what counts keys of rows."""
-        return self.budget.keys()
-
-    def holder(self) -> BinnedScores:
-        """Return a new holder."""
-        return BinnedScores()
-
-
-class BinnedScores:
-    """Scores with a binary truth, batch by batch, of which the counts in each bin are kept."""
-
-    def __init__(self) -> None:
-        self._bins: Bins = np.empty(0, dtype=np.int64)
-        self._counts = np.zeros((2, 0))
-
-    def add(self, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> None:
-        """Take some rows: finite scores of shape (n,), float32 or float64, and their truth."""
-        found, times = np.unique(bins_of(scores) << 1 | positive, return_counts=True)
-        both = np.union1d(self._bins, found >> 1)
-        counts = np.zeros((2, len(both)))
-        counts[:, np.searchsorted(both, self._bins)] = self._counts
-        counts[found & 1, np.searchsorted(both, found >> 1)] += times
-        self._bins, self._counts = both, counts
-
-    def table(self) -> BinnedTable:
-        """Return the table of all rows that were added."""
-        return BinnedTable(edges_of(self._bins), self._counts[1], self._counts[0])
-
-    def close(self) -> None:
-        """Nothing is kept that must be given back."""
