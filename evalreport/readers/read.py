@@ -16,9 +16,9 @@ from evalreport.columns.names import PRED, TRUTH, class_columns, named_as, wante
 from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, FileMissingError
 from evalreport.data.arrays import stack
-from evalreport.features.large.datasets import DataSet, data_set, is_several
 from evalreport.readers.arrow_types import Array
 from evalreport.readers.content import Content
+from evalreport.readers.data_sets import DataSet, data_set, is_several
 from evalreport.readers.formats import RawTable, read_table
 from evalreport.thresholds.objectives import CostMatrix
 

@@ -27,7 +27,7 @@ from evalreport.core.errors import (
     UnsafeFileError,
 )
 from evalreport.core.text import printable
-from evalreport.features.large.datasets import STREAMED
+from evalreport.readers.data_sets import STREAMED
 from evalreport.readers.formats import reader_of
 from evalreport.readers.limits import MAX_FILE, check_room
 from evalreport.tracking.client import Store

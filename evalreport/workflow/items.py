@@ -28,11 +28,11 @@ from evalreport.features.large.collect import (
     evaluated_facts,
     streams,
 )
-from evalreport.features.large.datasets import DataSet
 from evalreport.features.large.facts_file import are_facts, collect_shards, facts_like
 from evalreport.features.spark.evaluate_table import collect_spark
 from evalreport.features.spark.tables import SparkSource, logged_table, tagged_table
 from evalreport.page.payload import TABLE_TAG
+from evalreport.readers.data_sets import DataSet
 from evalreport.readers.formats import accepted_suffixes
 from evalreport.readers.limits import PACKED
 from evalreport.tracking.client import Store, connect

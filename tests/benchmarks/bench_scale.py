@@ -32,7 +32,7 @@ DECODE = (
 )
 """Row group by row group: a buffer would hold the file."""
 FACTS = (
-    "from evalreport.features.large.datasets import data_set;"
+    "from evalreport.readers.data_sets import data_set;"
     "from evalreport.workflow.request import Request;"
     "from evalreport.features.large.collect import collect_stream;"
     "work = lambda: collect_stream(data_set([path]), Request())"

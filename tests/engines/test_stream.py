@@ -23,10 +23,10 @@ import evalreport as er
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.progress import listening
 from evalreport.features.large.collect import collect_stream, streams
-from evalreport.features.large.datasets import data_set
 from evalreport.features.large.evaluation import Watch
 from evalreport.features.large.score_words import Budget, ScoreWords
 from evalreport.features.large.spill import FILES, Spill, StoredColumns
+from evalreport.readers.data_sets import data_set
 from evalreport.readers.limits import check_room
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.stored_columns import is_stored
@@ -290,7 +290,7 @@ def test_files_named_one_by_one_are_told_to_be_tables_of_their_own(
 
 
 def test_a_row_is_counted_from_the_first_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalreport.features.large.batches.ROWS", 100)
+    monkeypatch.setattr("evalreport.readers.batches.ROWS", 100)
     rows = table()
     score = rows["score"].to_numpy().copy()
     score[345] = 1.5

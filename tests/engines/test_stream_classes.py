@@ -20,9 +20,9 @@ from evalreport.core.errors import DataError, UsageError
 from evalreport.core.progress import listening
 from evalreport.features.large.class_ranges import ClassCells, placed_range
 from evalreport.features.large.collect import streams
-from evalreport.features.large.datasets import DataSet
 from evalreport.features.large.second_pass import OwnScores
 from evalreport.features.large.spill import StoredColumns
+from evalreport.readers.data_sets import DataSet
 from evalreport.statistics.class_scores import ClassScores, LabelScores
 from evalreport.workflow.request import Request
 from tests.cli.running import run

@@ -21,7 +21,6 @@ import pytest
 import evalreport as er
 from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, EvalreportError
-from evalreport.features.large.datasets import data_set
 from evalreport.features.large.read import open_stream
 from evalreport.features.spark.count import (
     CountedParts,
@@ -32,6 +31,7 @@ from evalreport.features.spark.count import (
 )
 from evalreport.features.spark.partitions import Buckets
 from evalreport.page.render import render
+from evalreport.readers.data_sets import data_set
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, N, parts, table
 from tests.engines.test_stream_classes import scored

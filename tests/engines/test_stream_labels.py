@@ -19,10 +19,10 @@ from evalreport.core.errors import UsageError
 from evalreport.data.labels import Multilabel
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions
-from evalreport.features.large.datasets import data_set
 from evalreport.features.large.engine import LabelStream
 from evalreport.features.large.read import open_stream
 from evalreport.features.large.score_words import Budget
+from evalreport.readers.data_sets import data_set
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.row_sums import LabelMoments
 from tests.cli.running import run

@@ -26,7 +26,6 @@ from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, on_scale
 from evalreport.evaluation.evaluate import Observed, evaluate_facts
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.large.datasets import STREAMED, DataSet, data_set, is_several
 from evalreport.features.large.evaluation import Watch
 from evalreport.features.large.read import MEMORY, PredictionStream, open_stream
 from evalreport.features.large.score_words import Budget, ScoreBins, ScoreWords
@@ -36,6 +35,7 @@ from evalreport.findings.catalogue import find
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.binned_bounds import roc_auc_bounds
 from evalreport.readers.content import in_file
+from evalreport.readers.data_sets import STREAMED, DataSet, data_set, is_several
 from evalreport.readers.limits import check_room
 from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.class_scores import RankedScores

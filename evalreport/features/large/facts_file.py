@@ -29,11 +29,11 @@ from evalreport.data.scores import ScoreKind, on_scale
 from evalreport.evaluation.data_checks import table_facts
 from evalreport.evaluation.evaluate import Observed
 from evalreport.features.large.collect import CollectedFacts, MadeOfFacts, binned_note, table_in
-from evalreport.features.large.datasets import is_several
 from evalreport.features.large.engine import decided_at
 from evalreport.features.large.second_pass import LabelTables
 from evalreport.intervals.settings import by_rows
 from evalreport.readers.content import in_file
+from evalreport.readers.data_sets import is_several
 from evalreport.readers.limits import load
 from evalreport.statistics.binned_tables import BinnedTable, bins_of, edges_of
 from evalreport.statistics.class_scores import ClassBins, ClassScores

@@ -33,9 +33,9 @@ from evalreport.data.arrays import ids_as_text, reads_as_number
 from evalreport.data.labels import Label, LabelSpace, distinct_labels
 from evalreport.data.predictions import Predictions, answers_of, predictions, with_gaps
 from evalreport.data.scores import NoScores, Scores
-from evalreport.features.large.batches import Batch
-from evalreport.features.large.datasets import DataSet
+from evalreport.readers.batches import Batch
 from evalreport.readers.content import Content, in_file
+from evalreport.readers.data_sets import DataSet
 from evalreport.readers.formats import RawTable
 from evalreport.readers.read import named_after_labels
 

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
-from evalreport.features.large.datasets import DELTA
 from evalreport.features.spark.tables import SparkSource
+from evalreport.readers.data_sets import DELTA
 from evalreport.readers.formats import accepted_suffixes, unpacked_name
 
 JAVA = "install Java 17 (on Debian openjdk-17-jre-headless), or set JAVA_HOME"

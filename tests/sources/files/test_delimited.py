@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalreport.features.large.batches import open_delimited
+from evalreport.readers.batches import open_delimited
 from evalreport.readers.formats import RawTable, read_table
 from tests.sources.files.writers import WRITERS, Data
 
