@@ -259,7 +259,7 @@ def write(name: str, path: Path) -> None:
     if isinstance(made, str):
         path.write_text(made, encoding="utf-8")
     else:
-        er.report(made, path, checklist="tripod-ai", force=True)
+        er.report(made, path, force=True)
 
 
 def main() -> None:

@@ -109,30 +109,23 @@ Made: TypeAlias = (
 
 
 @face
-def to_html(ev: Made, *, checklist: str | None = None) -> str:
+def to_html(ev: Made) -> str:
     """Return the page of an evaluation, of a comparison of several, or of what `sweep` found.
 
     Parameters
     ----------
     ev : Evaluation, Comparison, SystemsComparison, Study or ThresholdSelection
-    checklist : str, optional
-        ``tripod-ai``, of an evaluation: what a medical reviewer will ask.
-
-    Raises
-    ------
-    UsageError
-        No such checklist.
 
     Examples
     --------
     >>> to_html(evaluate(["a", "b"], ["a", "b"])).splitlines()[0]
     '<!doctype html>'
     """
-    return render(ev, checklist=checklist)
+    return render(ev)
 
 
 @face
-def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: bool = False) -> Path:
+def report(ev: Made, path: str | Path, *, force: bool = False) -> Path:
     """Write the page of `to_html` to a file and return its path.
 
     Parameters
@@ -140,8 +133,6 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
     ev : Evaluation, Comparison, SystemsComparison, Study or ThresholdSelection
     path : str or Path
         Written beside and renamed, so that nobody sees half of it.
-    checklist : str, optional
-        ``tripod-ai``.
     force : bool
         Whether to replace a file that evalreport did not write.
 
@@ -157,7 +148,7 @@ def report(ev: Made, path: str | Path, *, checklist: str | None = None, force: b
     ...     report(evaluate(["a", "b"], ["a", "b"]), f"{folder}/report.html").name
     'report.html'
     """
-    return write_page(Path(path), to_html(ev, checklist=checklist).encode(), force=force)
+    return write_page(Path(path), to_html(ev).encode(), force=force)
 
 
 @face

@@ -358,9 +358,9 @@ class Console:
         """Print the summary of a result on stdout, where one is asked for."""
         if not self.summary:
             return
-        from evalreport.page.summary import FORMS, summary_of
+        from evalreport.page.summary import markdown, summary_of
 
-        self.document(FORMS[self.summary](summary_of(made)) + "\n")
+        self.document(markdown(summary_of(made)) + "\n")
 
     def emit(self, *, runs: Sequence[Any], ok: bool = True, **parts: Any) -> None:
         """Print the JSON object of a command, when it is asked for."""

@@ -21,7 +21,7 @@ EXAMPLES: dict[str, tuple[str, str, str]] = {
     "report": (
         "report predictions.csv",
         "report predictions.csv --truth y --score p --label-names 1=failure,0=fine -o report.html",
-        "report predictions.csv --summary slack",
+        "report predictions.csv --summary md",
     ),
     "compare": (
         "compare old.csv new.csv -o compare.html",

@@ -444,8 +444,8 @@ label_names = report(
 notes = report("--notes", FILE, "Markdown: intended use, limits, approval; a section.")
 summary = write(
     "--summary",
-    ("md", "slack", "tex", "card"),
-    "A few lines on stdout: Markdown, Slack, LaTeX, or a model card.",
+    ("md",),
+    "A few lines on stdout, as Markdown.",
     expose_value=False,
     callback=_sets_summary,
 )
@@ -455,7 +455,6 @@ page = together(
     report("--title", "TEXT", "Title of the report, instead of the run's name."),
     said,
     no_examples,
-    report("--checklist", ("tripod-ai",), "Add a reporting checklist."),
 )
 
 out = write("--out", FOLDER, "Also write the report and the tables here.")

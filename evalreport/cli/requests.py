@@ -51,7 +51,6 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         title=options.get("title") or "",
         unit=_unit(options.get("unit")),
         no_examples=bool(options.get("no_examples")),
-        checklist=options.get("checklist"),
         label_names=_label_names(options.get("label_names")),
         notes=read_notes(options.get("notes")),
         command=command,

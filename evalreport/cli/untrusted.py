@@ -31,7 +31,7 @@ SETTINGS: Mapping[str, Reach] = MappingProxyType(
         **_reach("nothing", "example_text", "batch_axis", "list_separator", "fold", "where", "missing"),
         **_reach("nothing", "weight_kind", "no_scores", "answers", "hold", "prevalence", "confidence"),
         **_reach("nothing", "resamples", "seed", "metrics", "sort_by", "title", "unit", "label_names"),
-        **_reach("nothing", "no_examples", "checklist", "prefix", "experiment", "filter", "max_runs"),
+        **_reach("nothing", "no_examples", "prefix", "experiment", "filter", "max_runs"),
         **_reach("nothing", "columns", "champion", "jobs", "fail_fast", "color", "engine", "approximate"),
         **_reach("nothing", "memory"),
         **_reach("code", "parse", "threshold"),

@@ -60,7 +60,7 @@ def payload(
     verdict: str,
     version: str,
     prefix: str = PREFIX,
-    options: Mapping[str, str] | None = None,
+    notes: str = "",
 ) -> Payload:
     """Return everything that is logged of an evaluation.
 
@@ -77,11 +77,12 @@ def payload(
         Of evalreport.
     prefix : str
         Of every metric key.
-    options : mapping, optional
-        What changes the page and is not part of the evaluation, such as a checklist.
+    notes : str
+        Of the page, Markdown.
     """
     whole = encode(ev)
-    digest = content_digest(lasting(whole), sorted(figures), verdict, version, prefix, dict(options or {}))
+    more = {"notes": notes} if notes else {}
+    digest = content_digest(lasting(whole), sorted(figures), verdict, version, prefix, more)
     keys = class_keys(ev, prefix)
     document = dumps({**whole, CLASS_KEYS: keys})
     images = {in_run(name): png for name, png in figures.items()}

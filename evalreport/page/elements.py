@@ -234,8 +234,6 @@ class Cell:
         An interval that is drawn above the text.
     tags : tuple of Tag
         Labels, before the text.
-    section : str
-        Id of a section of the page that says more, "" for none.
     """
 
     text: str | Sentence
@@ -246,7 +244,6 @@ class Cell:
     rest: str = ""
     track: ForestRow | None = None
     tags: tuple[Tag, ...] = ()
-    section: str = ""
 
     @property
     def words(self) -> str:

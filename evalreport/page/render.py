@@ -74,7 +74,7 @@ class Page:
     footer: str
 
 
-def render(of: Concluded, *, checklist: str | None = None, title: str = "", notes: str = "") -> str:
+def render(of: Concluded, *, title: str = "", notes: str = "") -> str:
     """Return the page of a result as one HTML file, with our style, script and policy.
 
     The same result gives the same bytes; nothing is read from the clock or the machine.
@@ -82,20 +82,13 @@ def render(of: Concluded, *, checklist: str | None = None, title: str = "", note
     Parameters
     ----------
     of : evaluation, comparison or sweep
-    checklist : str, optional
-        ``tripod-ai``, of an evaluation: what a medical reviewer will ask.
     title : str
         Of the browser's tab; that of the result when empty.
     notes : str
         Markdown: intended use, limits, approval, as a section before the origin of the numbers.
-
-    Raises
-    ------
-    UsageError
-        No such checklist.
     """
     told = say("Markdown: a click selects it.")
-    made = with_notes(sections_of(of, checklist), notes)
+    made = with_notes(sections_of(of), notes)
     box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
     script = asset("script.js", tuple(section.id for section in (*made, box) if section.data))
     style = short_named(asset("style.css"))
@@ -134,11 +127,11 @@ def whole_page(title: str, made: Sequence[Section], footer: str, style: str, scr
     return environment().get_template("page.html.j2").render(page=page)
 
 
-def sections_of(of: Concluded, checklist: str | None = None) -> Sequence[Section]:
+def sections_of(of: Concluded) -> Sequence[Section]:
     """Return the sections of the page of any result, the verdict first; panels of others are not imported."""
     match of:
         case Evaluation():
-            return sections(of, checklist)
+            return sections(of)
         case Study():
             from evalreport.features.studies import page_order as study
 

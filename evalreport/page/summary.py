@@ -1,13 +1,12 @@
 """An evaluation or a comparison in a few lines, for a notebook.
 
-A result in a few lines, to carry elsewhere: one value, as Markdown, Slack, LaTeX or a model card.
+A result in a few lines, to carry elsewhere: one value, as Markdown.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -16,7 +15,7 @@ from evalreport.core.estimate_format import interval, value_and_interval, valued
 from evalreport.core.format import threshold
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Finding, Result, Undefined
-from evalreport.core.text import printable, slug, unlinked
+from evalreport.core.text import unlinked
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.features.studies.study import Study
@@ -209,16 +208,6 @@ Concluded: TypeAlias = Evaluation | Comparison | SystemsComparison | ThresholdSe
 
 
 @dataclass(frozen=True)
-class CardEntry:
-    """One model's numbers, as a model card's metadata hold them."""
-
-    name: str
-    dataset: str
-    task: str
-    values: tuple[tuple[str, str, float], ...]
-
-
-@dataclass(frozen=True)
 class ResultSummary:
     """What is said of a result in a few lines.
 
@@ -232,7 +221,6 @@ class ResultSummary:
     rows : tuple of tuple of str
         A table of texts; the first column is words, the others are numbers.
     cautions : tuple of str
-    measured : tuple of CardEntry
     """
 
     verdict: str
@@ -240,7 +228,6 @@ class ResultSummary:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     cautions: tuple[str, ...] = ()
-    measured: tuple[CardEntry, ...] = ()
 
 
 def summary_of(made: Concluded) -> ResultSummary:
@@ -284,16 +271,7 @@ def _of_evaluation(ev: Evaluation) -> ResultSummary:
     weighty = [finding.claim for finding in ev.findings if finding.severity != "note"]
     heads = ("Metric", "Estimate", f"{ev.sampling.level * 100:g}% interval")
     cautions = tuple(weighty[:MOST_FINDINGS])
-    return ResultSummary(headline(ev).text, title(ev), heads, tuple(rows), cautions, (_measured(ev),))
-
-
-def _measured(ev: Evaluation, name: str = "") -> CardEntry:
-    known = _described(ev)
-    p = ev.provenance
-    task = "text-classification" if ev.parsing is not None else "other"
-    shown = name or p.title or p.run_name or p.model or "model"
-    values = tuple((name, find(name, ev.task).title, r.value) for name, r in known)
-    return CardEntry(shown, p.dataset or p.source or "held-out data", task, values)
+    return ResultSummary(headline(ev).text, title(ev), heads, tuple(rows), cautions)
 
 
 def _of_comparison(comparison: Comparison) -> ResultSummary:
@@ -302,13 +280,11 @@ def _of_comparison(comparison: Comparison) -> ResultSummary:
     two = len(comparison.pairings) == 1
     chosen = comparison.differences if two else comparison.of(comparison.primary)
     level = f"{comparison.evaluations[0].sampling.level * 100:g}%"
-    pairs = zip(comparison.names, comparison.evaluations, strict=True)
     return ResultSummary(
         headline(comparison).text,
         " and ".join(comparison.names) if two else f"{len(comparison.names)} runs",
         ("Metric" if two else "Run", "Difference", f"{level} interval", "Verdict"),
         tuple(_difference(d, two=two) for d in chosen[:MOST_ROWS]),
-        measured=tuple(_measured(ev, name) for name, ev in pairs),
     )
 
 
@@ -357,7 +333,6 @@ def _of_thresholds(found: ThresholdSelection) -> ResultSummary:
         ("Chosen for", "Threshold", "Elsewhere", f"{found.evaluation.sampling.level * 100:g}% interval"),
         tuple((objective_title(name), at, *_elsewhere(value, metric)) for name, at, metric, value in values),
         found.doubts[:MOST_FINDINGS],
-        (_measured(found.evaluation),),
     )
 
 
@@ -400,100 +375,3 @@ def markdown(summary: ResultSummary) -> str:
 
 def _piped(cells: Sequence[str]) -> str:
     return "| " + " | ".join(map(as_text, cells)) + " |"
-
-
-def slack(summary: ResultSummary) -> str:
-    """Return a summary in Slack's mrkdwn, which has no tables.
-
-    Examples
-    --------
-    >>> print(slack(ResultSummary("Finds 3 of 4 <b>.", "", ("Metric", "Estimate"), (("Recall", "75%"),))))
-    *Finds 3 of 4 &lt;b&gt;.*
-    • Recall: 75%
-    """
-    lines = [f"*{_slacked(summary.verdict)}*"]
-    lines += [_slacked(summary.about)] if summary.about else []
-    for name, *values in summary.rows:
-        first, rest = values[0], [value for value in values[1:] if value != "–"]
-        more = f" ({', '.join(map(_slacked, rest))})" if rest else ""
-        lines.append(f"• {_slacked(name)}: {_slacked(first)}{more}")
-    lines += [f":warning: {_slacked(caution)}" for caution in summary.cautions]
-    return "\n".join(lines)
-
-
-def _slacked(text: str) -> str:
-    plain = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"[*_~`]", lambda mark: f"\u200b{mark.group()}\u200b", plain)
-
-
-_TEX = {
-    **{char: f"\\{char}" for char in "&%$#_{}"},
-    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"−": "$-$", "≥": r"$\geq$", "≤": r"$\leq$", "<": "$<$", ">": "$>$", "–": "--", "“": "``", "”": "''"},
-}
-
-
-def latex(summary: ResultSummary) -> str:
-    r"""Return a summary as a LaTeX table, for the package booktabs; the verdict is its caption.
-
-    Examples
-    --------
-    >>> short = ResultSummary("Finds 75%.", "", ("Metric", "Estimate"), (("Recall", "75%"),))
-    >>> print(latex(short).splitlines()[2])
-    \caption{Finds 75\%.}
-    """
-    columns = "l" + "r" * (len(summary.heads) - 1)
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_texed(summary.verdict)}}}"]
-    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _ampersands(summary.heads), r"\midrule"]
-    lines += [*map(_ampersands, summary.rows), r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"% {printable(caution)}" for caution in summary.cautions]
-    return "\n".join([*lines, r"\end{table}"])
-
-
-def _ampersands(cells: Sequence[str]) -> str:
-    return " & ".join(map(_texed, cells)) + r" \\"
-
-
-def _texed(text: str) -> str:
-    return "".join(_TEX.get(char, char) for char in " ".join(printable(text).split()))
-
-
-def card(summary: ResultSummary) -> str:
-    """Return a summary as a Hugging Face model card: metadata with a `model-index`, then Markdown.
-
-    Texts are written as JSON, which is YAML.
-
-    Examples
-    --------
-    >>> measured = CardEntry("nb", "sms", "other", (("recall", "Recall", 0.75),))
-    >>> made = card(ResultSummary("Finds 3 of 4.", "", ("Metric",), (), (), (measured,)))
-    >>> made.splitlines()[:3]
-    ['---', 'model-index:', '- name: "nb"']
-    """
-    lines = ["---", "model-index:"] if summary.measured else []
-    for one in summary.measured:
-        lines += [f"- name: {_quoted(one.name)}", "  results:", "  - task:", f"      type: {one.task}"]
-        lines += [
-            "    dataset:",
-            f"      name: {_quoted(one.dataset)}",
-            f"      type: {_quoted(slug(one.dataset))}",
-        ]
-        lines += ["    metrics:"]
-        for name, shown, value in one.values:
-            lines += [f"    - type: {name}", f"      name: {_quoted(shown)}", f"      value: {value!r}"]
-    lines += ["---", ""] if summary.measured else []
-    body = ["# Evaluation", "", markdown(summary)]
-    return "\n".join([*lines, *body])
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(printable(text), ensure_ascii=False)
-
-
-FORMS: Mapping[str, Callable[[ResultSummary], str]] = {
-    "md": markdown,
-    "slack": slack,
-    "tex": latex,
-    "card": card,
-}
-"""Ways to write a summary, by the name of the option."""

@@ -114,27 +114,22 @@ def _delivered(of: Any, name: str, html: str) -> Deliverable[Any]:
     return Deliverable(of, name, lambda: html, nothing)
 
 
-def evaluation_document(
-    ev: Evaluation, checklist: str | None = None, notes: str = ""
-) -> Deliverable[Evaluation]:
+def evaluation_document(ev: Evaluation, notes: str = "") -> Deliverable[Evaluation]:
     """Return the report of an evaluation.
 
     Parameters
     ----------
     ev : Evaluation
-    checklist : str, optional
-        ``tripod-ai``.
     notes : str
         Markdown, a section of its own.
     """
-    options = {name: text for name, text in (("checklist", checklist), ("notes", notes)) if text}
 
     def make(page: str, prefix: str) -> tuple[Payload, Any]:
         drawn, verdict = evaluation_figures(ev), headline(ev).text
-        made = payload(ev, page, drawn, verdict=verdict, version=__version__, prefix=prefix, options=options)
+        made = payload(ev, page, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes)
         return made, partial(folder_files, ev, page, drawn)
 
-    return Deliverable(ev, PAGE, partial(render, ev, checklist=checklist, notes=notes), make)
+    return Deliverable(ev, PAGE, partial(render, ev, notes=notes), make)
 
 
 def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
@@ -555,7 +550,7 @@ def deliver_evaluation(
     tags: Mapping[str, str] = MappingProxyType({}),
 ) -> Delivered[Evaluation]:
     """Deliver the report of an evaluation of an item."""
-    document = evaluation_document(ev, request.checklist, request.notes)
+    document = evaluation_document(ev, request.notes)
     key = ev.provenance.run_id or ev.provenance.sha256
     read = files_read(request, [item])
     return deliver(

@@ -94,7 +94,7 @@ class Request(PageRequest):
         Operating points that are evaluated beside: those that rules name.
     label_names : tuple of (label, name)
         What people call a label, wherever a person reads it.
-    unit, no_examples, checklist
+    unit, no_examples
         How the page looks.
     engine : {"auto", "memory", "stream", "spark"}
         What counts the rows: all of them in memory, batch by batch, or where a Spark table is.
@@ -123,7 +123,6 @@ class Request(PageRequest):
     points: tuple[str, ...] = ()
     unit: tuple[str, str] = ("case", "cases")
     no_examples: bool = False
-    checklist: str | None = None
     label_names: tuple[tuple[str, str], ...] = ()
     engine: Engine = "memory"
     approximate: bool = False

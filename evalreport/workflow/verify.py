@@ -93,11 +93,11 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     sink = sink_in(item.opened, _run_id(item), where, repair=True)
     (evaluation,) = (checked for checked in found if checked.part == "evaluation")
     kept = _kept(item, evaluation)
-    document = evaluation_document(kept, request.checklist, request.notes) if kept is not None else None
+    document = evaluation_document(kept, request.notes) if kept is not None else None
     made = None if document is None else document.payload(where.prefix, False)
     if made is None or made.digest != evaluation.digest:
         ev, _ = item.evaluate(request)
-        made = evaluation_document(ev, request.checklist, request.notes).payload(where.prefix, False)
+        made = evaluation_document(ev, request.notes).payload(where.prefix, False)
     sink.log(made)
     return Verified(item, found, _checked(item), repair)
 

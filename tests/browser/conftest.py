@@ -83,7 +83,7 @@ def page_of(kind: str) -> str:
     if kind == "folds":
         return render(of_folds())
     ev = evaluation(multiclass(77, 1500)) if kind == "many" else made(kind)
-    return render(ev, checklist="tripod-ai")
+    return render(ev)
 
 
 def chromium() -> str | None:

@@ -147,7 +147,7 @@ def test_print_unrolls_tables_and_leaves_folded_what_is_folded(opened: Open) -> 
     pdf = page.pdf(format="A4")
     assert pdf.startswith(b"%PDF")
     assert len(pdf) > 50_000
-    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 5  # with the checklist
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 5
     assert page.locator("#classes-table tbody tr >> visible=true").count() == 30
     assert page.get_by_text("The first 30 of 77 are printed").is_visible()
     assert page.locator("details:not([open], .kin, .t *) >> visible=true").count() == 0

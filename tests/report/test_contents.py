@@ -225,7 +225,7 @@ def test_the_digest_is_of_what_is_said_not_of_when() -> None:
         made(ev, verdict="Another."),
         made(ev, version="0.2.0"),
         made(ev, prefix="test/"),
-        made(ev, options={"checklist": "tripod-ai"}),
+        made(ev, notes="Not for triage."),
     ]
     assert len({what.digest for what in (made(ev), *changed)}) == 1 + len(changed)
 

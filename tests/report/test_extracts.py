@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def page(request: pytest.FixtureRequest) -> str:
     if request.param == "comparison":
         return render(several("binary-slices", 3))
-    return render(made(request.param), checklist="tripod-ai")
+    return render(made(request.param))
 
 
 def test_every_figure_and_table_of_a_page_is_a_file(page: str) -> None:

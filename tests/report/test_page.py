@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from evalreport import __version__
-from evalreport.core.errors import UsageError
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
@@ -37,7 +36,7 @@ def tree(page: str) -> Any:
 @cache
 def page_of(kind: str) -> str:
     """The page of a kind, with all that it may have."""
-    return render(made(kind), checklist="tripod-ai")
+    return render(made(kind))
 
 
 @cache
@@ -77,7 +76,7 @@ def test_every_kind_has_a_page(kind: str) -> None:
 def test_the_page_of_the_json_is_the_page(kind: str) -> None:
     ev = made(kind)
     for same in (ev, Evaluation.from_json(ev.to_json())):
-        assert render(same, checklist="tripod-ai") == page_of(kind)
+        assert render(same) == page_of(kind)
 
 
 @pytest.mark.parametrize("kind", ["binary-slices", "twenty", "multilabel", "text"])
@@ -225,11 +224,6 @@ def test_examples_can_be_withheld() -> None:
     page = render(ev)
     assert "Examples are withheld." in page
     assert "note 1" not in page
-
-
-def test_an_unknown_checklist_is_named() -> None:
-    with pytest.raises(UsageError, match="no checklist 'tripod'"):
-        render(made("binary"), checklist="tripod")
 
 
 def test_titles() -> None:

@@ -111,7 +111,7 @@ def made_pages(
         facts = replace(facts, against=reference.digest)
     if not task.stored:
         page, data, _, rows = paths_of(task.stem)
-        html = render(ev, checklist=request.checklist, notes=request.notes)
+        html = render(ev, notes=request.notes)
         files |= {page: html.encode(), data: ev.to_json().encode(), rows: parts}
     return MadePages(facts, files | {paths_of(task.stem)[2]: dumps(facts).encode()})
 

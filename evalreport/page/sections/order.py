@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from evalreport.core.errors import UsageError, nearest
 from evalreport.core.extensions import added
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
@@ -13,7 +12,6 @@ from evalreport.page.elements import Section
 from evalreport.page.sections import (
     appendix,
     calibration,
-    checklist,
     classes,
     confusions,
     coverage_cutoff,
@@ -63,23 +61,9 @@ LAST: tuple[Panel, ...] = (
     appendix.metrics_section,
     appendix.provenance_section,
 )
-CHECKLISTS: Mapping[str, Panel] = {"tripod-ai": checklist.checklist_section}
 
 
-def sections(ev: Evaluation, checklist_name: str | None = None) -> tuple[Section, ...]:
-    """Return the sections of a page in order.
-
-    Raises
-    ------
-    UsageError
-        No such checklist.
-    """
-    last = LAST
-    if checklist_name is not None:
-        if checklist_name not in CHECKLISTS:
-            raise UsageError(
-                f"there is no checklist {checklist_name!r}", fix=nearest(checklist_name, CHECKLISTS)
-            )
-        last = (LAST[0], CHECKLISTS[checklist_name], *LAST[1:])
-    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *added("sections"), *last))
+def sections(ev: Evaluation) -> tuple[Section, ...]:
+    """Return the sections of a page in order."""
+    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *added("sections"), *LAST))
     return tuple(section for section in made if section is not None)
