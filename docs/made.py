@@ -44,10 +44,10 @@ def plain(text: str) -> str:
 
 def commands() -> Iterator[tuple[str, click.Command]]:
     """Every command with its words, those below `sweep` as well."""
-    from evalreport.cli import COMMANDS, group
+    from evalreport.cli import group
 
     ctx = click.Context(group, info_name="evalreport")
-    for name in COMMANDS:
+    for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         assert command is not None
         inner = command.commands if isinstance(command, click.Group) else {}

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.cli import COMMANDS, group
+from evalreport.cli import group
 from evalreport.cli.settings import load
 from tests.cli.running import run
 
@@ -28,6 +28,7 @@ PAGES = {
     for path in sorted((ROOT / "docs").rglob("*.md"))
     if not MADE & set(path.parts)
 }
+COMMANDS = group.list_commands(click.Context(group))
 TOLD = "\n".join([README, *PAGES.values()])
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 SPOKEN = (

@@ -21,6 +21,7 @@ from evalreport.cli.options import global_options, write_examples
 from evalreport.cli.stdio import forget, ready, stopped_as_interrupted
 from evalreport.cli.streams import Pulse
 from evalreport.core.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
+from evalreport.core.extensions import Extension, extensions
 from evalreport.core.progress import listening
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -33,12 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Write the HTML report of a run or a file; a file touches no server.",
     ),
     "compare": ("evalreport.cli.compare", "Two or more runs or files side by side, with paired intervals."),
-    "site": (
-        "evalreport.features.site.cli",
-        "An experiment as a static site: leaderboard, reports, comparisons.",
-    ),
     "sweep": ("evalreport.cli.sweep", "Thresholds, an Optuna study, or the child runs of a sweep."),
-    "check": ("evalreport.features.gate.cli", "Data and results against rules; for CI."),
     "plan": (
         "evalreport.cli.plan",
         "How many rows give an interval of a width, or demonstrate a difference.",
@@ -47,21 +43,28 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("evalreport.cli.config", "Show the settings in effect and where each comes from."),
     "completion": ("evalreport.cli.completion", "Print a shell completion script."),
 }
-"""Command to its module (with an attribute `command`) and its line in the help."""
+"""Command of the core to its module (with an attribute `command`) and its line in the help."""
+
+
+def added_commands() -> dict[str, Extension]:
+    """Return the commands that features add, by name: at the point "commands" each is a `click.Command`."""
+    return {one.name: one for one in extensions("commands") if one.name not in COMMANDS}
 
 
 class LazyGroup(click.Group):
     """Loads a command's module when the command is asked for, not before."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of the documentation."""
-        return list(COMMANDS)
+        """Return the commands in the order of the documentation, those of installed features last."""
+        return [*COMMANDS, *(name for name, one in added_commands().items() if one.is_installed)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return a command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        command: click.Command | None = None
+        if cmd_name in COMMANDS:
+            command = import_module(COMMANDS[cmd_name][0]).command
+        elif cmd_name in added_commands():
+            command = added_commands()[cmd_name].load()
         return command
 
     def resolve_command(
@@ -69,14 +72,17 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command when there is none of that name."""
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            raise UsageError(f"no such command: {name}", fix=nearest(name, COMMANDS))
+        if name not in COMMANDS and name not in added_commands() and not name.startswith("-"):
+            raise UsageError(f"no such command: {name}", fix=nearest(name, self.list_commands(ctx)))
+        ctx.ensure_object(Console).command = name
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            lines = {name: text for name, (_, text) in COMMANDS.items()}
+            lines |= {name: one.help for name, one in added_commands().items() if one.is_installed}
+            formatter.write_dl([*lines.items()])
         write_examples("group", formatter)
 
 

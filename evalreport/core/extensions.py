@@ -2,21 +2,25 @@
 
 The core asks for what is added at a point; it does not know who adds it. Features of this package are in
 `evalreport.features.TABLE`; other packages add theirs through the entry-point group ``evalreport.features``,
-whose entries are mappings of the same form: point to name to ``module:attribute``.
+whose entries are mappings of the same form: point to name to ``module:attribute``, or to that and a line
+for the help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from evalreport.core.errors import UsageError
 
+Table: TypeAlias = Mapping[str, Mapping[str, str | tuple[str, str]]]
+"""What one feature adds: point to name to ``module:attribute``, or to that and a line for the help."""
 GROUP: Final = "evalreport.features"
 """The module with the table of our own features, and the entry-point group of other packages."""
 POINTS: Final = (
@@ -47,11 +51,14 @@ class Extension:
         Name of what is added, such as that of a command.
     path : str
         ``module:attribute``.
+    help : str
+        Of a command, its line in ``evalreport --help``, for which it is not imported.
     """
 
     feature: str
     name: str
     path: str
+    help: str = ""
 
     @property
     def is_installed(self) -> bool:
@@ -67,7 +74,7 @@ class Extension:
         Raises
         ------
         UsageError
-            The feature is not installed.
+            The feature is not installed, or its module does not have the object.
         """
         if not self.is_installed:
             raise UsageError(
@@ -76,7 +83,18 @@ class Extension:
                 fix="install the whole of evalreport again: pip install --force-reinstall evalreport",
             )
         module, _, attribute = self.path.partition(":")
-        return getattr(import_module(module), attribute)
+        try:
+            return getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            raise _not_loaded(self.feature, self.path, error) from error
+
+
+def _not_loaded(feature: str, where: str, error: Exception) -> UsageError:
+    return UsageError(
+        f"the feature {feature} cannot be loaded: {error}",
+        where=where,
+        fix="install or update the package that adds it, or uninstall that package",
+    )
 
 
 @cache
@@ -96,9 +114,9 @@ def extensions(point: str) -> tuple[Extension, ...]:
     if point not in POINTS:
         raise ValueError(f"there is no extension point {point!r}")
     return tuple(
-        Extension(feature, name, path)
-        for feature, added in _tables()
-        for name, path in added.get(point, {}).items()
+        Extension(feature, name, *((entry,) if isinstance(entry, str) else entry))
+        for feature, table in _tables()
+        for name, entry in table.get(point, {}).items()
     )
 
 
@@ -125,8 +143,25 @@ def extension(point: str, name: str) -> Any:
     )
 
 
-def _tables() -> Iterator[tuple[str, Mapping[str, Mapping[str, str]]]]:
-    if find_spec(GROUP) is not None:
-        yield from import_module(GROUP).TABLE.items()
+@cache
+def _tables() -> tuple[tuple[str, Table], ...]:
+    """Return each feature with what it adds, ours first."""
+    ours = import_module(GROUP).TABLE if find_spec(GROUP) is not None else {}
+    return (*ours.items(), *_tables_of_other_packages())
+
+
+def _tables_of_other_packages() -> list[tuple[str, Table]]:
+    """Read the entry points, where a package has any: their library costs half of `evalreport --help`."""
+    heading = f"[{GROUP}]".encode()
+    files = (file for folder in sys.path for file in Path(folder).glob("*-info/entry_points.txt"))
+    if not any(heading in file.read_bytes() for file in files):
+        return []
+    from importlib.metadata import entry_points
+
+    found = []
     for entry in entry_points(group=GROUP):
-        yield entry.name, entry.load()
+        try:
+            found.append((entry.name, entry.load()))
+        except (ImportError, AttributeError) as error:
+            raise _not_loaded(entry.name, entry.value, error) from error
+    return found

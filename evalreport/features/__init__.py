@@ -9,9 +9,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-TABLE: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {
-    "gate": {"commands": {"check": "evalreport.features.gate.cli:command"}},
-    "site": {"commands": {"site": "evalreport.features.site.cli:command"}},
+from evalreport.core.extensions import Table
+
+TABLE: Final[Mapping[str, Table]] = {
+    "gate": {
+        "commands": {
+            "check": ("evalreport.features.gate.cli:command", "Data and results against rules; for CI."),
+        },
+    },
+    "site": {
+        "commands": {
+            "site": (
+                "evalreport.features.site.cli:command",
+                "An experiment as a static site: leaderboard, reports, comparisons.",
+            ),
+        },
+    },
     "systems": {},
     "studies": {},
     "text_labels": {
