@@ -138,7 +138,7 @@ def favourite_labels(ev: Evaluation) -> Told | None:
         return None
     chosen.sort(key=lambda margin: -margin.excess)
     share, part = sum(m.predicted for m in chosen) / made, sum(m.support for m in chosen) / due
-    spread = {name: value(ev, name) for name in ("effective_labels_predicted", "effective_labels_true")}
+    varied = _effective_labels([m.predicted for m in known]), _effective_labels([m.support for m in known])
     claim = "{top:label} {alone}is predicted {predicted:count} {predicted:time|times} for {support:examples}"
     if len(chosen) > 1:
         claim = (
@@ -146,9 +146,7 @@ def favourite_labels(ev: Evaluation) -> Told | None:
             + claim
         )
     claim += "."
-    if (spread["effective_labels_predicted"] or math.inf) < LESS_VARIED * (
-        spread["effective_labels_true"] or 0
-    ):
+    if ev.task == "multiclass" and varied[0] < LESS_VARIED * varied[1]:
         claim += (
             " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as "
             "{effective_labels_true:tenths}."
@@ -163,10 +161,17 @@ def favourite_labels(ev: Evaluation) -> Told | None:
             "alone": "alone " if len(chosen) > 1 else "",
             "predicted": chosen[0].predicted,
             "support": chosen[0].support,
-            **spread,
+            "effective_labels_predicted": varied[0],
+            "effective_labels_true": varied[1],
         },
         severity="error" if share - part > ABSORBED and not _known(ev, chosen) else "caution",
     )
+
+
+def _effective_labels(rows: Sequence[float]) -> float:
+    """How many equally frequent labels are as varied: exp(entropy) (Hill 1973, Ecology 54:427, order 1)."""
+    part = np.array([number for number in rows if number > 0]) / sum(rows)
+    return float(np.exp(-(part * np.log(part)).sum()))
 
 
 def _known(ev: Evaluation, chosen: Sequence[Margin]) -> bool:

@@ -11,7 +11,6 @@ from evalreport.intervals.bootstrap import count_bounds
 from evalreport.intervals.calibration import STATISTICS, gap_limits, smooth_gap_limits, too_little
 from evalreport.intervals.curve_points import CROSSINGS, RocDraws, crossing_generator, ks_limits
 from evalreport.intervals.distributions import t_quantile
-from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.proportions import wilson
 from evalreport.intervals.roc_auc import auc_limits, separated_limit
 from evalreport.intervals.settings import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
@@ -31,9 +30,7 @@ from evalreport.metrics.record import (
     CountDraws,
     CurvePoint,
     DeLong,
-    Isotonic,
     Metric,
-    MostFrequent,
     OfPrevalence,
     Proportion,
     SmoothGaps,
@@ -63,8 +60,6 @@ BINNED: dict[tuple[str, bool], Callable[[ScoreTable], tuple[Array, Array, Array]
     ("score", True): _from_base,
 }
 """By the kind of bins, and whether their gaps are those of the prevalence."""
-OVERFIT = "an isotonic fit is too good on its own rows, by how much is not known"
-"""Why parts of a score under isotonic recalibration have no interval."""
 SHARED, DISTINCT = 5, 1000
 """Rows per distinct score that sums over distinct scores need for an interval at least, and distinct scores
 at most: with a row or two to each they say nothing but how many scores there are."""
@@ -107,37 +102,10 @@ def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Samp
     >>> count_limits([find("f1", "binary")], BinaryCounts(40, 10, 10, 40), Sampling())["f1"].method
     'dirichlet'
     """
-    drawn = [metric for metric in metrics if isinstance(metric.strategy, CountDraws)]
-    limits = {
+    return {
         name: Limits(float(low), float(high), "dirichlet", float(error))
-        for name, (low, high, error) in count_bounds(drawn, counts, sampling).items()
+        for name, (low, high, error) in count_bounds(metrics, counts, sampling).items()
     }
-    right, support = np.array([counts.tn, counts.tp]), np.array([counts.negatives, counts.positives])
-    for metric in metrics:
-        if isinstance(metric.strategy, MostFrequent):
-            limits[metric.name] = class_majority(metric.strategy, right, support, support, sampling)
-    return limits
-
-
-def class_majority(
-    frequent: MostFrequent, right: Array, support: Array, predicted: Array, sampling: Sampling
-) -> Limits:
-    """Return the limits of a metric that the most frequent class decides.
-
-    Parameters
-    ----------
-    frequent : MostFrequent
-    right, support, predicted : float64 arrays of shape (K,)
-        Right answers, true examples and predictions of each class.
-
-    Examples
-    --------
-    >>> counts = np.array([40.0, 45.0]), np.array([50.0, 50.0]), np.array([45.0, 55.0])
-    >>> round(class_majority(MostFrequent(), *counts, sampling=Sampling()).high, 3)
-    0.596
-    """
-    low, high = majority_limits(frequent, right, support, predicted, sampling)
-    return Limits(float(low), float(high), "score of each class")
 
 
 def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits:
@@ -186,10 +154,8 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
             limits = _uncertainty_limits(table, sampling)
         case CalibrationGaps() as gaps:
             limits = _gap_limits(gaps, value, tables, sampling)
-        case SmoothGaps() as smooth:
-            limits = _smooth_limits(smooth, value, table, sampling)
-        case Isotonic():
-            limits = no_limits(OVERFIT)
+        case SmoothGaps():
+            limits = _smooth_limits(value, table, sampling)
         case CurvePoint() as point:
             limits = _crossing_limits(point, tables, sampling)
         case _:
@@ -249,11 +215,11 @@ def _doubt(table: ScoreTable) -> Array:
     return sums(np.cumsum(place), variance, len(cuts) + 1)
 
 
-def _smooth_limits(gaps: SmoothGaps, value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+def _smooth_limits(value: float, table: ScoreTable, sampling: Sampling) -> Limits:
     reason = too_little(table.smooth, min(table.positives, table.negatives))
     if table.smooth is None or reason is not None:
         return no_limits(reason or "")
-    return Limits(*smooth_gap_limits(gaps, value, table.smooth, sampling), "test inversion")
+    return Limits(*smooth_gap_limits(value, table.smooth, sampling), "test inversion")
 
 
 def _crossing_limits(point: CurvePoint, tables: Tables, sampling: Sampling) -> Limits:
@@ -310,8 +276,8 @@ def binary_limits(
     values : mapping from their names to their values
     summary : Summary
     """
-    counts = [metric for metric in metrics if isinstance(metric.strategy, CountDraws | MostFrequent)]
-    limits = count_limits(counts, decided_counts(summary), sampling) if counts else {}
+    counts = [metric for metric in metrics if isinstance(metric.strategy, CountDraws)]
+    limits = count_limits(counts, view(summary, "counts"), sampling) if counts else {}
     tables = Tables(view(summary, "scores"))
     for metric in metrics:
         if isinstance(metric.strategy, Proportion):
@@ -319,11 +285,3 @@ def binary_limits(
         elif metric.reads == "scores":
             limits[metric.name] = table_limits(metric, values[metric.name], tables, sampling)
     return limits
-
-
-def decided_counts(summary: Summary) -> BinaryCounts:
-    """Return the counts; where nothing decides, those of the truth alone, as if every answer were right."""
-    if summary.counts is not None:
-        return view(summary, "counts")  # type: ignore[no-any-return]
-    table: ScoreTable = view(summary, "scores")
-    return BinaryCounts(table.positives, 0.0, 0.0, table.negatives)

@@ -42,8 +42,8 @@ from evalreport.intervals.calibration_noise import (
 from evalreport.intervals.distributions import NORMAL, normal_quantile, tails_near_end
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.multiclass import with_gaps
-from evalreport.metrics.record import ClassGaps, SmoothGaps, view
-from evalreport.statistics.calibration_fits import RIDGE, SmoothCurve, reaching
+from evalreport.metrics.record import ClassGaps, view
+from evalreport.statistics.calibration_fits import RIDGE, SmoothCurve
 from evalreport.statistics.class_scores import BINS, ClassBins, LabelScores, bin_of
 from evalreport.statistics.confusion import Array, Places, centred, inner, run_starts
 from evalreport.statistics.summary import Summary
@@ -84,7 +84,7 @@ def gap_limits(
         Rows, summed probability and positives of each bin.
     value : float
         The calibration error.
-    statistic : `mean_gap`, `mean_square` or `greatest_gap`
+    statistic : `mean_gap` or `mean_square`
     noise : float64 array of shape (bins,), optional
         Standard deviation of the summed gap of each bin; binomial by default. Its ratio to the binomial is
         taken to be the same for every factor.
@@ -114,7 +114,7 @@ def gap_limits(
     weight, probability, positives = (part[held] for part in bins)
     gaps, certain = probability - positives, CERTAIN if noise is not None else 0.0
     rows = weight if rows is None else rows[held]
-    share, nearest = rows / weight, statistic is greatest_gap and rows is not weight
+    share = rows / weight
     spread = binomial_noise(rows, positives * share, probability * share, certain) / share
     design = np.ones(len(weight)) if noise is None else noise[held] / spread
     if doubt is not None:
@@ -123,21 +123,17 @@ def gap_limits(
     normal, follow = independent(len(weight), sampling) if draws is None else (draws[:, held], None)
     noisy = Noise(weight, probability, design, normal, certain, follow, rows)
     factors = factors_up(float(statistic(design * spread, weight)), value)
-    if statistic is greatest_gap:
-        here, moved = None, np.zeros(len(normal))
-    else:
-        here = noisy.about(gaps[None], statistic)[0]
-        if between is None:
-            between = _between(gaps, weight, share, here, error, squared=statistic is mean_square)
-        moved = between * beside(len(normal), sampling)
+    here = noisy.about(gaps[None], statistic)[0]
+    if between is None:
+        between = _between(gaps, weight, share, here, error, squared=statistic is mean_square)
+    moved = between * beside(len(normal), sampling)
 
     def ends(pattern: Array) -> tuple[float, float]:
         def drawn(place: Places) -> Array:
             f = factors[place, None]
-            return noisy.about(_scaled(f, pattern, weight, nearest=nearest), statistic) + f * moved
+            return noisy.about(f * pattern, statistic) + f * moved
 
-        truths = statistic(_scaled(factors[:, None], pattern, weight, nearest=nearest), weight)
-        return inversion.between(drawn, truths)
+        return inversion.between(drawn, statistic(factors[:, None] * pattern, weight))
 
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
@@ -148,8 +144,8 @@ def gap_limits(
         low = min(low, ends(concentrated(gaps, design * spread))[0])
     if several and value:
         low += _by_noise(gaps, design * spread) * (ends(_as_doubt(gaps, design * spread))[0] - low)
-    far = (low, high) if here is None else _far(low, high, value, here + moved, sampling)
-    return min(far[0], value), max(far[1], value, least)
+    low, high = _far(low, high, value, here + moved, sampling)
+    return min(low, value), max(high, value, least)
 
 
 def factors_up(noise: float, value: float) -> Array:
@@ -192,22 +188,6 @@ def _as_doubt(gaps: Array, noise: Array) -> Array:
     found = gaps * np.sqrt(off / (off + 1))
     size = float(np.abs(found).sum())
     return np.asarray(found * (float(np.abs(gaps).sum()) / size)) if size else gaps
-
-
-def _scaled(factor: Array, gaps: Array, weight: Array, *, nearest: bool) -> Array:
-    """Gaps of which each is a multiple of the one seen, or the greatest is and the others lie next to them.
-
-    Which bin is the furthest off is uncertain: those that are further off than the greatest may be are
-    about as far off as it, and the others as far as they are seen. With all gaps scaled alike, limits of
-    weighted rows, several of whose bins were about as far off, were missed on both sides, by 10% together.
-    Of rows of one weight it would be the other way round: of bins of a row or two 99% would be held.
-    """
-    if not nearest:
-        return np.asarray(factor * gaps)
-    size = np.abs(gaps) / weight
-    greatest = factor * size.max()
-    found: Array = np.sign(gaps) * weight * np.where(size == size.max(), greatest, np.minimum(size, greatest))
-    return found
 
 
 def _far(low: float, high: float, value: float, here: Array, sampling: Sampling) -> tuple[float, float]:
@@ -355,13 +335,7 @@ def mean_square(gaps: Array, weight: Array) -> Array:
     return total
 
 
-def greatest_gap(gaps: Array, weight: Array) -> Array:
-    """Return the maximum calibration error."""
-    greatest: Array = (np.abs(gaps) / weight).max(axis=-1)
-    return greatest
-
-
-STATISTICS: dict[str, Statistic] = {"mean": mean_gap, "square": mean_square, "greatest": greatest_gap}
+STATISTICS: dict[str, Statistic] = {"mean": mean_gap, "square": mean_square}
 """What may be made of gaps, by its name in a record."""
 
 
@@ -486,20 +460,18 @@ EVENTS = 20
 """Rows of the rarer class that an interval needs at least: with ten of 200 it held the truth 82 to 96%."""
 INFORMATION = 5.0
 """Doubt, Σ p (1 - p) of the fit, that an interval needs at least, in rows: four coefficients are known to
-it. Of 200 rows whose classes hardly overlap (2 worth) intervals of E50 and E90 held the truth 74 and 84%."""
-DRAWS, MEAN_DRAWS = 500, 1000
-"""Draws of the coefficients for a quantile of gaps, whose ends a hundred or two do not tell, and for their
-mean: with 500 its lower limit of scores in ten steps was too high in 1% of samples more."""
+it. Of 200 rows whose classes hardly overlap (2 worth) intervals of quantiles of the gaps held the truth in 74
+and 84%."""
+SMOOTH_DRAWS = 1000
+"""Draws of the coefficients: with 500 the lower limit of scores in ten steps was too high in 1% of samples
+more."""
 EVEN = 16
 """Draws of which one length stands for: it is from the longest that limits are told, and of 500 as they come
 the end of the mean gap of scores in ten steps lay 2 to 4% too near."""
 GROUPS = 45
-"""Groups of neighbouring scores in which gaps are drawn: the curve bends twice, and is straight in each. The
-half and nine tenths of so many lie in the middle of one; of 40 a quantile of groups is below that of rows."""
+"""Groups of neighbouring scores in which gaps are drawn: the curve bends twice, and is straight in each."""
 CELLS = 8
 """Parts of a group within which one score stands for all where what rows tell is summed."""
-LAST = 63
-"""Bits that hold a group, of which there are no more."""
 
 MeanError: TypeAlias = Callable[[Callable[[Array], Array]], float]
 
@@ -520,18 +492,16 @@ def too_little(curve: SmoothCurve | None, fewest: float) -> str | None:
 
 
 def smooth_gap_limits(
-    gaps: SmoothGaps,
     value: float,
     curve: SmoothCurve,
     sampling: Sampling,
     root: Array | None = None,
     mean_error: MeanError | None = None,
 ) -> tuple[float, float]:
-    """Return the limits of a mean or a quantile of the gaps between probability and smooth curve.
+    """Return the limits of the mean gap between probability and smooth curve.
 
     Parameters
     ----------
-    gaps : SmoothGaps
     value : float
     curve : SmoothCurve
     root : float64 array of shape (k, m), optional
@@ -545,39 +515,39 @@ def smooth_gap_limits(
     >>> from evalreport.statistics.score_table import ScoreTable
     >>> scores = np.linspace(0.05, 0.95, 19)
     >>> curve = ScoreTable(scores, 20 * scores, 20 * (1 - scores)).smooth
-    >>> limits = smooth_gap_limits(SmoothGaps(), 0.0, curve, Sampling())
+    >>> limits = smooth_gap_limits(0.0, curve, Sampling())
     >>> limits[0], bool(0.02 < limits[1] < 0.1)
     (0.0, True)
     """
-    starts, statistic = _groups(curve, GROUPS), _statistic(gaps)
+    starts = _groups(curve, GROUPS)
     weight = np.add.reduceat(curve.weight, starts)
     said = np.add.reduceat(curve.weight * curve.scores, starts)
     seen = np.add.reduceat(curve.weight * (curve.scores - curve.fitted), starts)
     moved = cache(_moves(curve, starts, root))
     size = (curve.root if root is None else root).shape[1]
-    normal = _normals(size, MEAN_DRAWS if gaps.quantile is None else DRAWS, sampling)
+    normal = _normals(size, SMOOTH_DRAWS, sampling)
 
     def drawn(pattern: Array, factor: float) -> Array:
         found = normal @ moved(factor).T
         found += factor * pattern
         return np.clip(found, said - weight, said, out=found)
 
-    here, beyond = statistic(drawn(seen, 1.0), weight), drawn(seen, 0.0).sum(axis=1)
+    here, beyond = mean_gap(drawn(seen, 1.0), weight), drawn(seen, 0.0).sum(axis=1)
     noise = np.sqrt((moved(1.0) ** 2).sum(axis=1))
-    factors = factors_up(float(statistic(noise, weight)), value)
+    factors = factors_up(float(mean_gap(noise, weight)), value)
     least = sampling.z * float(beyond.std()) / float(weight.sum())
-    around = _smooth_between(gaps, curve, mean_error or _of_rows(curve)) * beside(len(here), sampling)
+    between = (mean_error or _of_rows(curve))(lambda scores: np.abs(scores - curve.at(scores)))
+    around = between * beside(len(here), sampling)
     inversion = Inversion(value, sampling, near_end=True, least=least)
 
     def ends(pattern: Array) -> tuple[float, float]:
         def found(place: Places) -> Array:
-            return np.stack([statistic(drawn(pattern, f), weight) + f * around for f in factors[place]])
+            return np.stack([mean_gap(drawn(pattern, f), weight) + f * around for f in factors[place]])
 
-        return inversion.between(found, factors * statistic(pattern, weight))
+        return inversion.between(found, factors * mean_gap(pattern, weight))
 
     low, high = ends(seen)
-    if gaps.quantile is None:
-        low = min(low, ends(concentrated(seen, noise))[0])
+    low = min(low, ends(concentrated(seen, noise))[0])
     if root is not None:  # their noise need not follow the curve held to be true
         high = max(high, value + sampling.z * float((here + around).std()))
     return min(low, value), max(high, value, least)
@@ -602,7 +572,8 @@ def _moves(curve: SmoothCurve, starts: Places, root: Array | None) -> Callable[[
     """Return, from a factor of the gaps seen, how standard normal draws move the summed gap of each group.
 
     What rows tell of the coefficients depends on the curve held to be true. By what they tell of the one
-    fitted, E50 of 2,000 rows whose classes hardly overlap lay beyond its 95% in 16% of samples, so in 4%.
+    fitted, the median gap of 2,000 rows whose classes hardly overlap lay beyond its 95% in 16% of samples, so
+    in 4%.
     """
     cells = np.union1d(starts, _groups(curve, CELLS * GROUPS))
     weight = np.add.reduceat(curve.weight, cells)
@@ -624,43 +595,12 @@ def _doubt(curve: SmoothCurve) -> float:
     return float(curve.weight @ (curve.fitted * (1 - curve.fitted)))
 
 
-def _smooth_between(gaps: SmoothGaps, curve: SmoothCurve, mean_error: MeanError) -> float:
-    """Standard error that comes from which scores were drawn; of a quantile Woodruff's (1952)."""
-    quantile = gaps.quantile
-    if quantile is None:
-        return mean_error(lambda scores: np.abs(scores - curve.at(scores)))
-    limit = curve.gap(quantile)
-    reach = mean_error(lambda scores: (np.abs(scores - curve.at(scores)) <= limit).astype(np.float64))
-    low, high = reaching(*curve.gaps, np.clip([quantile - reach, quantile + reach], 0, 1))
-    return float(high - low) / 2
-
-
 def _of_rows(curve: SmoothCurve) -> MeanError:
     def mean_error(function: Callable[[Array], Array]) -> float:
         weight = curve.weight
         return math.sqrt(inner(weight, centred(function(curve.scores), weight) ** 2)) / float(weight.sum())
 
     return mean_error
-
-
-def _statistic(gaps: SmoothGaps) -> Statistic:
-    quantile = gaps.quantile
-    if quantile is None:
-        return mean_gap
-
-    def of_rows(gaps: Array, weight: Array) -> Array:
-        # The group in the last bits of its gap, 1e-14 of it: numbers sort in a third of an argsort's time.
-        words = np.ascontiguousarray(np.abs(gaps) / weight).view(np.uint64)
-        words &= ~np.uint64(LAST)
-        words |= np.arange(len(weight), dtype=np.uint64)
-        words.sort(axis=-1)
-        upto = weight[(words & np.uint64(LAST)).astype(np.intp)]
-        upto.cumsum(axis=-1, out=upto)
-        place = np.count_nonzero(upto < quantile * weight.sum() * (1 - 1e-9), axis=-1)
-        found: Array = np.take_along_axis(words, place[..., None], -1)[..., 0].view(np.float64)
-        return found
-
-    return of_rows
 
 
 def _groups(curve: SmoothCurve, many: int) -> Places:

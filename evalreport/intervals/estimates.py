@@ -92,12 +92,12 @@ def _limits(
     predictions: Predictions | None,
     sampling: Sampling,
 ) -> dict[str, Limits]:
-    limits = dict.fromkeys(values, no_limits("counts and settings estimate nothing"))
     if not sampling.intervals:
         return dict.fromkeys(values, no_limits(NOT_ASKED))
+    limits = {metric.name: no_limits(metric.no_interval or "") for metric in metrics}
     sure = [metric for metric in metrics if certain(metric, len(summary.space))]
     limits |= {metric.name: no_limits(ALWAYS_AMONG) for metric in sure}
-    asked = [metric for metric in metrics if metric.interval != "none" and metric not in sure]
+    asked = [metric for metric in metrics if metric.no_interval is None and metric not in sure]
     if summary.rows < FEWEST:
         return limits | {m.name: no_limits("an interval needs at least 2 rows") for m in asked}
     if predictions is not None and by_rows(predictions):

@@ -33,7 +33,7 @@ from evalreport.intervals.bootstrap import (
     posterior,
     table_replicates,
 )
-from evalreport.intervals.by_metric import OVERFIT, binned, decided_counts, too_few_share
+from evalreport.intervals.by_metric import binned, too_few_share
 from evalreport.intervals.calibration import (
     STATISTICS,
     class_gap_limits,
@@ -45,7 +45,6 @@ from evalreport.intervals.calibration import (
 from evalreport.intervals.calibration_noise import SMALLEST, binomial_noise
 from evalreport.intervals.curve_points import CROSSINGS, RocDraws, crossing_generator, flattery
 from evalreport.intervals.distributions import normal_quantile, t_quantile
-from evalreport.intervals.majority import greatest_limits, greatest_noise, majority_parts, replicated_noise
 from evalreport.intervals.missing_classes import area_error, seen, stage, staged_limits
 from evalreport.intervals.proportions import ROUNDING, score_limits
 from evalreport.intervals.row_influence import Counted
@@ -60,11 +59,8 @@ from evalreport.metrics.record import (
     CountDraws,
     CurvePoint,
     DeLong,
-    Evenness,
-    Isotonic,
     LabelAreas,
     Metric,
-    MostFrequent,
     SmoothGaps,
     view,
 )
@@ -219,7 +215,7 @@ class Ranked:
             ends = gap_limits(bins, value, STATISTICS[gaps.gap], sampling, noise * wide, draws, error)
         return Limits(*ends, self.units.method)
 
-    def smooth_limits(self, gaps: SmoothGaps, value: float, sampling: Sampling) -> Limits:
+    def smooth_limits(self, value: float, sampling: Sampling) -> Limits:
         """Return the limits of gaps from the smooth calibration curve, by the sandwich over units."""
         curve = self.table.smooth
         reason = too_little(curve, min(self.positive.sum(), (~self.positive).sum()))
@@ -235,7 +231,7 @@ class Ranked:
         def mean_error(function: Callable[[Array], Array]) -> float:
             return self._mean_error(function(scores)) * float(wide)
 
-        ends = smooth_gap_limits(gaps, value, curve, sampling, root, mean_error)
+        ends = smooth_gap_limits(value, curve, sampling, root, mean_error)
         return Limits(*ends, self.units.method)
 
     def _mean_error(self, values: Array) -> float:
@@ -261,7 +257,7 @@ def unsure(freedom: float) -> float:
     return (t_quantile(0.975, max(freedom, 1)) / normal_quantile(0.975)) ** 2
 
 
-Rough: TypeAlias = BestThreshold | CurvePoint | CalibrationGaps | SmoothGaps | Isotonic
+Rough: TypeAlias = BestThreshold | CurvePoint | CalibrationGaps | SmoothGaps
 """Strategies of what is not smooth in the rows."""
 
 
@@ -270,17 +266,15 @@ def ranked_limits(strategy: Rough, value: float, ranked: Ranked, sampling: Sampl
 
     Parameters
     ----------
-    strategy : BestThreshold, CurvePoint, CalibrationGaps, SmoothGaps or Isotonic
+    strategy : BestThreshold, CurvePoint, CalibrationGaps or SmoothGaps
     value : float
     ranked : Ranked
     sampling : Sampling
     """
     if isinstance(strategy, CalibrationGaps):
         return ranked.gap_limits(strategy, value, sampling)
-    if isinstance(strategy, Isotonic):
-        return no_limits(OVERFIT)
     if isinstance(strategy, SmoothGaps):
-        return ranked.smooth_limits(strategy, value, sampling)
+        return ranked.smooth_limits(value, sampling)
     if min(ranked.table.positives, ranked.table.negatives) <= 0:
         return no_limits("an interval needs positives and negatives")
     if isinstance(strategy, BestThreshold):
@@ -443,11 +437,9 @@ def resampled_limits(
 
 def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     match metric.strategy:
-        case MostFrequent() as frequent:
-            return _majority_limits(frequent, replicates, sampling)
         case ClassGaps() as gaps:
             return _class_gap_limits(gaps, value, replicates, sampling)
-        case BestThreshold() | CurvePoint() | CalibrationGaps() | SmoothGaps() | Isotonic() as rough:
+        case BestThreshold() | CurvePoint() | CalibrationGaps() | SmoothGaps() as rough:
             ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked
             return ranked_limits(rough, value, ranked, sampling)
         case DeLong() if len(replicates.ranked.table) == 1:
@@ -460,8 +452,9 @@ def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Samp
 
 def _drawn_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     """Limits of a function of the counts, which resamples tell where no cell is empty."""
-    found, counts = _replicated_limits(metric, value, replicates, sampling), _counts(replicates.summary)
-    if found.low is None or found.high is None or not isinstance(counts, BinaryCounts):
+    found: Limits = _replicated_limits(metric, value, replicates, sampling)
+    counts: BinaryCounts = view(replicates.summary, "counts")
+    if found.low is None or found.high is None:
         return found
     low, high = where_empty([metric], counts, replicates.units, sampling)[metric.name]
     return replace(found, low=float(np.fmin(found.low, low)), high=float(np.fmax(found.high, high)))
@@ -601,46 +594,12 @@ def interval(
     """
     quantile = t_quantile(sampling.upper, df)
     bounded = math.isfinite(metric.low) and math.isfinite(metric.high)
-    if (bounded and metric.interval not in ("delong", "ranking")) or isinstance(metric.strategy, Evenness):
+    if bounded and metric.interval not in ("delong", "ranking"):
         return spread_limits(metric, value, spread, quantile, max(trials, 1), units.method, units.labels)
     if spread.error == 0 and not bounded:
         return no_limits("all resamples have the same value")
     ends = transformed(metric, value, spread.error, quantile, max(trials, 2))
     return Limits(*ends, units.method, spread.error)
-
-
-def _majority_limits(frequent: MostFrequent, replicates: Replicates, sampling: Sampling) -> Limits:
-    right, support, predicted, total = _by_class(replicates.counts)
-    parts = majority_parts(frequent, right, support, predicted, total)
-    here = majority_parts(frequent, *_by_class(_counts(replicates.summary)))
-    units = replicates.units
-    errors = units.error(parts) * (t_quantile(sampling.upper, max(units.most_freedom, 1)) / sampling.z)
-    sign = -1.0 if frequent.gain else 1.0
-    bounds = (-1.0, 1.0) if frequent.gain else (0.0, 1.0)
-
-    def limits(level: float) -> tuple[Array, Array]:
-        return score_limits(sign * here, errors, units.size, normal_quantile((1 + level) / 2), bounds)
-
-    noise = replicated_noise(sign * parts, sampling)
-    seen = greatest_noise(sign * here, noise, errors, sampling.level)
-    low, high = (sign * float(end) for end in greatest_limits(limits, sampling.level, seen))
-    return Limits(min(low, high), max(low, high), units.method)
-
-
-def _counts(summary: Summary) -> BinaryCounts | Marginals:
-    if isinstance(summary.space, Binary):
-        return decided_counts(summary)
-    return view(summary, "counts")  # type: ignore[no-any-return]
-
-
-def _by_class(counts: BinaryCounts | Marginals) -> tuple[Array, Array, Array, Array]:
-    """Right answers, true examples, answers of each class on the last axis; and the total."""
-    if isinstance(counts, Marginals):
-        return counts.tp, counts.support, counts.predicted, np.asarray(counts.total)
-    right, support = (counts.tn, counts.tp), (counts.negatives, counts.positives)
-    predicted = (counts.cleared, counts.flagged)
-    stacked = [np.stack(np.broadcast_arrays(*pair), axis=-1) for pair in (right, support, predicted)]
-    return stacked[0], stacked[1], stacked[2], np.asarray(counts.total)
 
 
 def _class_gap_limits(gaps: ClassGaps, value: float, replicates: Replicates, sampling: Sampling) -> Limits:

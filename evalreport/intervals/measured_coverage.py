@@ -147,9 +147,6 @@ METHODS = {
     "1977)",
     "smoothed bootstrap by row": "the same from the counts of each label, and what rows vary together from "
     "their influence",
-    "score of each class": "limits of each class that may be the most frequent, the extreme of them, as "
-    "far below as the noise of several about equal puts the greatest above: of counts by their mid-P values, "
-    "of differences by normal draws (Andrews & Soares 2010; Romano, Shaikh & Wolf 2014)",
     "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log, "
     "of the area under one curve as a score interval; losses lend from the variance that the probabilities "
     "promise, averages of areas stand off as those of the classes do",

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from evalreport.core.result import Result, Undefined
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.bootstrap import Units, count_bounds
-from evalreport.intervals.by_metric import class_majority, proportion_limits, table_limits
+from evalreport.intervals.by_metric import proportion_limits, table_limits
 from evalreport.intervals.calibration import class_gap_limits
 from evalreport.intervals.class_averages import (
     AreaLimits,
@@ -29,7 +29,6 @@ from evalreport.intervals.class_averages import (
     spreads,
 )
 from evalreport.intervals.distributions import t_quantile
-from evalreport.intervals.evenness import evenness_limits
 from evalreport.intervals.grouped_rows import (
     Ranked,
     Replicates,
@@ -39,7 +38,6 @@ from evalreport.intervals.grouped_rows import (
     spread_errors,
     where_empty,
 )
-from evalreport.intervals.majority import majority_limits
 from evalreport.intervals.missing_classes import area_error, deviations, seen, stage, staged_limits
 from evalreport.intervals.proportions import score_limits, wilson
 from evalreport.intervals.row_influence import slopes
@@ -53,10 +51,8 @@ from evalreport.metrics.record import (
     ClassGaps,
     CountDraws,
     DeLong,
-    Evenness,
     LabelAreas,
     Metric,
-    MostFrequent,
     Proportion,
     RightAnswers,
     RowMean,
@@ -110,17 +106,9 @@ class AnalyticBounds:
         for name, (low, high, error) in count_bounds(drawn, counts, self.sampling).items():
             found[name] = (low, high, error, "dirichlet")
         for metric in metrics:
-            if isinstance(metric.strategy, MostFrequent):
-                found[metric.name] = self._majority(metric.strategy, counts)
-            elif isinstance(metric.strategy, Proportion):
+            if isinstance(metric.strategy, Proportion):
                 found[metric.name] = self._wilson(metric, counts, summary.weight)
         return found
-
-    def _majority(self, frequent: MostFrequent, counts: BinaryCounts) -> Bounds:
-        pairs = ((counts.tn, counts.tp), (counts.negatives, counts.positives))
-        right, support = (np.stack(np.broadcast_arrays(*pair), axis=-1) for pair in pairs)
-        low, high = majority_limits(frequent, right, support, support, self.sampling)
-        return low, high, np.full(len(low), np.nan), "score of each class"
 
     def _wilson(self, metric: Metric, counts: BinaryCounts, total: float) -> Bounds:
         values = np.asarray(metric.function(counts), dtype=np.float64)
@@ -197,7 +185,6 @@ class BootstrapBounds:
         return interval(metric, value, Spread(error), trials, self.replicates.units, df, self.sampling)
 
 
-UNCOUNTED = no_limits("counts and settings estimate nothing")
 TOO_FEW = no_limits("an interval needs at least 2 rows")
 
 
@@ -260,13 +247,13 @@ def _from_counts(
     if counts is None:
         counts = _truth(view(summary, "scores"))
     missing = _without(summary, maker.sampling)
-    some = [metric for metric in metrics if metric.interval != "none" and missing is None]
+    some = [metric for metric in metrics if metric.no_interval is None and missing is None]
     bounds = maker.bounds(some, counts, summary)
     for metric in metrics:
         values = _per_label(metric.function(counts), len(found))
         n = _per_label(metric.denominator(counts, summary.weight), len(found))
         for k, label in enumerate(found):
-            limits = UNCOUNTED if metric.interval == "none" or missing is None else missing
+            limits = missing or no_limits(metric.no_interval or "")
             if metric.name in bounds:
                 low, high, error, method = bounds[metric.name]
                 limits = Limits(float(low[k]), float(high[k]), method, float(error[k]))
@@ -319,8 +306,8 @@ def _from_scores(
         for metric in metrics:
             tables = between if merged(metric) else full
             value = metric.function(tables.exact)
-            limits = missing or Limits()
-            if math.isfinite(value) and missing is None:
+            limits = missing or no_limits(metric.no_interval or "")
+            if math.isfinite(value) and limits.reason == "":
                 limits = maker.limits(metric, value, tables, k)
             label[metric.name] = _result(metric, value, summary.weight, limits, tables.exact)
 
@@ -371,9 +358,7 @@ def multiclass_limits(
     values : mapping from their names to their values
     summary : Summary
     """
-    counted = [
-        m for m in metrics if isinstance(m.strategy, CountDraws | Evenness | RightAnswers | MostFrequent)
-    ]
+    counted = [m for m in metrics if isinstance(m.strategy, CountDraws | RightAnswers)]
     rest = [metric for metric in metrics if metric not in counted]
     limits = several_limits(rest, values, summary, sampling)
     if isinstance(summary.counts, Counts):
@@ -392,11 +377,6 @@ def _count_limits(
             case RightAnswers():
                 trials = float(m.right) / value if value else counts.total
                 limits[metric.name] = proportion_limits(value, trials, sampling)
-            case Evenness(of):
-                labels = m.support if of == "truth" else m.predicted
-                limits[metric.name] = evenness_limits(value, labels, sampling)
-            case MostFrequent() as frequent:
-                limits[metric.name] = class_majority(frequent, m.tp, m.support, m.predicted, sampling)
             case _:
                 limits[metric.name] = staged_limits(
                     stage(metric, m, value), drawn[metric.name], _drawn_limits(metric, counts, sampling)

@@ -22,8 +22,8 @@ import numpy as np
 from evalreport.metrics.record import (
     CountDraws,
     Metric,
-    MostFrequent,
     NoInterval,
+    NoMethod,
     Proportion,
     because,
     divide,
@@ -83,15 +83,6 @@ def no_information_rate(c: BinaryCounts | ScoreTable) -> Any:
     0.6
     """
     return divide(np.maximum(c.positives, c.negatives), c.total)
-
-
-def accuracy_gain(c: BinaryCounts) -> Any:
-    """Return accuracy minus the no-information rate, in [-1, 0.5].
-
-    >>> round(float(accuracy_gain(BinaryCounts(tp=3, fp=1, fn=1, tn=5))), 12)
-    0.2
-    """
-    return accuracy(c) - no_information_rate(c)
 
 
 def precision(c: BinaryCounts) -> Any:
@@ -437,29 +428,13 @@ COUNTS: tuple[Metric, ...] = (
         formula="max(P, N) / n",
         low=0.5,
         better="neither",
-        strategy=MostFrequent(),
+        strategy=NoMethod("counts"),
         needs="truth",
         reads="truth",
         function=no_information_rate,
         source="Kuhn, caret confusionMatrix",
         use="the bar that accuracy has to pass",
         trap="describes the data, not the model",
-    ),
-    _metric(
-        name="accuracy_gain",
-        rate=True,
-        title="Accuracy gain",
-        meaning="accuracy above that of always answering the more frequent class",
-        formula="accuracy - no_information_rate",
-        low=-1.0,
-        high=0.5,
-        strategy=MostFrequent(gain=True),
-        function=accuracy_gain,
-        monotone="always",
-        no_skill=always(0.0),
-        source="Kuhn, caret confusionMatrix",
-        use="to see at once whether accuracy means anything here",
-        trap="a useful model of a rare class can have a gain below 0: look at recall and precision",
     ),
     _proportion(
         name="precision",

@@ -49,11 +49,10 @@ from evalreport.metrics.record import (
     CalibrationGaps,
     ClassGaps,
     CountDraws,
-    Evenness,
     LabelAreas,
     Metric,
-    MostFrequent,
     NoInterval,
+    NoMethod,
     Proportion,
     RowMean,
     because,
@@ -81,15 +80,6 @@ def no_information_rate(m: Marginals) -> Any:
     0.75
     """
     return divide(m.support.max(axis=-1), m.total)
-
-
-def accuracy_gain(m: Marginals) -> Any:
-    """Return accuracy minus the no-information rate, in [-1, 1).
-
-    >>> float(accuracy_gain(Marginals(np.array([1.0, 2]), np.ones(2) * 2, np.array([1.0, 3]), 4.0, 1.0)))
-    0.25
-    """
-    return accuracy(m) - no_information_rate(m)
 
 
 balanced_accuracy = Average(recall, "macro_supported")
@@ -201,44 +191,6 @@ def n_spurious(m: Marginals) -> Any:
     1
     """
     return ((m.support == 0) & (m.predicted > 0)).sum(axis=-1)
-
-
-def effective_labels(marginal: Array) -> Any:
-    """Return exp(entropy) of a distribution over labels: how many equally frequent ones it is worth.
-
-    >>> float(effective_labels(np.array([2.0, 2.0, 0.0])))
-    2.0
-    """
-    share = divide(marginal, marginal.sum(axis=-1, keepdims=True))
-    surprise = np.log(share, out=np.zeros_like(share), where=share > 0)
-    return np.exp(-(share * surprise).sum(axis=-1))
-
-
-def effective_labels_true(m: Marginals) -> Any:
-    """Return `effective_labels` of the truth, in [1, K].
-
-    >>> float(effective_labels_true(Marginals(np.ones(2), np.ones(2), np.ones(2), 2.0, 0.0)))
-    2.0
-    """
-    return effective_labels(m.support)
-
-
-def effective_labels_predicted(m: Marginals) -> Any:
-    """Return `effective_labels` of the answers, in [1, K]; NaN when none could be parsed.
-
-    >>> float(effective_labels_predicted(Marginals(np.ones(2), np.ones(2), np.ones(2), 2.0, 0.0)))
-    2.0
-    """
-    return effective_labels(m.predicted)
-
-
-def top_predicted_share(m: Marginals) -> Any:
-    """Return the share of all answers that the most frequent one takes, in [0, 1].
-
-    >>> float(top_predicted_share(Marginals(np.ones(2), np.ones(2) * 2, np.array([3.0, 1]), 4.0, 2.0)))
-    0.75
-    """
-    return divide(m.predicted.max(axis=-1), m.total)
 
 
 def class_gaps(bins: ClassBins) -> Array:
@@ -354,25 +306,11 @@ RIGHT: tuple[Metric, ...] = (
         meaning="accuracy of always answering the most frequent class",
         formula="max over classes of P / n",
         better="neither",
-        strategy=MostFrequent(),
+        strategy=NoMethod("counts"),
         function=no_information_rate,
         source="Kuhn, caret confusionMatrix",
         use="the bar that accuracy has to pass",
         trap="describes the data, not the model",
-    ),
-    _metric(
-        name="accuracy_gain",
-        rate=True,
-        title="Accuracy gain",
-        meaning="accuracy above that of always answering the most frequent class",
-        formula="accuracy - no_information_rate",
-        low=-1.0,
-        strategy=MostFrequent(gain=True),
-        function=accuracy_gain,
-        no_skill=always(0.0),
-        source="Kuhn, caret confusionMatrix",
-        use="to see at once whether accuracy means anything here",
-        trap="cannot exceed 1 - no_information_rate, so it does not compare across data sets",
     ),
     _metric(
         name="balanced_accuracy",
@@ -543,49 +481,6 @@ COLLAPSE: tuple[Metric, ...] = (
         use="to explain why macro averages differ",
         trap="the class may exist outside this sample",
     ),
-    _metric(
-        name="effective_labels_true",
-        title="Effective labels in the truth",
-        meaning="number of equally frequent classes that the truth is worth",
-        formula="exp(-sum p ln p) over true classes",
-        low=1.0,
-        high=math.inf,
-        better="neither",
-        strategy=Evenness("truth"),
-        function=effective_labels_true,
-        source="Hill 1973, Ecology 54:427 (order 1)",
-        use="beside that of the answers",
-        trap="too low on average in small samples",
-    ),
-    _metric(
-        name="effective_labels_predicted",
-        title="Effective labels in the answers",
-        meaning="number of equally frequent classes that the answers are worth",
-        formula="exp(-sum p ln p) over answered classes",
-        low=1.0,
-        high=math.inf,
-        better="neither",
-        strategy=Evenness("answers"),
-        function=effective_labels_predicted,
-        undefined="no answer could be parsed",
-        no_skill=always(1.0),
-        source="Hill 1973, Ecology 54:427 (order 1)",
-        use="far below that of the truth, the model has collapsed into favourite answers",
-        trap="equal to that of the truth it still says nothing of whether the answers are right",
-    ),
-    _metric(
-        name="top_predicted_share",
-        rate=True,
-        title="Share of the most frequent answer",
-        meaning="share of all answers that go to the single most answered class",
-        formula="max over classes of predicted / n",
-        better="neither",
-        strategy=MostFrequent("answers"),
-        function=top_predicted_share,
-        source="Berger & Parker 1970, Science 168:1345",
-        use="to find one class that absorbs the others",
-        trap="compare it with the no-information rate: a frequent class may rightly be answered often",
-    ),
 )
 
 
@@ -599,7 +494,8 @@ _probability = partial(
 
 
 def _entropy(summary: Summary) -> float:
-    return float(np.log(effective_labels_true(view(summary, "counts"))))
+    share = view(summary, "counts").support / summary.weight
+    return -float((share * np.log(np.where(share > 0, share, 1.0))).sum())
 
 
 def _variance(summary: Summary) -> float:

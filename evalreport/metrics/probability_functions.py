@@ -141,24 +141,14 @@ def ece_equal_mass(t: ScoreTable) -> float:
     return calibration_gap(equal_mass(t))
 
 
-def mce(t: ScoreTable) -> float:
-    """Return the greatest gap of any of the 15 equal-width bins, in [0, 1].
-
-    >>> mce(ScoreTable.of(np.array([0.25, 0.75]), np.array([False, False])))
-    0.75
-    """
-    weight, probability, positives = equal_width(t)
-    return float(_share(np.abs(probability - positives), weight).max()) if weight.any() else float("nan")
-
-
-def smooth_gap(t: ScoreTable, quantile: float | None = None) -> float:
-    """Return the mean gap of probability and smooth calibration curve over rows, or a quantile of it.
+def smooth_gap(t: ScoreTable) -> float:
+    """Return the mean gap of probability and smooth calibration curve over rows.
 
     >>> counts = (np.array([0.2, 0.8]), np.array([1.0, 4.0]), np.array([4.0, 1.0]))
-    >>> round(smooth_gap(ScoreTable(*counts)), 12), round(smooth_gap(ScoreTable(*counts), 0.9), 12)
-    (0.0, 0.0)
+    >>> round(smooth_gap(ScoreTable(*counts)), 12)
+    0.0
     """
-    return float("nan") if t.smooth is None else t.smooth.gap(quantile)
+    return float("nan") if t.smooth is None else t.smooth.gap
 
 
 def corp_miscalibration(t: ScoreTable) -> float:
@@ -215,11 +205,6 @@ def observed_expected(t: ScoreTable) -> float:
     2.0
     """
     return float(divide(t.positives, t.probability.mass[-1]))
-
-
-def _share(part: Array, weight: Array) -> Array:
-    """Elementwise part / weight, 0 where there is no weight."""
-    return np.divide(part, weight, out=np.zeros(len(weight)), where=weight > 0)
 
 
 def _binned(t: ScoreTable, cuts: Sequence[int]) -> tuple[Array, Array, Array]:

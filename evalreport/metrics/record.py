@@ -33,6 +33,20 @@ class NoInterval:
     """A plain count or a setting: it estimates nothing."""
 
     family: ClassVar[Family] = "none"
+    reason: ClassVar[str] = "counts and settings estimate nothing"
+
+
+@dataclass(frozen=True)
+class NoMethod:
+    """A metric for whose interval no method has a measured coverage.
+
+    Parameters
+    ----------
+    family : str
+    """
+
+    family: Family
+    reason: ClassVar[str] = "no method with measured coverage"
 
 
 @dataclass(frozen=True)
@@ -60,37 +74,6 @@ class RightAnswers:
 class CountDraws:
     """A smooth function of counts, of which draws of the counts tell the spread."""
 
-    family: ClassVar[Family] = "counts"
-
-
-@dataclass(frozen=True)
-class Evenness:
-    """How many labels a distribution is worth, at most as many as there are.
-
-    Parameters
-    ----------
-    of : {"truth", "answers"}
-        Whose labels.
-    """
-
-    of: Literal["truth", "answers"]
-    family: ClassVar[Family] = "counts"
-
-
-@dataclass(frozen=True)
-class MostFrequent:
-    """What the most frequent class decides.
-
-    Parameters
-    ----------
-    of : {"truth", "answers"}
-        Where it is the most frequent.
-    gain : bool
-        Whether the metric is the accuracy beyond its share, in place of the share.
-    """
-
-    of: Literal["truth", "answers"] = "truth"
-    gain: bool = False
     family: ClassVar[Family] = "counts"
 
 
@@ -125,35 +108,21 @@ class CalibrationGaps:
     ----------
     bins : {"width", "mass", "score"}
         Bins of equal width, of equal weight, or one for each distinct score.
-    gap : {"mean", "square", "greatest"}
-        What is made of the gaps: their mean, their mean square, or the greatest.
+    gap : {"mean", "square"}
+        What is made of the gaps: their mean or their mean square.
     base : bool
         Whether the gaps are those of always answering the prevalence, in place of the probability.
     """
 
     bins: Literal["width", "mass", "score"]
-    gap: Literal["mean", "square", "greatest"]
+    gap: Literal["mean", "square"]
     base: bool = False
     family: ClassVar[Family] = "probabilities"
 
 
 @dataclass(frozen=True)
 class SmoothGaps:
-    """Gaps between probability and smooth calibration curve over rows, which no sample has none of.
-
-    Parameters
-    ----------
-    quantile : float or None
-        Which quantile of the gaps; their mean without one.
-    """
-
-    quantile: float | None = None
-    family: ClassVar[Family] = "probabilities"
-
-
-@dataclass(frozen=True)
-class Isotonic:
-    """A part of a score under the best monotone recalibration: its overfit shrinks too slowly to be told."""
+    """The mean gap between probability and smooth calibration curve over rows, never 0 in a sample."""
 
     family: ClassVar[Family] = "probabilities"
 
@@ -224,16 +193,14 @@ class RowMean:
 
 Strategy: TypeAlias = (
     NoInterval
+    | NoMethod
     | Proportion
     | RightAnswers
     | CountDraws
-    | Evenness
-    | MostFrequent
     | DeLong
     | Smooth
     | CalibrationGaps
     | SmoothGaps
-    | Isotonic
     | ClassGaps
     | OfPrevalence
     | BestThreshold
@@ -323,6 +290,11 @@ class Metric:
     def interval(self) -> Family:
         """Family of its confidence interval, in a word."""
         return self.strategy.family
+
+    @property
+    def no_interval(self) -> str | None:
+        """Why it has no interval, whatever the data; None where it may have one."""
+        return self.strategy.reason if isinstance(self.strategy, NoInterval | NoMethod) else None
 
     @property
     def style(self) -> Style:

@@ -250,13 +250,6 @@ class SmoothCurve:
         """The curve at `scores`."""
         return _sigmoid(self.design(self.scores) @ self.coefficients)
 
-    @cached_property
-    def gaps(self) -> tuple[Array, Array]:
-        """The gaps of probability and curve, ascending, and the weight of rows up to each."""
-        gaps = np.abs(self.scores - self.fitted)
-        order = np.argsort(gaps)
-        return gaps[order], np.cumsum(self.weight[order])
-
     def at(self, scores: Array) -> Array:
         """Return the share of positives that the curve tells at some probabilities."""
         if scores is self.scores:
@@ -273,11 +266,10 @@ class SmoothCurve:
         root: Array = np.linalg.inv(np.linalg.cholesky(self.curvature)).T
         return root
 
-    def gap(self, quantile: float | None = None) -> float:
-        """Return the mean gap of probability and curve over rows, or a quantile of it."""
-        if quantile is None:
-            return inner(self.weight, np.abs(self.scores - self.fitted)) / float(self.weight.sum())
-        return float(reaching(*self.gaps, np.array([quantile]))[0])
+    @property
+    def gap(self) -> float:
+        """The mean gap of probability and curve over rows."""
+        return inner(self.weight, np.abs(self.scores - self.fitted)) / float(self.weight.sum())
 
 
 def smooth_curve(
@@ -302,7 +294,7 @@ def smooth_curve(
     --------
     >>> scores, rows = np.array([0.1, 0.3, 0.6, 0.9]), np.full(4, 100.0)
     >>> curve = smooth_curve(scores, rows * scores, rows * (1 - scores))
-    >>> curve.at(np.array([0.2])).round(3), round(curve.gap(), 6)
+    >>> curve.at(np.array([0.2])).round(3), round(curve.gap, 6)
     (array([0.2]), 0.0)
     """
     if separated(scores, pos, neg):

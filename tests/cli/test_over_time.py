@@ -55,7 +55,7 @@ def test_a_drop_and_a_new_test_set_are_told(sqlite_store: Store, tmp_path: Path,
     unknown = run(capsys, *call, "--metric", "acuracy")
     assert (unknown.code, unknown.err.splitlines()[-1]) == (
         2,
-        "  fix  Did you mean accuracy or accuracy_gain or accuracy_parsed?",
+        "  fix  Did you mean accuracy or accuracy_parsed?",
     )
 
 

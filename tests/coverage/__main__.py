@@ -20,10 +20,7 @@ from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import (
     CalibrationGaps,
     ClassGaps,
-    CountDraws,
     CurvePoint,
-    Evenness,
-    MostFrequent,
     Proportion,
     SmoothGaps,
 )
@@ -46,12 +43,12 @@ TRUTH = (
     "how many classes it happened to miss. Calibration errors keep their bins: theirs is the binned error of",
     "the population.",
     "",
-    "A truth at the end of its range (a calibrated model's ECE of 0, as many effective labels as there are),",
+    "A truth at the end of its range (a calibrated model's ECE of 0),",
     "beyond the last row seen (recall at an FPR of 1% of a hundred negatives) or of several about equal",
     "can be missed on one side alone: the whole 5% are then on that side (Feldman & Cousins 1998). So they",
     "are where noise adds so much to a sum of gaps, as of twenty classes, that no sample",
-    "falls short of its truth. Some intervals stay wider than they need be: the greatest gap of many bins",
-    "with hardly a row takes few values, and of a class of a few rows counts jump. Some are too narrow:",
+    "falls short of its truth. Some intervals stay wider than they need be:",
+    "of a class of a few rows counts jump. Some are too narrow:",
     "with few distinct scores a curve jumps from step to step, and what it reads at a limit between two",
     "steps is one or the other: each step has limits of its own, the less likely it is the narrower.",
     "Average precision of classes of one to five rows is too high; what is told of that and taken off",
@@ -75,8 +72,7 @@ FAR = (0.92, 0.98)
 """Shares beyond which the causes are counted."""
 CAUSES: Mapping[str, tuple[type[object], ...]] = {
     "the truth may stand at the end of its range, and is then missed on one side alone: no sample has a "
-    "calibration error or a gap of 0, or more labels in effect than there are; and of classes about as "
-    "frequent any may be the most frequent": (CalibrationGaps, SmoothGaps, ClassGaps, Evenness, MostFrequent),
+    "calibration error of 0": (CalibrationGaps, SmoothGaps, ClassGaps),
     "read at a limit, of few rows beyond it or in steps of tied scores; or few mistakes: counts jump, and "
     "what never falls short of 95% exceeds it elsewhere (Brown, Cai & DasGupta 2001)": (
         CurvePoint,
@@ -92,8 +88,6 @@ def cause(row: Measured) -> str:
     """Return why a share is far off."""
     name = row.metric.removeprefix("label: ")
     strategy = find(name, "binary" if name != row.metric else row.task).strategy  # type: ignore[arg-type]
-    if isinstance(strategy, CountDraws) and (name == "micro_macro_gap"):
-        strategy = MostFrequent()
     return next(words for words, kinds in CAUSES.items() if isinstance(strategy, kinds))
 
 

@@ -5,8 +5,7 @@ What is read at a limit has its own: see `limits`.
 An interval that knows a proportion by its count alone holds the truth for some counts and not for others. Of
 a few rows no set of neighbouring counts has 95% exactly: that with the least share of 95% or more says how
 often any interval without chance of its own, and never below 95%, has to hold this truth. An average over
-classes takes after the class that makes most of its variance, the one of the fewest rows. The greatest gap of
-bins takes few values, too, where it is that of a bin of a row or two.
+classes takes after the class that makes most of its variance, the one of the fewest rows.
 """
 
 from __future__ import annotations
@@ -21,18 +20,12 @@ from evalreport.intervals.measured_coverage import NOMINAL
 from evalreport.metrics.averages import Average, Gap
 from evalreport.metrics.binary_decisions import f1, precision, recall
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.probability_functions import equal_width
 from evalreport.metrics.record import CurvePoint, Metric, Proportion, view
 from evalreport.statistics.confusion import Array, Marginals
 from evalreport.statistics.summary import summarise
 from tests.coverage.limits import attainable_reading
 from tests.coverage.measure import HUGE, MOST, population
 from tests.coverage.settings import Setting
-
-SAMPLES, DRAWS = 200, 4000
-"""Samples whose bins are looked at, and draws of what they hold."""
-DEPENDENT = ("clusters", "weights", "heavy")
-"""Settings whose rows do not count alike."""
 
 
 @cache
@@ -43,13 +36,11 @@ def attainable(setting: Setting, name: str) -> float | None:
     >>> attainable(HARD[8], "recall_macro") > 0.97, attainable(HARD[8], "log_loss")
     (True, None)
     """
-    if name.startswith("label: ") or (name == "mce" and setting.kind in DEPENDENT):
+    if name.startswith("label: "):
         return None
     metric: Metric = find(name, setting.task)
     if isinstance(metric.strategy, CurvePoint):
         return attainable_reading(setting, metric.strategy, population(setting, (name,))[name])
-    if name == "mce":
-        return _of_greatest(replace(setting, n=0), setting.n)
     if isinstance(metric.strategy, Proportion) and setting.kind in ("even", "uneven", "rare"):
         return _least(setting.n, population(setting, (name,))[name])
     average = metric.function
@@ -67,21 +58,6 @@ def _of_rarest(setting: Setting, average: Average) -> float:
     rows = counts.predicted if average.of is precision else counts.support
     place = int(np.argmin(rows))
     return _over_rows(setting.n, rows[place] / counts.total, counts.tp[place] / rows[place])
-
-
-def _of_greatest(setting: Setting, n: int) -> float:
-    """The mean over samples of the least share of the greatest gap's values, given the rows of each bin."""
-    whole = setting.draw(np.random.default_rng(99), MOST)
-    weight, said, positives = equal_width(view(summarise(whole), "scores"))
-    shift = (positives - said) / np.maximum(weight, 1)
-    rng, shares = np.random.default_rng(7), []
-    for _ in range(SAMPLES):
-        rows, said, _ = equal_width(view(summarise(setting.draw(rng, n)), "scores"))
-        rows, said, off = rows[rows > 0], said[rows > 0], shift[rows > 0]
-        counts = rng.binomial(rows.astype(np.int64), np.clip(said / rows + off, 0, 1), (DRAWS, len(rows)))
-        values = (np.abs(counts - said) / rows).max(axis=1).round(9)
-        shares.append(_shortest(np.append(0.0, np.unique(values, return_counts=True)[1].cumsum() / DRAWS)))
-    return float(np.mean(shares))
 
 
 @cache

@@ -115,7 +115,7 @@ def _metrics(p: Predictions, only: Sequence[str]) -> list[Metric]:
     return [
         metric
         for metric in catalogue(p.space, text=unread)
-        if metric.interval != "none" and (not only or metric.name in only)
+        if metric.no_interval is None and (not only or metric.name in only)
     ]
 
 

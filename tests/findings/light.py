@@ -47,7 +47,7 @@ READ = frozenset(
             "roc_auc_macro",
         ),
         *("accuracy", "accuracy_parsed", "f1_micro", "f1_macro", "f1_macro_supported", "f1_macro_declared"),
-        *("effective_labels_true", "effective_labels_predicted", "subset_accuracy", "label_accuracy"),
+        *("subset_accuracy", "label_accuracy"),
         *("cardinality_true", "empty_prediction_rate"),
     )
 )

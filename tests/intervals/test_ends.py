@@ -12,13 +12,9 @@ from evalreport.intervals.calibration import Inversion, gap_limits, mean_gap
 from evalreport.intervals.calibration_noise import few_counts, sized
 from evalreport.intervals.curve_points import flattery
 from evalreport.intervals.distributions import tails_near_end
-from evalreport.intervals.evenness import evenness_limits
-from evalreport.intervals.majority import greatest_share, majority_limits
 from evalreport.intervals.settings import Sampling
 from evalreport.intervals.standard_errors import area_limits
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.multiclass import effective_labels
-from evalreport.metrics.record import MostFrequent
 from evalreport.statistics.score_table import ScoreTable
 
 QUICK = Sampling(resamples=500)
@@ -117,48 +113,6 @@ def test_noise_of_bins_that_hang_together_has_the_size_and_variance_of_counts() 
         found = sized(normal, np.array([float(rows)]), np.array([rate]))
         assert np.abs(found).mean() == pytest.approx(share @ off, rel=0.01)
         assert found.var() == pytest.approx(share @ off**2, rel=0.02)
-
-
-def test_an_even_distribution_is_held_and_an_uneven_one_is_told_from_it() -> None:
-    rng = np.random.default_rng(4)
-    held = []
-    for _ in range(100):
-        counts = rng.multinomial(150, np.full(4, 0.25)).astype(float)
-        limits = evenness_limits(float(effective_labels(counts)), counts, QUICK)
-        held.append(limits.high >= 4 - 1e-9)
-    assert 0.88 < np.mean(held) < 0.995
-    uneven = np.array([120.0, 20, 8, 2])
-    limits = evenness_limits(float(effective_labels(uneven)), uneven, QUICK)
-    assert limits.high < 3
-
-
-@pytest.mark.parametrize(("classes", "rows"), [(3, 300), (20, 200), (50, 500)])
-def test_the_most_frequent_of_even_classes_is_not_above_what_it_may_be(classes: int, rows: int) -> None:
-    """Limits from the normal held the truth of fifty classes of ten rows in 84 %."""
-    rng = np.random.default_rng(5)
-    held = []
-    for _ in range(300):
-        counts = rng.multinomial(rows, np.full(classes, 1 / classes)).astype(float)
-        low, high = majority_limits(MostFrequent(), counts, counts, counts, QUICK)
-        assert low <= counts.max() / rows <= high
-        held.append(low <= 1 / classes <= high)
-    assert 0.9 < np.mean(held) < 0.985
-
-
-@pytest.mark.parametrize(
-    ("counts", "rows", "tail"),
-    [
-        ([19, 0, 0], 200, 0.025),
-        ([19] * 10, 200, 0.005),
-        ([100] * 20, 2000, 0.0025),
-        ([195, 3, 2], 200, 0.025),
-    ],
-)
-def test_the_greatest_share_has_its_mid_p_value(counts: list[float], rows: int, tail: float) -> None:
-    """Of one class far above the others half of the error; of ten alike each a tenth of it."""
-    low = greatest_share(np.array(counts), float(rows), 0.95)
-    chance = binom.sf(counts[0], rows, low) + binom.pmf(counts[0], rows, low) / 2
-    assert chance == pytest.approx(tail, rel=0.07)
 
 
 @pytest.mark.parametrize(("rows", "rate"), [(40, 0.03), (12, 0.5), (300, 0.97), (60_000, 2e-4)])

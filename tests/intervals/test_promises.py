@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evalreport.core.json_codec import encode
+from evalreport.core.result import Estimate
 from evalreport.data.labels import UNPARSED, Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
@@ -15,7 +16,7 @@ from evalreport.intervals.estimates import estimates
 from evalreport.intervals.multiclass import class_estimates
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, catalogue
-from evalreport.metrics.record import CurvePoint, Metric, Smooth
+from evalreport.metrics.record import CurvePoint, Metric, NoMethod, Smooth
 from evalreport.statistics.summary import summarise
 from tests import factories
 
@@ -47,16 +48,12 @@ def _sample(task: str, dependence: str) -> Predictions:
     return replace(p, groups=groups) if dependence == "groups" else p
 
 
-OVERFIT = {"corp_miscalibration", "corp_discrimination"}
-"""What says of itself that it has no interval."""
-
-
 def _without(p: Predictions, metrics: tuple[Metric, ...]) -> set[str]:
     found = estimates(metrics, summarise(p), p, QUICK)
     return {
         metric.name
         for metric in metrics
-        if metric.interval != "none" and not encode(found[metric.name])["method"]
+        if metric.no_interval is None and not encode(found[metric.name])["method"]
     }
 
 
@@ -64,7 +61,7 @@ def _without(p: Predictions, metrics: tuple[Metric, ...]) -> set[str]:
 @pytest.mark.parametrize("task", SAMPLES)
 def test_every_promised_interval_is_made(task: str, dependence: str) -> None:
     p = _sample(task, dependence)
-    assert _without(p, catalogue(p.space)) == (OVERFIT if task == "binary" else set())
+    assert _without(p, catalogue(p.space)) == set()
 
 
 @pytest.mark.parametrize("dependence", DEPENDENCE)
@@ -85,8 +82,18 @@ def test_every_interval_of_a_label_is_made(dependence: str) -> None:
     p = _sample("multilabel", dependence)
     few = {"brier_reliability", "brier_resolution"}  # each row has its own score
     for label in class_estimates(BINARY, summarise(p), p, QUICK):
-        without = {m.name for m in BINARY if m.interval != "none" and not encode(label[m.name])["method"]}
-        assert without <= few | OVERFIT | {"recall_at_precision90"}
+        without = {m.name for m in BINARY if m.no_interval is None and not encode(label[m.name])["method"]}
+        assert without <= few | {"recall_at_precision90"}
+
+
+@pytest.mark.parametrize("dependence", DEPENDENCE)
+@pytest.mark.parametrize("task", SAMPLES)
+def test_a_metric_without_a_measured_method_says_so(task: str, dependence: str) -> None:
+    p = _sample(task, dependence)
+    metrics = [metric for metric in catalogue(p.space) if isinstance(metric.strategy, NoMethod)]
+    for name, result in estimates(metrics, summarise(p), p, QUICK).items():
+        assert isinstance(result, Estimate), name
+        assert (result.low, result.reason) == (None, "no method with measured coverage"), name
 
 
 def test_the_records_and_their_strategies_fit() -> None:

@@ -22,9 +22,6 @@ QUICK = Sampling(resamples=400)
 TASKS = ("binary", "multiclass", "multilabel")
 SLOPPY = {
     "recall_at_precision90",
-    "effective_labels_true",
-    "effective_labels_predicted",
-    "mce",
     "classwise_ece",
     "micro_macro_gap",
 }

@@ -142,7 +142,6 @@ COMPLEMENT = {"prevalence", "predicted_positive_rate"}
 INVARIANT = {
     "accuracy",
     "no_information_rate",
-    "accuracy_gain",
     "balanced_accuracy",
     "mcc",
     "cohen_kappa",

@@ -57,7 +57,6 @@ def test_no_skill_is_what_knowing_nothing_gives() -> None:
     constant = Case(SPACE, y, np.full(n, y.mean()), threshold=0.5).summary
     for name in (
         "accuracy",
-        "accuracy_gain",
         "log_loss",
         "brier",
         "brier_skill",

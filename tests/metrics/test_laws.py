@@ -160,7 +160,6 @@ def test_inverted_predictions() -> None:
         "tpr_at_fpr01": 0,
         "brier": 1,
         "ece": 1,
-        "mce": 1,
     }
     for name, worst in expected.items():
         assert find(name).of(summary) == pytest.approx(worst), name

@@ -197,7 +197,6 @@ ORACLES: Mapping[str, Oracle] = {
                 "f1",
                 "ece",
                 "ici",
-                "e90",
             ),
             *("roc_auc_ovr_macro", "average_precision_macro"),
             *("subset_accuracy", "cardinality_true", "cardinality_predicted", "f1_micro"),

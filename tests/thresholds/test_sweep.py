@@ -30,7 +30,7 @@ ODD = tuple(
     for text in (
         *("precision>=0", "tp>=1", "mcc>=0.1", "fp<=2", "npv>=0.5", "markedness>=-0.5"),
         *("cost:fp=-1,fn=1", "cost:fp=1,fn=1,tp=2", "net_benefit:0.9", "predicted_positive_rate>=0.3"),
-        *("lr_positive>=2", "fnr<=0.2", "f1>=0.3", "accuracy_gain>=-1"),
+        *("lr_positive>=2", "fnr<=0.2", "f1>=0.3", "youden_j>=-1"),
     )
 )
 Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]

@@ -73,12 +73,12 @@ def _binary_summary(ev: Evaluation) -> Sentence:
     slope, ici = estimate(ev, "calibration_slope"), estimate(ev, "ici")
     intercept = estimate(ev, "calibration_intercept")
     spread = "" if ici is None or ici.low is None else ", {ici:ratio interval}"
-    smooth = f"On the smooth curve a probability is off by {{ici:ratio}} on average (ICI{spread}), "
+    smooth = f"On the smooth curve a probability is off by {{ici:ratio}} on average (ICI{spread})."
     return paragraph(
         _expected(ev),
         NOTHING if slope is None else _slope(ev, slope),
         tell(ev, "Intercept {intercept:number} (0 is ideal).", intercept=intercept),
-        tell(ev, smooth + "nine in ten by {e90:ratio} at most."),
+        tell(ev, smooth),
         tell(ev, ECE),
     )
 
