@@ -93,13 +93,12 @@ def several_answers(ev: Evaluation) -> list[str]:
     """Return what several answers to each row say, a line each."""
     from evalreport.core.estimate_format import interval, valued
     from evalreport.core.result import Estimate
-    from evalreport.features.text_labels.repeated_section import lines
 
     if ev.answers is None:
         return []
     return [
         f"{name:26} {valued(result, 'percent'):8} {interval(result, 'percent')}"
-        for name, _, result in lines(ev.answers)
+        for name, _, result in ev.answers.results()
         if isinstance(result, Estimate)
     ]
 

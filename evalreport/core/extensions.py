@@ -32,7 +32,7 @@ POINTS: Final = (
     "sections",
     "findings",
     "engines",
-    "parsers",
+    "responses",
     "run_sources",
     "results",
 )

@@ -178,7 +178,7 @@ class Parsed:
 def parse_texts(
     texts: Iterable[object], labels: Sequence[str], how: str = "auto", *, fuzzy: bool = False
 ) -> Parsed:
-    """Return the labels that the parser of the extension point ``parsers`` reads from texts.
+    """Return the labels that the parser of the extension point ``responses`` reads from texts.
 
     The extension is a function of texts, labels, the declared parser (``auto``, ``regex:PATTERN``, …) and
     whether to guess by similarity, and returns `Parsed`.
@@ -193,5 +193,5 @@ def parse_texts(
     >>> parse_texts(["Answer: b.", "no idea"], ["a", "b"]).codes
     array([ 1, -1], dtype=int32)
     """
-    outcome: Parsed = extension("parsers", "reading labels from text")(texts, labels, how, fuzzy)
+    outcome: Parsed = extension("responses", "reading labels from text")(texts, labels, how, fuzzy)
     return outcome

@@ -25,8 +25,15 @@ from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multil
 from evalreport.data.parsing_outcomes import ParsingReport
 from evalreport.data.predictions import Origin, Predictions, Threshold
 from evalreport.data.scores import ScoreKind
-from evalreport.evaluation.parts import ClassResult, Disparity, Mistake, RowCounts, Slice, Swap
-from evalreport.features.text_labels.repeated_answers import RepeatedAnswers
+from evalreport.evaluation.parts import (
+    ClassResult,
+    Disparity,
+    Mistake,
+    RepeatedResponses,
+    RowCounts,
+    Slice,
+    Swap,
+)
 from evalreport.intervals.cross_validation import Folds
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import HEADLINE, find
@@ -107,7 +114,7 @@ class EvaluationRecord:
     row_counts: RowCounts | None
     off_coverage: Mapping[str, str]
     folds: Folds | None
-    answers: RepeatedAnswers | None
+    answers: RepeatedResponses | None
     facts: Mapping[str, float]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -189,7 +196,7 @@ class Evaluation:
         Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
     folds : Folds or None
         Of a cross-validation: every metric fold by fold.
-    answers : RepeatedAnswers or None
+    answers : RepeatedResponses or None
         Of several answers to each row: one of them, the most frequent, any of k.
     curves, sweep, parsing, slices, disparities, mistakes, swaps, findings, provenance
         Undefined parts are None or empty.
@@ -214,7 +221,7 @@ class Evaluation:
     tuned: Tuned | None = None
     parsing: ParsingReport | None = None
     folds: Folds | None = None
-    answers: RepeatedAnswers | None = None
+    answers: RepeatedResponses | None = None
     provenance: Provenance = field(default_factory=Provenance)
     predictions: Predictions | None = None
     truth_digest: Later[str] = Later("")

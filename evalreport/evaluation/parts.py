@@ -7,7 +7,7 @@ Label by label: state, counts, metrics with intervals, and what each label is mi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import ClassVar, Literal, TypeAlias
@@ -327,3 +327,55 @@ def _threshold(summary: Summary, counts: BinaryCounts, code: int) -> float | Non
     if not isinstance(summary.space, Multilabel) or summary.threshold is None:
         return None
     return float(np.asarray(counts.threshold)[code])
+
+
+@dataclass(frozen=True)
+class AgreementGroup:
+    """Rows whose most frequent response has a share in ``(low, high]`` of theirs, and its accuracy."""
+
+    low: Share
+    high: Share
+    rows: Whole
+    accuracy: Result
+
+
+@dataclass(frozen=True)
+class RepeatedResponses:
+    """Metrics of several responses to each row, as of a language model that is sampled n times.
+
+    Parameters
+    ----------
+    rows, answers : int
+        Rows, and responses to all of them.
+    fewest, most : int
+        Responses to a row.
+    one : Estimate or Undefined
+        Accuracy of one response drawn from those of a row.
+    majority : Estimate or Undefined
+        Accuracy of the most frequent response; of several equally frequent ones, of the first.
+    agreement : Estimate or Undefined
+        Chance that two responses to a row are the same.
+    pass_at : mapping from k to Estimate
+        Chance that one of k responses is right, without bias.
+    by_agreement : tuple of AgreementGroup
+        Accuracy of the most frequent response by how many of the responses agree with it.
+    """
+
+    rows: Whole
+    answers: Whole
+    fewest: Whole
+    most: Whole
+    one: Result
+    majority: Result
+    agreement: Result
+    pass_at: Mapping[str, Result]
+    by_agreement: tuple[AgreementGroup, ...]
+
+    def results(self) -> Iterator[tuple[str, str, Result]]:
+        """Yield name, explanation and value of each metric, in the order in which they are shown."""
+        yield "one answer", "drawn from those to a row", self.one
+        yield "majority", "the most frequent answer", self.majority
+        for k, result in self.pass_at.items():
+            if k != "1":
+                yield f"pass@{k}", f"one of {k} answers is right", result
+        yield "agreement", "two answers are the same, right or wrong", self.agreement

@@ -28,12 +28,23 @@ TABLE: Final[Mapping[str, Table]] = {
     "systems": {},
     "studies": {},
     "text_labels": {
-        "parsers": {"reading labels from text": "evalreport.features.text_labels.parser:parse_texts"},
+        "responses": {
+            "reading labels from text": "evalreport.features.text_labels.parser:parse_texts",
+            "combining repeated responses": (
+                "evalreport.features.text_labels.repeated_responses:combine_responses"
+            ),
+        },
         "metrics": {"text": "evalreport.features.text_labels.metrics:METRICS"},
         "tools": {"tools": "evalreport.features.text_labels.tool_formats:TOOLS"},
         "sections": {
-            "answers": "evalreport.features.text_labels.repeated_section:repeated_section",
-            "parsing": "evalreport.features.text_labels.page:parsing_section",
+            "answers": "evalreport.features.text_labels.reporting:repeated_section",
+            "parsing": "evalreport.features.text_labels.reporting:parsing_section",
+        },
+        "findings": {
+            "parse_failures": "evalreport.features.text_labels.reporting:PARSE_FAILURES",
+            "refusals": "evalreport.features.text_labels.reporting:REFUSALS",
+            "fuzzy_labels": "evalreport.features.text_labels.reporting:FUZZY_LABELS",
+            "format_drift": "evalreport.features.text_labels.reporting:FORMAT_DRIFT",
         },
     },
     "large": {},

@@ -13,7 +13,7 @@ from functools import cache
 from evalreport.core.extensions import added
 from evalreport.core.result import Finding
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings import calibration, confusions, labels, sample, scores, skill, text
+from evalreport.findings import calibration, confusions, labels, sample, scores, skill
 from evalreport.findings.rule import Rule
 
 RULES: tuple[Rule, ...] = (
@@ -28,7 +28,6 @@ RULES: tuple[Rule, ...] = (
     labels.never_predicted,
     labels.micro_macro_gap,
     labels.favourite_labels,
-    text.parse_failures,
     skill.too_perfect,
     skill.imbalance,
     scores.off_scores,
@@ -46,21 +45,18 @@ RULES: tuple[Rule, ...] = (
     confusions.top_confusions,
     calibration.miscalibrated,
     calibration.certain_scores,
-    text.refusals,
     labels.unread_labels,
     sample.few_events,
     sample.small_classes,
     sample.duplicates,
     sample.repeated_rows,
     sample.effective_rows,
-    text.fuzzy_labels,
     confusions.class_shares,
     labels.spurious_classes,
     labels.absent_classes,
     labels.macro_definitions,
     scores.other_threshold,
     scores.same_rows,
-    text.format_drift,
     sample.data_notes,
 )
 """Every rule of the core, the weightier first; within a severity findings keep this order."""

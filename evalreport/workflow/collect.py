@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -11,12 +11,14 @@ from evalreport.columns.find import Found, find, find_folds, find_in_files, to_p
 from evalreport.columns.graded import refuse_unparsed
 from evalreport.columns.request import listed
 from evalreport.core.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
+from evalreport.core.extensions import extension
 from evalreport.core.progress import stage
 from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, renamed
 from evalreport.data.parsing_outcomes import Parsed, parse_texts
 from evalreport.data.predictions import Predictions
-from evalreport.features.text_labels.repeated_answers import AnswerSamples, collapsed
+from evalreport.evaluation.parts import RepeatedResponses
+from evalreport.intervals.settings import Sampling
 from evalreport.page.payload import UNIT_TAG
 from evalreport.readers.formats import RawTable
 from evalreport.readers.read import read_for, read_truth
@@ -34,7 +36,8 @@ class Collected:
     """Validated predictions, what was taken for what, and their origin with all there is to say.
 
     `artifact` is the path of the one file of the run that all of it comes from, "" where there is no such;
-    `samples` are all answers where there are several to each row.
+    `response_metrics` returns the metrics of several responses to each row: at the point "responses" a
+    feature adds a function from predictions, with ids that repeat, to one row for each id and this function.
     """
 
     predictions: Predictions
@@ -42,7 +45,7 @@ class Collected:
     provenance: Provenance
     sensitive: bool = False
     artifact: str = ""
-    samples: AnswerSamples | None = None
+    response_metrics: Callable[[Sampling], RepeatedResponses] | None = None
 
 
 def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
@@ -218,9 +221,9 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
             where=option,
             fix=f"name their column with --text COLUMN, or leave {option} out",
         )
-    rows, samples = _predictions(found, request), None
+    rows, response_metrics = _predictions(found, request), None
     if request.columns.several_answers:
-        rows, samples = collapsed(rows)
+        rows, response_metrics = extension("responses", "combining repeated responses")(rows)
     rows = replace(rows, space=renamed(rows.space, dict(request.label_names)))
     if found.text is not None and request.columns.labels is None:
         found = replace(found, taken=(*found.taken, ("label list", "the truth column's")))
@@ -234,7 +237,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
         **request.origin(),
         notes=(*origin.notes, *(note for file in found.files for note in file.notes), *found.unused_note),
     )
-    return Collected(rows, found.taken, provenance, samples=samples)
+    return Collected(rows, found.taken, provenance, response_metrics=response_metrics)
 
 
 def _parser_name(rows: Predictions) -> str:

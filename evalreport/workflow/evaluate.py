@@ -22,7 +22,6 @@ from evalreport.data.predictions import Origin, Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, on_scale
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.text_labels.repeated_answers import repeated_answers
 from evalreport.findings.catalogue import find
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
@@ -424,7 +423,7 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
         sweep=decision.sweep,
         tuned=decision.tuned,
     )
-    answers = None if collected.samples is None else repeated_answers(collected.samples, request.sampling)
+    answers = None if collected.response_metrics is None else collected.response_metrics(request.sampling)
     ev = ev.changed(provenance=collected.provenance, answers=answers)
     if request.no_examples or collected.sensitive:
         ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})

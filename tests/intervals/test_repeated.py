@@ -16,13 +16,8 @@ from evalreport.core.errors import DataError, UsageError
 from evalreport.core.result import Estimate
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
-from evalreport.features.text_labels.repeated_answers import (
-    AnswerSamples,
-    RepeatedAnswers,
-    collapsed,
-    repeated_answers,
-)
-from evalreport.features.text_labels.repeated_section import lines
+from evalreport.evaluation.parts import RepeatedResponses
+from evalreport.features.text_labels.repeated_responses import ResponseSamples, combine_responses
 from evalreport.intervals.settings import Sampling
 from tests.cli.running import run
 
@@ -46,11 +41,11 @@ def drawn(n: int = 60, answers: int = 5) -> tuple[list[str], list[list[str]]]:
 TRUTH, GIVEN = drawn()
 
 
-def found_of(truth: list[str], given: list[list[str]]) -> RepeatedAnswers:
+def found_of(truth: list[str], given: list[list[str]]) -> RepeatedResponses:
     rows = [(k, truth[k], answer) for k, answers in enumerate(given) for answer in answers]
     ids, y_true, y_pred = zip(*rows, strict=True)
     p = predictions(Multiclass(LABELS), y_true, y_pred, ids=ids)
-    return repeated_answers(collapsed(p)[1], Sampling())
+    return combine_responses(p)[1](Sampling())
 
 
 def value(result: object) -> float:
@@ -72,7 +67,7 @@ def test_every_number_is_what_counting_says() -> None:
         tries = [np.mean([t in some for some in combinations(given, int(k))]) for t, given in pairs]
         assert value(result) == pytest.approx(np.mean(tries))
     assert list(found.pass_at) == ["1", "2", "4"]
-    assert [name for name, _, _ in lines(found)] == [
+    assert [name for name, _, _ in found.results()] == [
         "one answer",
         "majority",
         "pass@2",
@@ -101,7 +96,7 @@ def test_the_interval_holds_the_chance_that_it_is_of() -> None:
     for _ in range(400):
         chance = rng.beta(2, 1, 80)
         codes = np.where(rng.random((80, 4)) < chance[:, None], 0, 1)
-        one = repeated_answers(AnswerSamples(np.zeros(80, int), codes, np.ones(80)), Sampling()).one
+        one = ResponseSamples(np.zeros(80, int), codes, np.ones(80)).metrics(Sampling()).one
         assert isinstance(one, Estimate)
         assert one.low is not None
         assert one.high is not None
@@ -111,16 +106,16 @@ def test_the_interval_holds_the_chance_that_it_is_of() -> None:
 
 def test_unread_answers_agree_with_none_and_never_win() -> None:
     codes = np.array([[-1, -1, 0], [-1, -1, -1]])
-    found = repeated_answers(AnswerSamples(np.array([0, 0]), codes, np.ones(2)), Sampling())
+    found = ResponseSamples(np.array([0, 0]), codes, np.ones(2)).metrics(Sampling())
     assert value(found.majority) == 0.5
     assert value(found.agreement) == 0
 
 
 def test_what_does_not_belong_together_is_refused() -> None:
     with pytest.raises(UsageError, match="need ids"):
-        collapsed(predictions(Multiclass(LABELS), ["a", "b"], ["a", "b"]))
+        combine_responses(predictions(Multiclass(LABELS), ["a", "b"], ["a", "b"]))
     with pytest.raises(DataError, match="truth differs"):
-        collapsed(predictions(Multiclass(LABELS), ["a", "b"], ["a", "b"], ids=[1, 1]))
+        combine_responses(predictions(Multiclass(LABELS), ["a", "b"], ["a", "b"], ids=[1, 1]))
 
 
 def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(

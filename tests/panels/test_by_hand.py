@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import NoScores, Probabilities
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.text_labels import page
+from evalreport.features.text_labels.reporting import parsing_section
 from evalreport.page.elements import Section, Table
 from evalreport.page.sections import (
     appendix,
@@ -140,7 +140,7 @@ def test_every_metric_has_its_row() -> None:
 
 def test_answers_that_could_not_be_read_are_wrong() -> None:
     ev = made("text")
-    section, p = of(page.parsing_section(ev)), rows_of(ev)
+    section, p = of(parsing_section(ev)), rows_of(ev)
     assert p.y_pred is not None
     unread = int((p.y_pred < 0).sum())
     assert section.summary.text.startswith(f"{300 - unread} of 300 answers held one label; {unread} did not")

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.compute
 import pytest
 
-from evalreport.features.text_labels import parser as pattern
+from evalreport.features.text_labels import parser as parsers
 from evalreport.features.text_labels.parser import make_parser, parse_all
 from evalreport.features.text_labels.rules import Outcome
 from tests.parsing.answers import BANK, generations, read_one
@@ -65,7 +65,7 @@ def test_a_pattern_searches_no_more_than_its_size_allows(
     monkeypatch.setattr(pyarrow.compute, "extract_regex", extract)
     parse_all(["a" * 1_000_000 + "!", "a" * 1_000_000 + "b"], parser)
     assert len(searched) == 2
-    assert max(searched) <= pattern._WORK // pattern.compile_pattern(expression).size + 1
+    assert max(searched) <= parsers._WORK // parsers.compile_pattern(expression).size + 1
 
 
 def test_the_end_of_a_long_text_is_read() -> None:
