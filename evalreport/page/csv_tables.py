@@ -489,7 +489,7 @@ def figure_style() -> str:
 
 
 def _rules(css: str, tokens: Mapping[str, str]) -> Iterator[str]:
-    for selectors, declared in re.findall(r"([^{}]+)\{([^{}]*)\}", css):
+    for selectors, declared in re.findall(r"\s*([^{}]+)\{([^{}]*)\}", css):
         if all(DRAWN.match(part) for part in selectors.split(",")):
             found = re.sub(r"var\(--([\w-]+)\)", lambda name: tokens.get(name[1], "inherit"), declared)
             inside = ".matrix " if "--c:" in found else ""  # a colour of the key, which fills the cells

@@ -35,15 +35,6 @@ if TYPE_CHECKING:
 
 METHODS = {"wilson": "Wilson for proportions", "delong": "DeLong for ROC AUC"}
 """Interval methods that the footer names."""
-QUOTES = ('"', "`")
-QUOTED = re.compile(r'("[^"\n]*"|`[^`\n]*`)')
-SPACED = {
-    ".css": re.compile(r" *([=<>?:,;{}&|]+) *"),
-    ".js": re.compile(r" *([=<>?:,;{}&|(*]+|(?<!\+)\+(?! *\+)) *"),
-}
-"""Spaces that neither a script nor a style needs: around signs that join no two words or numbers."""
-LINE_ENDS = re.compile(r"(?<=[;{,(&|+?:])\n|\n(?=[})\]?:&|+])")
-"""Line ends that a script does not need: after and before signs with which no statement ends or begins."""
 ONLY = re.compile(r"^// only (\w+)\n(.*?)^// always\n", re.MULTILINE | re.DOTALL)
 """A part of the script that a page needs for the data of one section."""
 BREAKS = re.compile(r"(?<=[_\-./])(?=\w)(?<!\d[.](?=\d))|(?<=[a-z])(?=[A-Z])")
@@ -91,7 +82,7 @@ def render(of: Concluded, *, title: str = "", notes: str = "") -> str:
     made = with_notes(sections_of(of), notes)
     box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
     script = asset("script.js", tuple(section.id for section in (*made, box) if section.data))
-    style = short_named(asset("style.css"))
+    style = asset("style.css")
     return whole_page(title or title_of(of), (*made, box), footer_of(of), style, script)
 
 
@@ -210,7 +201,7 @@ def templates_of(package: Path) -> Path:
 
 @lru_cache
 def asset(name: str, data: tuple[str, ...] | None = None) -> str:
-    """Return the text of our style or script, as it stands on the page: comments and spaces stay here.
+    """Return the text of our style or script, as it stands on the page: comments and indents stay here.
 
     A line is a comment as a whole or not at all, and no text of ours goes over lines.
 
@@ -224,25 +215,7 @@ def asset(name: str, data: tuple[str, ...] | None = None) -> str:
     if data is not None:
         written = ONLY.sub(lambda part: part[2] if part[1] in data else "", written)
     lines = (line.strip() for line in written.splitlines())
-    kept = (line for line in lines if line and not line.startswith(("//", "/*")))
-    text = "".join(kept) if name.endswith(".css") else LINE_ENDS.sub("", "\n".join(kept))
-    spaced = SPACED[Path(name).suffix]
-    return "".join(part if part[:1] in QUOTES else spaced.sub(r"\1", part) for part in QUOTED.split(text))
-
-
-@lru_cache
-def short_named(style: str) -> str:
-    """Return a style whose properties of its own have short names: as on the page, a kilobyte less.
-
-    Examples
-    --------
-    >>> short_named(":root{--ink:#123;--line-strong:#456}a{color:var(--ink)}")
-    ':root{--a:#123;--b:#456}a{color:var(--a)}'
-    """
-    names = {name: place for place, name in enumerate(dict.fromkeys(re.findall(r"--[a-z][\w-]*", style)))}
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    short = {name: "--" + letters[at // 26 - 1 : at // 26] + letters[at % 26] for name, at in names.items()}
-    return re.sub(r"--[a-z][\w-]*", lambda name: short[name[0]], style)
+    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
 
 
 @lru_cache
