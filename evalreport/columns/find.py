@@ -32,6 +32,7 @@ from evalreport.columns.multilabel import Parts, find_multilabel, is_multilabel
 from evalreport.columns.names import PRED, SINGLE, TRUTH, Part, class_columns, is_like_score, named_as, role
 from evalreport.columns.nested import as_columns, completed, left_alone, truth_of, unfolded
 from evalreport.columns.plausible import (
+    MOST_CLASSES,
     MOST_COMPARED,
     MOST_ROWS,
     LabelColumns,
@@ -384,7 +385,7 @@ def _refuse_labels(
     least = float(scores.min()) if scores is not None and plain else 0.0
     if scores is not None and scores.ndim == 2:
         decided = np.asarray(texts)[scores.argmax(axis=1)]
-        scores = scores[:, -1] - scores[:, 0] if scores.shape[1] == 2 else None
+        scores = scores[:, -1] - scores[:, 0] if scores.shape[1] == 2 else scores
     score = parts.get("scores", parts.get("score"))
     plain = found.scores is not None and found.scores.ndim == 1
     reading = LabelColumns(
@@ -401,7 +402,7 @@ def _refuse_labels(
     if whole:
         refuse_constant(reading, named=named or request.labels is not None)
     refuse_order(reading, texts, places=str(score).partition(" ")[0].endswith("[*]"))
-    if whole and scores is not None and isinstance(found.space, Binary) and request.positive is None:
+    if whole and scores is not None and len(texts) <= MOST_CLASSES and request.positive is None:
         refuse_reversed(reading, scores, texts, plain=plain)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,12 @@ class Coded:
     def __len__(self) -> int:
         return len(self.values)
 
+    def crossed(self, other: Coded) -> Coded:
+        """Return the pairs of values that occur together, as codes."""
+        pairs, codes = np.unique(self.codes * len(other) + other.codes, return_inverse=True)
+        values = tuple((self.values[k // len(other)], other.values[k % len(other)]) for k in pairs.tolist())
+        return Coded(values, codes)
+
     @property
     def names(self) -> frozenset[str]:
         """The distinct values as text, in small letters."""
@@ -258,17 +265,17 @@ _FEWEST = 10
 
 @dataclass(frozen=True)
 class Several:
-    """Several evaluations in one table: the column that separates them, its values, and the repeated key."""
+    """Several evaluations in one table: the columns that separate them, their values, the repeated key."""
 
-    column: str
-    values: tuple[Any, ...]
+    columns: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]
     key: str
 
 
 def several_evaluations(
     columns: Mapping[str, Array], truth: npt.NDArray[np.intp], *, by_order: bool = True
 ) -> Several | None:
-    """Return the column of few values of which each has the same examples, with the same truth; else None.
+    """Return the columns, one or two, of which each value has the same examples with the same truth.
 
     The examples are known by a column whose values are distinct within each evaluation and repeat across
     them, or by the truth itself in the same order.
@@ -284,8 +291,8 @@ def several_evaluations(
     Examples
     --------
     >>> columns = {"model": np.repeat(["a", "b"], 12), "case": np.tile(np.arange(12), 2)}
-    >>> several_evaluations(columns, np.tile([0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0], 2)).column
-    'model'
+    >>> several_evaluations(columns, np.tile([0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0], 2)).columns
+    ('model',)
     """
     n = len(truth)
     if n < 2 * _FEWEST:
@@ -293,17 +300,23 @@ def several_evaluations(
     coded = {name: found for name, column in columns.items() if (found := Coded.of(column)) is not None}
     few = {name: one for name, one in coded.items() if 2 <= len(one) <= min(MOST_EVALUATIONS, n // 5)}
     few = dict(sorted(few.items(), key=lambda item: not isinstance(item[1].values[0], str)))
-    for name, one in few.items():
-        for key, other in coded.items():
-            repeated = n - len(other)
-            enough = repeated >= _FEWEST and 4 * repeated >= n and len(other) >= _FEWEST // 2
-            if key == name or not enough or int(other.counts.max()) > len(one):
-                continue
-            if _is_once(one, other) and _fixes(other, truth):
-                return Several(name, one.values, key)
-        if by_order and _same_truth(one, truth):
-            return Several(name, one.values, "")
+    keys = {name: other for name, other in coded.items() if _repeats(other, n) and _fixes(other, truth)}
+    for names in (*((name,) for name in few), *(combinations(few, 2) if keys else ())):
+        one = few[names[0]] if len(names) == 1 else few[names[0]].crossed(few[names[1]])
+        if len(one) > MOST_EVALUATIONS:
+            continue
+        for key, other in keys.items():
+            if key not in names and int(other.counts.max()) <= len(one) and _is_once(one, other):
+                return Several(names, tuple(few[name].values for name in names), key)
+        if len(names) == 1 and by_order and _same_truth(one, truth):
+            return Several(names, (one.values,), "")
     return None
+
+
+def _repeats(key: Coded, n: int) -> bool:
+    """Whether values of a column repeat in at least a quarter of n rows."""
+    repeated = n - len(key)
+    return repeated >= _FEWEST and 4 * repeated >= n and len(key) >= _FEWEST // 2
 
 
 def _is_once(one: Coded, other: Coded) -> bool:
@@ -355,15 +368,21 @@ def refuse_several(
         Names the column, its values and how to choose one.
     """
     found = several_evaluations(columns, truth, by_order=not groups)
-    if found is None or found.column in groups or found.key in groups:
+    if found is None or {*found.columns, found.key} & {*groups}:
         return
-    shown = [str(value) for value in found.values]
+    names = " and ".join(map(repr, found.columns))
+    several = len(found.columns) > 1
+    shown = "; ".join(some_of([str(value) for value in values], _SHOWN) for values in found.values)
     repeats = f"the values of {found.key} repeat" if found.key else "the same true labels follow each other"
     keep = f"; to pool them by example: --group {shlex.quote(found.key)}" if found.key else ""
+    one = " ".join(
+        f'--where "{name}={values[0]}"' for name, values in zip(found.columns, found.values, strict=True)
+    )
     raise SeveralEvaluationsError(
-        f"column {found.column!r} separates {len(shown)} evaluations of the same examples",
-        where=f"{source}, column {found.column!r}: {some_of(shown, _SHOWN)}; {repeats} within each",
-        fix=f'choose one, as in --where "{found.column}={shown[0]}"{keep}',
+        f"{'columns' if several else 'column'} {names} {'separate' if several else 'separates'} "
+        f"{'several' if several else len(found.values[0])} evaluations of the same examples",
+        where=f"{source}, {'columns' if several else 'column'} {names}: {shown}; {repeats} within each",
+        fix=f"choose one, as in {one}{keep}",
     )
 
 
@@ -564,12 +583,12 @@ def refuse_order(reading: LabelColumns, labels: Sequence[str], *, places: bool) 
 
 
 def refuse_reversed(reading: LabelColumns, scores: Array, labels: Sequence[str], *, plain: bool) -> None:
-    """Refuse scores of two labels that rank the rows of the positive label last.
+    """Refuse scores that rank the rows of their own label last: of the positive label, or of every label.
 
     Parameters
     ----------
-    scores : of the positive label, shape (n,)
-    labels : negative, positive
+    scores : of the positive label, shape (n,), or of each label, shape (n, labels)
+    labels : negative and positive, or in the order of the scores
     plain : bool
         Whether one column has the scores, without the name of its label.
 
@@ -577,14 +596,27 @@ def refuse_reversed(reading: LabelColumns, scores: Array, labels: Sequence[str],
     ------
     DataError
     """
-    rank = reading.y_pred if reading.y_pred is not None else reading.y_true
-    area, error = area_under(scores, rank == labels[1])
-    if error == 0 or area > _REVERSED or (area - 0.5) / error > -_SIGNIFICANT:
+    known = reading.y_pred if reading.y_pred is not None else reading.y_true
+    if scores.ndim == 2 and (reading.decided is None or _agree(reading.decided, known) * len(labels) >= 1):
+        return  # the greatest score is right at least as often as chance
+    columns = [(scores, labels[1])] if scores.ndim == 1 else list(zip(scores.T, labels, strict=True))
+    areas = [area_under(column, known == label) for column, label in columns]
+    defined = [(area, error) for area, error in areas if error > 0]
+    if not defined or any(
+        area > _REVERSED or (area - 0.5) / error > -_SIGNIFICANT for area, error in defined
+    ):
         return
     of = "predicted" if reading.y_pred is not None else "true"
+    worst = max(area for area, _ in defined)
+    if scores.ndim == 2:
+        raise DataError(
+            f"the scores {reading.score} rank every {of} label last (area under ROC at most {worst:.2f})",
+            where=f"{reading.score}, labels {listed_names(labels)}",
+            fix="write distances or costs with the opposite sign, or leave the scores out: --no-scores",
+        )
     other = f"--positive {_quoted(labels[0])}" if plain else "--no-scores"
     raise DataError(
-        f"the scores {reading.score} rank {of} {labels[1]} last (area under ROC {area:.2f}): pass {other}",
+        f"the scores {reading.score} rank {of} {labels[1]} last (area under ROC {worst:.2f}): pass {other}",
         where=f"{reading.score}, labels {labels[0]} and {labels[1]}",
         fix=f"if they are of {labels[0]} pass {other}; if they are right, --positive {_quoted(labels[1])}",
     )

@@ -12,6 +12,7 @@ from evalreport.columns.plausible import (
     refuse_labels,
     refuse_order,
     refuse_reversed,
+    refuse_several,
     several_evaluations,
 )
 from evalreport.core.errors import DataError
@@ -52,6 +53,41 @@ def test_reversed_scores_are_refused() -> None:
     refuse_reversed(LabelColumns("y", None, "s", truth, None, None), 1 - scores, ("a", "b"), plain=True)
 
 
+def test_scores_that_rank_every_label_last_are_refused() -> None:
+    rng = np.random.default_rng(1)
+    labels = ("a", "b", "c")
+    codes = np.arange(90) % 3
+    truth = np.array(labels)[codes]
+    distances = rng.random((90, 3)) + 1.0 - np.eye(3)[codes]
+
+    def read(scores: np.ndarray) -> None:
+        decided = np.array(labels)[scores.argmax(axis=1)]
+        refuse_reversed(LabelColumns("y", None, "d_*", truth, None, decided), scores, labels, plain=False)
+
+    with pytest.raises(DataError, match="rank every true label last") as caught:
+        read(distances)
+    assert "--no-scores" in caught.value.fix
+    read(-distances)
+    read(rng.random((90, 3)))
+
+
+def test_two_columns_together_separate_evaluations() -> None:
+    truth = np.tile(np.random.default_rng(0).integers(2, size=30), 4)
+    columns = {
+        "model": np.repeat(["m", "n"], 60),
+        "temperature": np.tile(np.repeat([0, 1], 30), 2),
+        "id": np.tile(np.arange(30), 4),
+    }
+    order = np.random.default_rng(2).permutation(120)
+    columns, truth = {name: column[order] for name, column in columns.items()}, truth[order]
+    found = several_evaluations(columns, truth)
+    assert found is not None
+    assert (found.columns, found.key) == (("model", "temperature"), "id")
+    with pytest.raises(DataError, match="'model' and 'temperature' separate several evaluations") as caught:
+        refuse_several(columns, truth, "a.csv", ())
+    assert '--where "model=m" --where "temperature=0"' in caught.value.fix
+
+
 def test_annotators_and_folds_are_not_several_evaluations() -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=60)
@@ -61,7 +97,7 @@ def test_annotators_and_folds_are_not_several_evaluations() -> None:
     assert several_evaluations(columns, np.r_[truth, rng.integers(2, size=60)]) is None
     found = several_evaluations(columns, twice)
     assert found is not None
-    assert (found.column, found.key) == ("annotator", "id")
+    assert (found.columns, found.key) == (("annotator",), "id")
 
 
 def test_pairs_of_labels_are_one_to_one() -> None:
