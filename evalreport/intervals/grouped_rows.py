@@ -454,8 +454,6 @@ def _drawn_limits(metric: Metric, value: float, replicates: Replicates, sampling
     """Limits of a function of the counts, which resamples tell where no cell is empty."""
     found: Limits = _replicated_limits(metric, value, replicates, sampling)
     counts: BinaryCounts = view(replicates.summary, "counts")
-    if found.low is None or found.high is None:
-        return found
     low, high = where_empty([metric], counts, replicates.units, sampling)[metric.name]
     return replace(found, low=float(np.fmin(found.low, low)), high=float(np.fmax(found.high, high)))
 
