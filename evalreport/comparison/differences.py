@@ -45,7 +45,7 @@ from evalreport.intervals.paired import (
 from evalreport.intervals.row_influence import Counted, by_fold
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.multiclass import with_gaps
-from evalreport.metrics.record import ClassGaps, Metric, view
+from evalreport.metrics.record import Metric, view
 from evalreport.statistics.class_scores import BINS, bin_of
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.statistics.score_table import ScoreTable
@@ -95,7 +95,7 @@ class RunReplicates:
         p, units = self.side.predictions, self.units
         weight = np.maximum(units.totals(np.zeros(len(p), np.int64), 1)[:, 0], np.finfo(float).tiny)
         gaps = np.zeros(len(weight))
-        declared = isinstance(metric.strategy, ClassGaps) and metric.strategy.declared
+        declared = metric.name == "classwise_ece_declared"
         counted = np.flatnonzero(with_gaps(view(self.side.facts, "bins"), declared=declared))
         for label in counted:
             scores = _scores(p)[:, label]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from evalreport.intervals.bootstrap import count_bounds
-from evalreport.intervals.calibration import STATISTICS, gap_limits, smooth_gap_limits, too_little
+from evalreport.intervals.calibration import gap_limits, smooth_gap_limits, too_little
 from evalreport.intervals.curve_points import CROSSINGS, RocDraws, crossing_generator, ks_limits
 from evalreport.intervals.distributions import t_quantile
 from evalreport.intervals.proportions import wilson
@@ -31,7 +31,6 @@ from evalreport.metrics.record import (
     CurvePoint,
     DeLong,
     Metric,
-    OfPrevalence,
     Proportion,
     SmoothGaps,
     view,
@@ -41,56 +40,16 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
 
 
-def _by_score(t: ScoreTable) -> tuple[Array, Array, Array]:
-    """Rows, summed probability and positives of each distinct score."""
-    rows = t.pos + t.neg
-    return rows, rows * t.scores, t.pos
-
-
-def _from_base(t: ScoreTable) -> tuple[Array, Array, Array]:
-    """The same, of a model that answers the prevalence to all: its gaps are what the scores resolve."""
-    rows = t.pos + t.neg
-    return rows, rows * (t.positives / t.total), t.pos
-
-
-BINNED: dict[tuple[str, bool], Callable[[ScoreTable], tuple[Array, Array, Array]]] = {
-    ("width", False): equal_width,
-    ("mass", False): equal_mass,
-    ("score", False): _by_score,
-    ("score", True): _from_base,
-}
-"""By the kind of bins, and whether their gaps are those of the prevalence."""
-SHARED, DISTINCT = 5, 1000
-"""Rows per distinct score that sums over distinct scores need for an interval at least, and distinct scores
-at most: with a row or two to each they say nothing but how many scores there are."""
-
-
 def binned(gaps: CalibrationGaps, table: ScoreTable) -> tuple[Array, Array, Array]:
     """Return rows, summed probability and positives of each bin.
 
     Examples
     --------
     >>> table = ScoreTable.of(np.array([0.25, 0.75]), np.array([False, True]))
-    >>> [part.tolist() for part in binned(CalibrationGaps("score", "square", base=True), table)]
-    [[1.0, 1.0], [0.5, 0.5], [0.0, 1.0]]
+    >>> [part[:4].tolist() for part in binned(CalibrationGaps("width"), table)]
+    [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0]]
     """
-    return BINNED[gaps.bins, gaps.base](table)
-
-
-def too_few_share(gaps: CalibrationGaps, table: ScoreTable, rows: float) -> str | None:
-    """Return why there is no interval of gaps over distinct scores, or None.
-
-    Examples
-    --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, True]))
-    >>> too_few_share(CalibrationGaps("score", "square"), table, 3)
-    'needs 5 rows or more per distinct score'
-    """
-    if gaps.bins != "score":
-        return None
-    if rows < SHARED * len(table):
-        return f"needs {SHARED} rows or more per distinct score"
-    return f"needs {DISTINCT} distinct scores or fewer" if len(table) > DISTINCT else None
+    return equal_width(table) if gaps.bins == "width" else equal_mass(table)
 
 
 def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Sampling) -> dict[str, Limits]:
@@ -150,8 +109,6 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
             limits = no_limits("an interval needs two positives and two negatives")
         case BestThreshold():
             limits = Limits(*ks_limits(table, sampling), "newcombe")
-        case OfPrevalence():
-            limits = _uncertainty_limits(table, sampling)
         case CalibrationGaps() as gaps:
             limits = _gap_limits(gaps, value, tables, sampling)
         case SmoothGaps():
@@ -198,11 +155,8 @@ def rescaled(metric: Metric, limits: Limits) -> Limits:
 
 def _gap_limits(gaps: CalibrationGaps, value: float, tables: Tables, sampling: Sampling) -> Limits:
     table = tables.exact
-    reason = too_few_share(gaps, table, table.total)
-    if reason is not None:
-        return no_limits(reason)
-    doubt = _doubt(tables.exact.coarse) if gaps.bins == "mass" else None
-    ends = gap_limits(binned(gaps, table), value, STATISTICS[gaps.gap], sampling, doubt=doubt)
+    doubt = _doubt(table.coarse) if gaps.bins == "mass" else None
+    ends = gap_limits(binned(gaps, table), value, sampling, doubt=doubt)
     return Limits(*ends, "test inversion")
 
 
@@ -229,14 +183,6 @@ def _crossing_limits(point: CurvePoint, tables: Tables, sampling: Sampling) -> L
     drawn = crossing.drawn(curve, point.at)
     ends = curve.limits(drawn, sampling.upper)
     return Limits(*ends, "bayesian bootstrap at the crossing", float(drawn.values.std()))
-
-
-def _uncertainty_limits(table: ScoreTable, sampling: Sampling) -> Limits:
-    """Image of Wilson's limits of the prevalence under p (1 - p), which turns at a half."""
-    total = table.positives + table.negatives
-    low, high = (float(x) for x in wilson(table.positives, total, sampling.level))
-    ends = (low * (1 - low), high * (1 - high))
-    return Limits(min(ends), 0.25 if low <= 0.5 <= high else max(ends), "wilson")
 
 
 def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sampling) -> Limits:

@@ -7,8 +7,6 @@ the central 95% is not rejected, and the interval holds the errors of these fact
 of the range, near which the share is not central (`tails`); nor is it where noise adds so much that no sample
 falls short of the truth (`Inversion`).
 
-Intervals of class-wise calibration errors, whose bins hang together: a row is in one of each class.
-
 Intervals of gaps from a smooth calibration curve, and its band: both from the fit's coefficients.
 
 The mean gap of a calibrated model is not 0 in a sample, as no binned calibration error is: its interval is
@@ -25,15 +23,12 @@ from functools import cache, lru_cache
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from evalreport.intervals.calibration_noise import CELLS as CALIBRATION_NOISE_CELLS
 from evalreport.intervals.calibration_noise import (
     CERTAIN,
     FACTORS,
     SMALLEST,
     Noise,
-    Statistic,
     beside,
     binomial_noise,
     gap_size,
@@ -41,12 +36,8 @@ from evalreport.intervals.calibration_noise import (
 )
 from evalreport.intervals.distributions import NORMAL, normal_quantile, tails_near_end
 from evalreport.intervals.settings import Sampling
-from evalreport.metrics.multiclass import with_gaps
-from evalreport.metrics.record import ClassGaps, view
 from evalreport.statistics.calibration_fits import RIDGE, SmoothCurve
-from evalreport.statistics.class_scores import BINS, ClassBins, LabelScores, bin_of
 from evalreport.statistics.confusion import Array, Places, centred, inner, run_starts
-from evalreport.statistics.summary import Summary
 
 COARSE = 4
 """Of so many factors one is drawn at first; the rest where the limits lie."""
@@ -65,16 +56,12 @@ FEW = 500
 def gap_limits(
     bins: tuple[Array, Array, Array],
     value: float,
-    statistic: Statistic,
     sampling: Sampling,
     noise: Array | None = None,
     draws: Array | None = None,
     error: float | None = None,
-    between: float | None = None,
     doubt: Array | None = None,
     rows: Array | None = None,
-    *,
-    several: bool = False,
 ) -> tuple[float, float]:
     """Return the limits of a calibration error over bins.
 
@@ -84,7 +71,6 @@ def gap_limits(
         Rows, summed probability and positives of each bin.
     value : float
         The calibration error.
-    statistic : `mean_gap` or `mean_square`
     noise : float64 array of shape (bins,), optional
         Standard deviation of the summed gap of each bin; binomial by default. Its ratio to the binomial is
         taken to be the same for every factor.
@@ -93,20 +79,16 @@ def gap_limits(
     error : float, optional
         Standard error of the calibration error where no gap is near 0; from the noise of independent bins
         by default.
-    between : float, optional
-        The part of it that comes from which rows fall into which bin, where it is known by itself.
     doubt : float64 array of shape (bins,), optional
         Variance of the summed outcomes of each bin if the probabilities of its rows are right, where they
         differ much within a bin; binomial by default.
     rows : float64 array of shape (bins,), optional
         Rows of one weight that each bin's are worth, where they weigh: what they count is drawn as theirs.
-    several : bool
-        Whether the bins are those of several classes, most of which hold hardly a row.
 
     Examples
     --------
     >>> bins = (np.full(5, 40.0), np.array([4.0, 12, 20, 28, 36]), np.array([5.0, 11, 22, 27, 37]))
-    >>> limits = gap_limits(bins, 0.03, mean_gap, Sampling())
+    >>> limits = gap_limits(bins, 0.03, Sampling())
     >>> limits[0], round(limits[1], 2)
     (0.0, 0.06)
     """
@@ -122,28 +104,23 @@ def gap_limits(
         design = np.sqrt(np.minimum(doubt[held] / most, 1))
     normal, follow = independent(len(weight), sampling) if draws is None else (draws[:, held], None)
     noisy = Noise(weight, probability, design, normal, certain, follow, rows)
-    factors = factors_up(float(statistic(design * spread, weight)), value)
-    here = noisy.about(gaps[None], statistic)[0]
-    if between is None:
-        between = _between(gaps, weight, share, here, error, squared=statistic is mean_square)
-    moved = between * beside(len(normal), sampling)
+    factors = factors_up(float(mean_gap(design * spread, weight)), value)
+    here = noisy.about(gaps[None], mean_gap)[0]
+    moved = _between(gaps, weight, share, here, error) * beside(len(normal), sampling)
 
     def ends(pattern: Array) -> tuple[float, float]:
         def drawn(place: Places) -> Array:
             f = factors[place, None]
-            return noisy.about(f * pattern, statistic) + f * moved
+            return noisy.about(f * pattern, mean_gap) + f * moved
 
-        return inversion.between(drawn, statistic(factors[:, None] * pattern, weight))
+        return inversion.between(drawn, mean_gap(factors[:, None] * pattern, weight))
 
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
-    least = least**2 if statistic is mean_square else least
     inversion = Inversion(value, sampling, near_end=True, least=least)
     low, high = ends(gaps)
-    if statistic is mean_gap and draws is None:
+    if draws is None:
         low = min(low, ends(concentrated(gaps, design * spread))[0])
-    if several and value:
-        low += _by_noise(gaps, design * spread) * (ends(_as_doubt(gaps, design * spread))[0] - low)
     low, high = _far(low, high, value, here + moved, sampling)
     return min(low, value), max(high, value, least)
 
@@ -164,30 +141,6 @@ def concentrated(gaps: Array, noise: Array) -> Array:
     told = gaps * fourth / np.maximum(fourth + (TOLD * noise) ** 4, np.finfo(float).tiny)
     size = float(np.abs(told).sum())
     return told * (float(np.abs(gaps).sum()) / size) if size else gaps
-
-
-def _by_noise(gaps: Array, noise: Array) -> float:
-    """Share of the squared gaps that noise explains, by which nothing is known of where the gaps are.
-
-    Scaled as seen, those of bins of a row or two leave too little to noise: of twenty uneven classes of 200
-    rows, where it explains two fifths, 8% of lower limits were too high; as great as the doubt, 2%.
-    """
-    return min(float((noise**2).sum() / (gaps**2).sum()), 1.0)
-
-
-def _as_doubt(gaps: Array, noise: Array) -> Array:
-    """Gaps that add up to the same, if a shift of the logits made them: the more doubt in a bin, the greater.
-
-    How far they are off is told by what their squares exceed those of the noise by, or the error of that
-    (DerSimonian & Laird 1986); in bins of next to nothing but noise less is left of them.
-    """
-    doubt = noise**2
-    squared = float((doubt**2).sum())
-    beyond = max(float((gaps**2 - doubt).sum()), math.sqrt(2 * squared))
-    off = beyond * doubt / (squared or 1.0)
-    found = gaps * np.sqrt(off / (off + 1))
-    size = float(np.abs(found).sum())
-    return np.asarray(found * (float(np.abs(gaps).sum()) / size)) if size else gaps
 
 
 def _far(low: float, high: float, value: float, here: Array, sampling: Sampling) -> tuple[float, float]:
@@ -291,15 +244,12 @@ class Inversion:
         return np.asarray(ordered[row, first] + (place - first) * step)
 
 
-def _between(
-    gaps: Array, weight: Array, share: Array, here: Array, error: float | None, *, squared: bool
-) -> float:
+def _between(gaps: Array, weight: Array, share: Array, here: Array, error: float | None) -> float:
     """Standard error of a mean of gaps beyond the noise of bins: which rows fall into which bin varies."""
     size, total = np.abs(gaps) / weight, float(weight.sum())
     if error is not None:
         return math.sqrt(max(error**2 - float(here.var()), 0.0))
-    each = size**2 if squared else size
-    return math.sqrt(inner(weight / share, centred(each, weight) ** 2)) / total
+    return math.sqrt(inner(weight / share, centred(size, weight) ** 2)) / total
 
 
 def unit_draws(own: Array, sampling: Sampling) -> Array:
@@ -327,133 +277,6 @@ def mean_gap(gaps: Array, weight: Array) -> Array:
     """Return the expected calibration error."""
     total: Array = np.abs(gaps).sum(axis=-1) / weight.sum()
     return total
-
-
-def mean_square(gaps: Array, weight: Array) -> Array:
-    """Return the mean squared gap: a term of Murphy's decomposition."""
-    total: Array = (gaps**2 / weight).sum(axis=-1) / weight.sum()
-    return total
-
-
-STATISTICS: dict[str, Statistic] = {"mean": mean_gap, "square": mean_square}
-"""What may be made of gaps, by its name in a record."""
-
-
-MORE = 10
-"""Times that more cells are drawn than for bins of one label."""
-ROWS = 2000
-"""Rows that tell how the bins of several classes go together, at least (or all)."""
-TOGETHER = 1000
-"""Rows whose outcomes are drawn to tell so, at most."""
-FAR = 6.0
-"""Standard deviations from which on a gap moves its size by what it moves."""
-PLACE = 8
-"""Place of the random numbers."""
-
-
-def class_gap_limits(
-    gaps: ClassGaps, value: float, summary: Summary, sampling: Sampling, noise: Array | None = None
-) -> tuple[float, float]:
-    """Return the limits of a class-wise calibration error.
-
-    Parameters
-    ----------
-    gaps : ClassGaps
-    value : float
-    summary : Summary
-        With the bins and the scores of several classes.
-    sampling : Sampling
-    noise : float64 array of shape (labels * 15,), optional
-        Standard deviation of the summed gap of each bin; binomial by default.
-    """
-    bins: ClassBins = view(summary, "bins")
-    counted = with_gaps(bins, declared=gaps.declared)
-    parts = (bins.weight[counted].ravel(), bins.probability[counted].ravel(), bins.positives[counted].ravel())
-    cells, scores = np.repeat(counted, BINS), view(summary, "scores")
-    draws = class_draws(scores, sampling)[:, cells]
-    if noise is not None:
-        return gap_limits(parts, value, mean_gap, sampling, noise[cells], draws, several=True)
-    more = _error(bins, counted, scores, sampling) ** 2 - _noise_alone(parts, draws) ** 2
-    between = math.sqrt(max(more, 0.0))
-    return gap_limits(parts, value, mean_gap, sampling, draws=draws, between=between, several=True)
-
-
-def class_rows(rows: int, size: int, generator: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return the rows that tell how the bins of several classes go together, ascending.
-
-    Examples
-    --------
-    >>> class_rows(3, 2, Sampling().generator(PLACE))
-    array([0, 1, 2])
-    """
-    return np.sort(generator.permutation(rows)[: max(ROWS, CALIBRATION_NOISE_CELLS // size)])
-
-
-def _slope(weight: Array, said: Array, positives: Array) -> tuple[Array, Array]:
-    """By how much the mean size of a gap changes with the gap, 2Φ(gap / noise) - 1, and its noise.
-
-    Within its noise a gap is seen as large whatever it is; Φ is Page's (1977, Applied Statistics 26:75).
-    """
-    noise = binomial_noise(np.maximum(weight, np.finfo(float).tiny), positives, said)
-    apart = np.clip((said - positives) / noise, -FAR, FAR)
-    return np.tanh(math.sqrt(2 / math.pi) * (apart + 0.044715 * apart**3)), noise
-
-
-def _noise_alone(parts: tuple[Array, Array, Array], draws: Array) -> float:
-    """Standard error that comes from the noise of the bins, by the delta method."""
-    slope, noise = _slope(*parts)
-    return float((draws @ (slope * noise)).std()) / float(parts[0].sum())
-
-
-def _error(bins: ClassBins, counted: npt.NDArray[np.bool_], scores: LabelScores, sampling: Sampling) -> float:
-    """Standard error of the class-wise calibration error, by the delta method.
-
-    A row lies in one bin of each class: what it does to all of them is added before it is squared. Taken as
-    independent, the bins of three uneven classes covered 90%.
-    """
-    rows = scores.take(class_rows(len(scores), scores.size, sampling.generator(PLACE)))
-    moved = np.zeros(len(rows))
-    for label in np.flatnonzero(counted):
-        own = rows.scores[:, label].astype(np.float64)
-        slope, _ = _slope(bins.weight[label], bins.probability[label], bins.positives[label])
-        moved += slope[bin_of(own)] * (own - rows.positive(int(label)))
-    return float(moved.std()) / int(counted.sum()) / math.sqrt(len(scores))
-
-
-def class_draws(scores: LabelScores, sampling: Sampling) -> Array:
-    """Return standard normal draws of the bins of all classes, correlated as outcomes are.
-
-    A row lies in one bin of each class, and has one outcome: taken as independent, the bins of three classes
-    covered 80%, those of twenty 100%. Outcomes are drawn as the probabilities say; normal scores of the
-    counts go together as these do. Correlations of the outcomes seen are off by chance, and made errors of
-    twenty classes vary half as much again.
-
-    Returns
-    -------
-    float64 array of shape (draws, labels * 15)
-
-    Examples
-    --------
-    >>> from evalreport.statistics.class_scores import ClassScores
-    >>> scores = ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None)
-    >>> class_draws(scores, Sampling()).shape
-    (2000, 30)
-    """
-    generator, size = sampling.generator(PLACE), scores.size * BINS
-    rows = generator.permutation(class_rows(len(scores), scores.size, generator))[:TOGETHER]
-    said = scores.take(np.sort(rows)).scores
-    place = np.stack([bin_of(column) for column in said.T]) + np.arange(scores.size)[:, None] * BINS
-    row = np.arange(len(said))
-    chance = np.cumsum(np.ascontiguousarray(said.T), axis=0, dtype=np.float64)
-    chance = chance[:-1] / chance[-1]  # classes first: sums over them are of whole rows
-    number = int(np.clip(MORE * CALIBRATION_NOISE_CELLS // (FACTORS * size), 100, sampling.resamples))
-    drawn = generator.random((number, size))  # of the same counts any may be the first
-    for draw in range(number):
-        label = (generator.random(len(said)) > chance).sum(axis=0)
-        drawn[draw] += np.bincount(place[label, row], minlength=size)
-    scale = np.array([normal_quantile((rank + 0.5) / number) for rank in range(number)])
-    normal: Array = scale[np.argsort(np.argsort(-drawn, axis=0), axis=0)]
-    return normal
 
 
 EVENTS = 20

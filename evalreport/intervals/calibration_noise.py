@@ -122,57 +122,16 @@ class Noise:
         rate = binomial_rate(self.rows, positives * share, self.probability * share, self.certain)
         variance = self.rows * rate * (1 - rate)
         scale = self.design / share * np.sqrt(variance)
-        few = (variance < FEW_EXPECTED) & (self.certain == 0)
+        few = variance < FEW_EXPECTED
         drawn = self.normal.T[:, None] * scale.T[:, :, None]  # bins first: sums over them are of whole rows
-        if few.any():
+        if self.follow is not None and few.any():
             mean, place = np.nonzero(few)
             whole = np.maximum(np.round(self.rows), 1)
             rows, design = whole[place], (self.design / share * np.sqrt(self.rows / whole))[place, None]
-            if self.follow is None:
-                drawn[place, mean] = sized(self.normal.T[place], rows, rate[few]) * design
-            else:
-                order, start = self.follow
-                short = few_counts(rows, rate[few], len(self.normal), start[place])
-                drawn[place[:, None], mean[:, None], order[place]] = short * design
+            order, start = self.follow
+            short = few_counts(rows, rate[few], len(self.normal), start[place])
+            drawn[place[:, None], mean[:, None], order[place]] = short * design
         return np.moveaxis(drawn, 0, -1)
-
-
-def sized(normal: Array, rows: Array, rate: Array) -> Array:
-    """Return draws in the order of normal ones, with the mean size and the variance of binomial counts.
-
-    A count of a row or two is hardly ever near its mean, as normals mostly are, and of a rare label hardly
-    ever far from it: powers of normals are what counts are. Of twenty classes on 200 rows normals took the
-    error of a calibrated model for a twentieth too small, and to vary a sixth too much.
-
-    Parameters
-    ----------
-    normal : float64 array of shape (bins, draws)
-    rows, rate : float64 arrays of shape (bins,)
-
-    References
-    ----------
-    De Moivre 1730; Diaconis & Zabell 1991, Statistical Science 6:284: the mean size of a count's deviation.
-
-    Examples
-    --------
-    >>> sized(np.array([[-0.5, 2.0]]), np.array([1.0]), np.array([0.5])).round(3).tolist()
-    [[-0.5, 0.5]]
-    """
-    above = np.minimum(np.floor(rows * rate) + 1, rows)
-    pairs = zip(rows.tolist(), above.tolist(), strict=True)
-    ways = np.array([math.lgamma(n + 1) - math.lgamma(k) - math.lgamma(n - k + 1) for n, k in pairs])
-    size = 2 * np.exp(ways + above * np.log(rate) + (rows - above + 1) * np.log1p(-rate))
-    power = np.interp(rows * rate * (1 - rate) / size**2, _UNEVEN, _POWERS)
-    powers = np.exp(power[:, None] * np.log(np.maximum(np.abs(normal), SMALLEST)))
-    found: Array = np.sign(normal) * powers * (size / np.interp(power, _POWERS, _SIZES))[:, None]
-    return found
-
-
-_POWERS = np.linspace(0, 6, 61)
-_SIZES = np.array([2 ** (k / 2) * math.gamma((k + 1) / 2) for k in _POWERS]) / math.sqrt(math.pi)
-"""Mean of these powers of a normal's size."""
-_UNEVEN = np.array([2**k * math.gamma(k + 0.5) for k in _POWERS]) / math.sqrt(math.pi) / _SIZES**2
-"""Mean square of these powers over the square of their mean: 1 of sizes that are all the same."""
 
 
 def few_counts(rows: Array, rate: Array, draws: int, start: Array) -> Array:

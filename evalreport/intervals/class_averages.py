@@ -43,7 +43,7 @@ from evalreport.intervals.settings import FEWEST, Sampling
 from evalreport.intervals.standard_errors import Spread, area_limits, standard_error, tail_df
 from evalreport.intervals.standard_errors import influence as standard_errors_influence
 from evalreport.metrics import influence
-from evalreport.metrics.averages import AreaAverage, Average, Gap, labelwise
+from evalreport.metrics.averages import AreaAverage, Average
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Influence, Metric
 from evalreport.statistics.class_scores import ClassScores, LabelScores
@@ -331,15 +331,12 @@ class ClassMoves:
     Parameters
     ----------
     average : Average
-    gap : bool
-        Whether the metric is what all classes together have beyond the average.
     total, squares : float64 arrays of shape (classes,)
         Sums over the draws of what a class does to the average, and of its square.
     draws : int
     """
 
     average: Average
-    gap: bool = False
     total: Any = 0.0
     squares: Any = 0.0
     draws: int = 0
@@ -351,16 +348,10 @@ class ClassMoves:
         Examples
         --------
         >>> from evalreport.metrics.catalogue import find
-        >>> ClassMoves.of(find("micro_macro_gap", "multiclass")).average.over
+        >>> ClassMoves.of(find("f1_macro", "multiclass")).average.over
         'macro'
         """
-        match metric.function:
-            case Average() as average:
-                return cls(average)
-            case Gap() as gap:
-                return cls(gap.average, gap=True)
-            case _:
-                return None
+        return cls(metric.function) if isinstance(metric.function, Average) else None
 
     def add(self, drawn: Any, centre: Any) -> None:
         """Add draws of the counts, with one leading axis more than `centre`, what they were drawn about."""
@@ -395,10 +386,7 @@ class ClassMoves:
         low, high = wilson(value * rows, rows, sampling.level)
         reach, off = (high - low) / 2, (high + low) / 2 - value
         wider = math.sqrt(inner(share * reach, share * reach) / variance.sum()) / sampling.z
-        pull = shared(share, reach, off)
-        if self.gap:  # all classes together are their average by support, which stands off itself
-            pull = shared(labelwise(fact).positives[used] / fact.total, reach, off) - pull
-        return replace(spread, error=spread.error * max(wider, 1.0), pull=pull)
+        return replace(spread, error=spread.error * max(wider, 1.0), pull=shared(share, reach, off))
 
 
 def shared(share: Array, reach: Array, off: Array) -> float:
@@ -564,11 +552,6 @@ HALF = 0.5
 """Right, and wrong, answers added to each class: Jeffreys' prior of its recall."""
 BLOCK = 4_000_000
 """Cells drawn at a time."""
-ALIKE, CONFUSIONS_ROWS = 3.0, 5
-"""Errors within which a gap may be the square of noise alone, and rows of each class for that to be told. Of
-twenty uneven classes on 200 rows, the least of one or two, intervals held a point less without the latter."""
-ONE_SIDED = normal_quantile(0.95)
-"""How far, in standard deviations, what a slope of noise makes draws vary by may exceed its mean."""
 
 
 def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> dict[str, Spread]:
@@ -596,26 +579,18 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
     draws = int(np.clip(CONFUSIONS_CELLS // len(smooth.cells), *DRAWS))
     step = max(1, min(draws, BLOCK // len(smooth.cells)))
     found: dict[str, list[Array]] = {metric.name: [] for metric in metrics}
-    bent: dict[str, list[Array]] = {metric.name: [] for metric in metrics}
     moves = {metric.name: ClassMoves.of(metric) for metric in metrics}
     for start in range(0, draws, step):
         stage("bootstrap draws", start, draws)
         size = min(step, draws - start)
         rate = smooth.weight * (counts.total / smooth.total)
         cells = poisson_counts(rate, size, generator)
-        drawn, mirrored = _marginals(smooth, cells), _marginals(smooth, np.maximum(2 * rate - cells, 0))
+        drawn = _marginals(smooth, cells)
         for metric in metrics:
             found[metric.name].append(deviations(metric, drawn, smooth.marginals))
-            if isinstance(metric.function, Gap):
-                other = deviations(metric, mirrored, smooth.marginals)
-                bent[metric.name].append((found[metric.name][-1] + other) / 2)
             if (moved := moves[metric.name]) is not None:
                 moved.add(drawn, smooth.marginals)
     spreads = {name: _spread(np.concatenate(parts)) for name, parts in found.items()}
-    for metric in metrics:
-        if parts := bent[metric.name]:
-            value = float(metric.function(counts.marginals))
-            spreads[metric.name] = _unbent(spreads[metric.name], np.concatenate(parts), value, counts)
     for name, moved in moves.items():
         if moved is not None:
             spreads[name] = moved.pulled(spreads[name], counts.marginals, smooth.marginals, sampling)
@@ -627,25 +602,6 @@ def _spread(values: Array) -> Spread:
     if len(known) < len(values) / 2:
         return Spread(np.nan, np.nan)
     return Spread(float(known.std()), float(known.mean()))
-
-
-def _unbent(spread: Spread, bent: Array, value: float, counts: Counts) -> Spread:
-    """Less the noise of draws about a sample that is noise itself, where a function has no slope.
-
-    Of classes that are alike the gap of micro and macro average is a square of the noise: draws about the
-    sample vary by three times its variance. `bent` is the part of the draws that the square makes. Where that
-    can make the value too (three errors), and the draws vary by no more than it and a slope of noise alone
-    do, there is no slope: twice its variance is taken up by the mean of as many squares of noise as there are
-    classes. Classes need a few rows for that. With one square taken off everywhere, intervals of five classes
-    that are alike held the truth in 99.9%; so they hold it in 96 to 98.
-    """
-    square = float(bent[np.isfinite(bent)].var())
-    drawn = spread.error**2
-    flat = abs(value - spread.bias) < ALIKE * math.sqrt(square)
-    flat = flat and drawn < square * (3 + 2 * ONE_SIDED * math.sqrt(2 / counts.size))
-    if flat and counts.marginals.support.min() >= CONFUSIONS_ROWS:
-        return replace(spread, error=math.sqrt(square))
-    return replace(spread, error=math.sqrt(max(drawn - square, square)))
 
 
 def smoothed(counts: Counts) -> Counts:

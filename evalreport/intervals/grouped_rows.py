@@ -33,10 +33,8 @@ from evalreport.intervals.bootstrap import (
     posterior,
     table_replicates,
 )
-from evalreport.intervals.by_metric import binned, too_few_share
+from evalreport.intervals.by_metric import binned
 from evalreport.intervals.calibration import (
-    STATISTICS,
-    class_gap_limits,
     gap_limits,
     smooth_gap_limits,
     too_little,
@@ -55,7 +53,6 @@ from evalreport.metrics.probability_functions import mass_cuts
 from evalreport.metrics.record import (
     BestThreshold,
     CalibrationGaps,
-    ClassGaps,
     CountDraws,
     CurvePoint,
     DeLong,
@@ -196,23 +193,18 @@ class Ranked:
 
     def gap_limits(self, gaps: CalibrationGaps, value: float, sampling: Sampling) -> Limits:
         """Return the limits of a calibration error."""
-        reason = too_few_share(gaps, self.table, len(self.scores))
-        if reason is not None:
-            return no_limits(reason)
         bins = binned(gaps, self.table)
         place = self._bins(gaps)
         noise, own = bin_noise(self.units, place, self.scores, self.positive, len(bins[0]))
         wide = t_quantile(sampling.upper, self.units.freedom(own.sum(axis=1))) / sampling.z
-        error = None
-        if gaps.gap == "mean":
-            side = np.sign(bins[1] - bins[2])[place]
-            error = self._mean_error(side * (self.scores - self.positive)) * wide
+        side = np.sign(bins[1] - bins[2])[place]
+        error = self._mean_error(side * (self.scores - self.positive)) * wide
         if self.units.method == "poisson bootstrap":  # rows stand alone, and count as so many of one weight
             rows = bin_rows(self.units.weights, place, len(bins[0]))
-            ends = gap_limits(bins, value, STATISTICS[gaps.gap], sampling, error=error, rows=rows)
+            ends = gap_limits(bins, value, sampling, error=error, rows=rows)
         else:
             draws = unit_draws(own, sampling)
-            ends = gap_limits(bins, value, STATISTICS[gaps.gap], sampling, noise * wide, draws, error)
+            ends = gap_limits(bins, value, sampling, noise * wide, draws, error)
         return Limits(*ends, self.units.method)
 
     def smooth_limits(self, value: float, sampling: Sampling) -> Limits:
@@ -245,7 +237,7 @@ class Ranked:
         if gaps.bins == "width":
             return bin_of(self.scores)
         rank = np.searchsorted(self.table.scores, self.scores)
-        return rank if gaps.bins == "score" else np.searchsorted(mass_cuts(self.table), rank, side="right")
+        return np.searchsorted(mass_cuts(self.table), rank, side="right")
 
 
 def unsure(freedom: float) -> float:
@@ -437,8 +429,6 @@ def resampled_limits(
 
 def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     match metric.strategy:
-        case ClassGaps() as gaps:
-            return _class_gap_limits(gaps, value, replicates, sampling)
         case BestThreshold() | CurvePoint() | CalibrationGaps() | SmoothGaps() as rough:
             ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked
             return ranked_limits(rough, value, ranked, sampling)
@@ -598,16 +588,3 @@ def interval(
         return no_limits("all resamples have the same value")
     ends = transformed(metric, value, spread.error, quantile, max(trials, 2))
     return Limits(*ends, units.method, spread.error)
-
-
-def _class_gap_limits(gaps: ClassGaps, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
-    noise = np.concatenate([_class_noise(replicates, label) for label in range(len(replicates.p.space))])
-    limits = class_gap_limits(gaps, value, replicates.summary, sampling, noise)
-    return Limits(*limits, replicates.units.method)
-
-
-def _class_noise(replicates: Replicates, label: int) -> Array:
-    """Spread of the summed gap in each bin of one label's probability."""
-    scores, truth = replicates.scores[:, label], replicates.p.y_true
-    positive = truth[:, label].astype(bool) if truth.ndim == 2 else truth == label
-    return bin_noise(replicates.units, bin_of(scores), scores, positive)[0]

@@ -19,7 +19,6 @@ from evalreport.core.result import Result, Undefined
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.bootstrap import Units, count_bounds
 from evalreport.intervals.by_metric import proportion_limits, table_limits
-from evalreport.intervals.calibration import class_gap_limits
 from evalreport.intervals.class_averages import (
     AreaLimits,
     ClassMoves,
@@ -45,10 +44,8 @@ from evalreport.intervals.settings import FEWEST, NOT_ASKED, Limits, Sampling, b
 from evalreport.intervals.standard_errors import Spread, influence, spread_limits, transformed
 from evalreport.intervals.tables import Tables
 from evalreport.metrics.averages import AreaAverage
-from evalreport.metrics.multiclass import with_gaps
 from evalreport.metrics.record import (
     CalibrationGaps,
-    ClassGaps,
     CountDraws,
     DeLong,
     LabelAreas,
@@ -326,7 +323,6 @@ def several_limits(
     """
     areas = [metric for metric in metrics if isinstance(metric.strategy, LabelAreas)]
     limits = ranking_limits(areas, values, summary, sampling)
-    gaps_over: dict[bytes, Limits] = {}  # where all classes have examples, two metrics are over the same
     for metric in metrics:
         value = values[metric.name]
         match metric.strategy:
@@ -337,12 +333,6 @@ def several_limits(
             case CalibrationGaps():
                 table: ScoreTable = view(summary, metric.reads)
                 limits[metric.name] = table_limits(metric, value, Tables(table), sampling)
-            case ClassGaps() as gaps:
-                over = with_gaps(view(summary, "bins"), declared=gaps.declared).tobytes()
-                if over not in gaps_over:
-                    ends = class_gap_limits(gaps, value, summary, sampling)
-                    gaps_over[over] = Limits(*ends, "test inversion")
-                limits[metric.name] = gaps_over[over]
     return limits
 
 

@@ -47,7 +47,6 @@ from evalreport.metrics.binary_decisions import always, f1, recall
 from evalreport.metrics.binary_probability import BINS
 from evalreport.metrics.record import (
     CalibrationGaps,
-    ClassGaps,
     CountDraws,
     LabelAreas,
     Metric,
@@ -341,6 +340,7 @@ AGREEMENT: tuple[Metric, ...] = (
         formula="f1_micro - f1_macro",
         low=-1.0,
         better="zero",
+        strategy=NoMethod("counts"),
         function=micro_macro_gap,
         undefined="no answer could be parsed",
         source="Sokolova & Lapalme 2009, Information Processing & Management 45:427",
@@ -512,7 +512,7 @@ def _classwise(*, declared: bool) -> Metric:
         formula="mean over classes of sum over bins of |sum p - sum y| / n",
         reads="bins",
         high=1.0,
-        strategy=ClassGaps(declared=declared),
+        strategy=NoMethod("probabilities"),
         function=partial(classwise_ece, declared=declared),
         source="Kull et al. 2019, NeurIPS; Nixon et al. 2019",
         use="probabilities of all classes are used, not only that of the answer",
@@ -560,7 +560,7 @@ PROBABILITIES: tuple[Metric, ...] = (
         formula="sum over bins of |sum confidence - sum right| / n",
         reads="confidence",
         high=1.0,
-        strategy=CalibrationGaps("width", "mean"),
+        strategy=CalibrationGaps("width"),
         function=probability_functions.ece,
         source="Guo et al. 2017, ICML; bins right-closed, the first holding 0",
         use="the confidence of the answer is shown or thresholded",

@@ -102,49 +102,21 @@ class Smooth:
 
 @dataclass(frozen=True)
 class CalibrationGaps:
-    """Gaps between probability and frequency over bins, which no sample has none of.
+    """The mean gap between probability and frequency over bins, never 0 in a sample.
 
     Parameters
     ----------
-    bins : {"width", "mass", "score"}
-        Bins of equal width, of equal weight, or one for each distinct score.
-    gap : {"mean", "square"}
-        What is made of the gaps: their mean or their mean square.
-    base : bool
-        Whether the gaps are those of always answering the prevalence, in place of the probability.
+    bins : {"width", "mass"}
+        Bins of equal width or of equal weight.
     """
 
-    bins: Literal["width", "mass", "score"]
-    gap: Literal["mean", "square"]
-    base: bool = False
+    bins: Literal["width", "mass"]
     family: ClassVar[Family] = "probabilities"
 
 
 @dataclass(frozen=True)
 class SmoothGaps:
     """The mean gap between probability and smooth calibration curve over rows, never 0 in a sample."""
-
-    family: ClassVar[Family] = "probabilities"
-
-
-@dataclass(frozen=True)
-class ClassGaps:
-    """The mean of the calibration gaps of each class's probability.
-
-    Parameters
-    ----------
-    declared : bool
-        Over all declared classes, in place of those that have examples.
-    """
-
-    declared: bool = False
-
-    family: ClassVar[Family] = "probabilities"
-
-
-@dataclass(frozen=True)
-class OfPrevalence:
-    """The prevalence times its complement: the truth alone."""
 
     family: ClassVar[Family] = "probabilities"
 
@@ -201,8 +173,6 @@ Strategy: TypeAlias = (
     | Smooth
     | CalibrationGaps
     | SmoothGaps
-    | ClassGaps
-    | OfPrevalence
     | BestThreshold
     | CurvePoint
     | LabelAreas

@@ -19,7 +19,6 @@ from evalreport.intervals.measured_coverage import ENOUGH, METHODS, NEAR, Measur
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import (
     CalibrationGaps,
-    ClassGaps,
     CurvePoint,
     Proportion,
     SmoothGaps,
@@ -46,7 +45,7 @@ TRUTH = (
     "A truth at the end of its range (a calibrated model's ECE of 0),",
     "beyond the last row seen (recall at an FPR of 1% of a hundred negatives) or of several about equal",
     "can be missed on one side alone: the whole 5% are then on that side (Feldman & Cousins 1998). So they",
-    "are where noise adds so much to a sum of gaps, as of twenty classes, that no sample",
+    "are where noise adds so much to a sum of gaps that no sample",
     "falls short of its truth. Some intervals stay wider than they need be:",
     "of a class of a few rows counts jump. Some are too narrow:",
     "with few distinct scores a curve jumps from step to step, and what it reads at a limit between two",
@@ -72,7 +71,7 @@ FAR = (0.92, 0.98)
 """Shares beyond which the causes are counted."""
 CAUSES: Mapping[str, tuple[type[object], ...]] = {
     "the truth may stand at the end of its range, and is then missed on one side alone: no sample has a "
-    "calibration error of 0": (CalibrationGaps, SmoothGaps, ClassGaps),
+    "calibration error of 0": (CalibrationGaps, SmoothGaps),
     "read at a limit, of few rows beyond it or in steps of tied scores; or few mistakes: counts jump, and "
     "what never falls short of 95% exceeds it elsewhere (Brown, Cai & DasGupta 2001)": (
         CurvePoint,

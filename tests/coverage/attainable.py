@@ -17,7 +17,7 @@ from functools import cache
 import numpy as np
 
 from evalreport.intervals.measured_coverage import NOMINAL
-from evalreport.metrics.averages import Average, Gap
+from evalreport.metrics.averages import Average
 from evalreport.metrics.binary_decisions import f1, precision, recall
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import CurvePoint, Metric, Proportion, view
@@ -44,8 +44,6 @@ def attainable(setting: Setting, name: str) -> float | None:
     if isinstance(metric.strategy, Proportion) and setting.kind in ("even", "uneven", "rare"):
         return _least(setting.n, population(setting, (name,))[name])
     average = metric.function
-    if isinstance(average, Gap) and setting.kind == "rare":
-        average = average.average  # what all classes have together varies by next to nothing beside it
     several = setting.task == "multiclass" and setting.kind != "groups"
     if not isinstance(average, Average) or not several or average.over == "weighted":
         return None

@@ -71,9 +71,8 @@ def test_every_metric_of_a_usual_problem_has_an_interval(prevalence: float) -> N
     found = estimates(BINARY, summary_of(truth, scores), None, QUICK)
     without = {n for n, r in found.items() if isinstance(r, Undefined) or r.low is None}
     counts = {metric.name for metric in BINARY if metric.no_interval}
-    parts = {"brier_reliability", "brier_resolution"}
     smooth = {"ici"} if prevalence < 0.1 else set()  # a curve of fewer than 20 events is not judged
-    assert without == counts | parts | smooth
+    assert without == counts | smooth
 
 
 def test_the_same_input_gives_the_same_bytes() -> None:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from evalreport.intervals.calibration import Inversion, gap_limits, mean_gap
-from evalreport.intervals.calibration_noise import few_counts, sized
+from evalreport.intervals.calibration_noise import few_counts
 from evalreport.intervals.curve_points import flattery
 from evalreport.intervals.distributions import tails_near_end
 from evalreport.intervals.settings import Sampling
@@ -72,7 +72,7 @@ def test_the_error_of_a_calibrated_model_is_held_as_often_as_promised() -> None:
     for _ in range(150):
         positives = rng.binomial(25, said).astype(float)
         value = float(mean_gap(weight * said - positives, weight))
-        low, high = gap_limits((weight, weight * said, positives), value, mean_gap, QUICK)
+        low, high = gap_limits((weight, weight * said, positives), value, QUICK)
         assert low <= value <= high
         held.append(low == 0)
     assert 0.9 < np.mean(held) < 0.985
@@ -86,7 +86,7 @@ def test_no_bin_alone_off_by_the_lower_limit_makes_so_great_an_error_often() -> 
     for first in (4.0, 5.0):
         gaps = noise * [first, -0.9, 0.8, -0.7, 0.9, 0.8, -0.6, 0.7, -0.8, 0.6]
         value = float(mean_gap(gaps, rows))
-        low, _ = gap_limits((rows + 0.0, rows * said, rows * said - gaps), value, mean_gap, QUICK)
+        low, _ = gap_limits((rows + 0.0, rows * said, rows * said - gaps), value, QUICK)
         truth = said - np.append(low * rows.sum() / rows[0], np.zeros(9))
         above = mean_gap(rows * said - rng.binomial(rows, truth, (4000, 10)), rows) >= value
         assert low > 0 and 0.02 < above.mean() < 0.06
@@ -103,16 +103,6 @@ def test_what_can_be_missed_on_one_side_alone_has_the_whole_error_there() -> Non
     assert Inversion(0.7, QUICK, least=2.0).of(drawn - 0.5, truths)[0] == pytest.approx(
         0.7 - reach[0.95], abs=1e-3
     )
-
-
-def test_noise_of_bins_that_hang_together_has_the_size_and_variance_of_counts() -> None:
-    normal = np.array([[NORMAL.inv_cdf((k + 0.5) / 20_000) for k in range(20_000)]])
-    for rows, rate in ((1, 0.45), (7, 0.02), (40, 0.3)):
-        off = np.abs(np.arange(rows + 1) - rows * rate)
-        share = binom.pmf(np.arange(rows + 1), rows, rate)
-        found = sized(normal, np.array([float(rows)]), np.array([rate]))
-        assert np.abs(found).mean() == pytest.approx(share @ off, rel=0.01)
-        assert found.var() == pytest.approx(share @ off**2, rel=0.02)
 
 
 @pytest.mark.parametrize(("rows", "rate"), [(40, 0.03), (12, 0.5), (300, 0.97), (60_000, 2e-4)])

@@ -22,8 +22,6 @@ QUICK = Sampling(resamples=400)
 TASKS = ("binary", "multiclass", "multilabel")
 SLOPPY = {
     "recall_at_precision90",
-    "classwise_ece",
-    "micro_macro_gap",
 }
 """Far from normal here: a bootstrap and the interval of single rows need not agree."""
 

@@ -78,7 +78,7 @@ def test_the_effective_number_of_rows_by_hand() -> None:
     assert row_facts(p)["effective_n"] == pytest.approx(64 / 20)
     p = predictions(Multiclass("ab"), list("aabb"), list("aaaa"), groups=[1, 1, 2, 2])
     # Residuals ½, ½, -½, -½: as rows 4/3 times their squares' sum of 1, as groups 2/1 times 2.
-    assert row_facts(p) == pytest.approx({"design_effect": 3.0, "effective_n": 4 / 3})
+    assert row_facts(p) == pytest.approx({"design_effect": 3.0, "effective_n": 4 / 3, "groups": 2.0})
     assert "effective_n" not in row_facts(predictions(Binary(0, 1), [0, 1], [0, 1]))
 
 

@@ -40,7 +40,6 @@ from evalreport.features.large.engine import (
     decided_at,
 )
 from evalreport.features.large.second_pass import LabelTables
-from evalreport.intervals.calibration import PLACE, class_rows
 from evalreport.intervals.class_averages import looked_at
 from evalreport.intervals.settings import Sampling
 from evalreport.statistics.binned_tables import BinnedTable
@@ -432,9 +431,7 @@ class Watch:
         rows, size = self.rows, len(self.space)
         wanted = np.empty(0, dtype=np.intp)
         if sampling.intervals:
-            wanted = np.union1d(
-                looked_at(rows, size, sampling), class_rows(rows, size, sampling.generator(PLACE))
-            )
+            wanted = looked_at(rows, size, sampling)
         stream.again(wanted)
         return True
 
