@@ -35,7 +35,15 @@ TABLE: Final[Mapping[str, Table]] = {
             ),
         },
         "metrics": {"text": "evalreport.features.text_labels.metrics:METRICS"},
-        "tools": {"tools": "evalreport.features.text_labels.tool_formats:TOOLS"},
+        "tools": {
+            "lm-eval": "evalreport.features.text_labels.tool_formats:LM_EVAL",
+            "inspect": "evalreport.features.text_labels.tool_formats:INSPECT",
+            "openai-batch": "evalreport.features.text_labels.tool_formats:OPENAI_BATCH",
+            "promptfoo": "evalreport.features.text_labels.tool_formats:PROMPTFOO",
+            "label-studio": "evalreport.features.text_labels.tool_formats:LABEL_STUDIO",
+            "argilla": "evalreport.features.text_labels.tool_formats:ARGILLA",
+            "prodigy": "evalreport.features.text_labels.tool_formats:PRODIGY",
+        },
         "sections": {
             "answers": "evalreport.features.text_labels.reporting:repeated_section",
             "parsing": "evalreport.features.text_labels.reporting:parsing_section",

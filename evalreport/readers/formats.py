@@ -16,12 +16,12 @@ from typing import BinaryIO, TypeAlias
 
 from evalreport.columns.request import listed
 from evalreport.core.errors import DataError, EvalreportError, UsageError
-from evalreport.core.extensions import added
+from evalreport.core.extensions import added, extensions
 from evalreport.readers.arrow import FILE, OLD_FEATHER, STREAM, read_feather, read_parquet
 from evalreport.readers.arrow_types import Array
 from evalreport.readers.content import Content
 from evalreport.readers.csv import read_delimited
-from evalreport.readers.json import added_tools, is_lines, read_json, read_json_lines, read_tool
+from evalreport.readers.json import is_lines, read_json, read_json_lines, read_tool
 from evalreport.readers.limits import (
     PACKED,
     Select,
@@ -128,7 +128,7 @@ class RawTable:
 @cache
 def readers() -> tuple[Reader, ...]:
     """Return every reader in order: at the point "readers" each feature adds a tuple of `Reader`."""
-    tools = (Reader(tool.name, (), (), read_tool(tool)) for tool in added_tools())
+    tools = (Reader(tool.name, (), (), read_tool(tool.name)) for tool in extensions("tools"))
     return (*READERS, *chain.from_iterable(added("readers")), *tools)
 
 

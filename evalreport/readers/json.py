@@ -6,14 +6,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evalreport.core.errors import DataError, NoTableError, UsageError
-from evalreport.core.extensions import added
+from evalreport.core.extensions import added, extension, extensions
 from evalreport.data.arrays import EXACT
 from evalreport.readers.arrow_types import Array, to_arrays, whole_numbers
 from evalreport.readers.content import Content
@@ -41,7 +39,7 @@ class Records(NamedTuple):
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool that writes JSON or JSON lines.
+    """One tool that writes JSON or JSON lines; a feature adds it at the point "tools", under the same name.
 
     Parameters
     ----------
@@ -58,12 +56,6 @@ class Tool:
     records: Callable[[Any], Records]
 
 
-@cache
-def added_tools() -> tuple[Tool, ...]:
-    """Return the tools whose files are read: at the point "tools" each feature adds a tuple of `Tool`."""
-    return tuple(chain.from_iterable(added("tools")))
-
-
 def tool_of(document: Any) -> Tool | None:
     """Return the tool that wrote a parsed document, or None.
 
@@ -74,7 +66,7 @@ def tool_of(document: Any) -> Tool | None:
     >>> tool_of([{"y_true": 1, "y_pred": 0}]) is None
     True
     """
-    return next((tool for tool in added_tools() if tool.fits(document)), None)
+    return next((tool for tool in added("tools") if tool.fits(document)), None)
 
 
 def read_json(data: bytes, select: Select | None) -> Content:
@@ -98,7 +90,10 @@ def read_json(data: bytes, select: Select | None) -> Content:
         case list():
             return _records(document, "record", select, len(data))
         case _:
-            raise NoTableError("the JSON holds no table", fix=f"write {FORMS}")
+            missing = [one for one in extensions("tools") if not one.is_installed]
+            tools = ", ".join(one.name for one in missing)
+            hint = f"; files of {tools} need the feature {missing[0].feature}" if missing else ""
+            raise NoTableError("the JSON holds no table", fix=f"write {FORMS}{hint}")
     chosen = choose(list(columns), select)
     return Content(tuple(columns), {name: _array(columns[name], name) for name in chosen})
 
@@ -209,25 +204,26 @@ def _types(lines: Sequence[bytes], names: Sequence[str]) -> dict[str, str] | Non
     return found if found and all(found.values()) else None
 
 
-def read_tool(tool: Tool) -> Callable[[bytes, Select | None], Content]:
+def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
     """Return the reader of one tool's files, JSON or JSON lines, which refuses those of others.
 
     Raises
     ------
+    UsageError
+        The feature that reads them is not installed.
     DataError
         The content is not of this tool.
     """
 
     def read(data: bytes, select: Select | None) -> Content:
+        tool: Tool = extension("tools", name)
         if is_lines(data):
             lines = enumerate(decode(data).split("\n"), start=1)
             document = [_parse(line, "the line", number) for number, line in lines if line.strip()]
         else:
             document = _parse(decode(data), "the file")
         if not tool.fits(document):
-            raise DataError(
-                f"the file is not what {tool.name} writes", fix="leave --format out, or name another"
-            )
+            raise DataError(f"the file is not what {name} writes", fix="leave --format out, or name another")
         return _of_tool(tool, document, select, len(data))
 
     return read

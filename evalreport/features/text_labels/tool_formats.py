@@ -1,25 +1,23 @@
-"""What the readers of tools share: flat records out of nested ones.
+"""Files of evaluation and annotation tools, recognised by their content, as flat records.
 
-Inspect AI, logs in JSON: one sample each with its target and the model's completion.
+Inspect AI
+    Logs in JSON: one sample each with its target and the model's completion.
+lm-evaluation-harness
+    ``--log_samples``: generated responses, or a log-likelihood for each choice.
+OpenAI
+    Batch output: responses by `custom_id`, of chats or of the responses API; without true labels.
+promptfoo
+    ``eval -o results.json``: one result for each test, prompt and provider.
+Argilla
+    Records as JSON: responses of people beside the suggestions of a model; of Argilla 2 (a mapping from
+    question to responses), of Argilla 1 (a list of responses with a value for each question), and datasets
+    of the Hugging Face Hub (columns of both).
+Label Studio
+    JSON export: choices of annotators beside those of a model.
+Prodigy
+    Annotations as JSON lines: the options that were accepted, beside columns of a model.
 
-lm-evaluation-harness, `--log_samples`: generated answers, or a log-likelihood for each choice.
-
-OpenAI's batch output: answers by `custom_id`, of chats or responses; the truth is elsewhere.
-
-promptfoo, `eval -o results.json`: one result for each test, prompt and provider.
-
-True labels from what several people annotated: which annotations count, and what is said of the rest.
-
-Argilla, records as JSON: responses of people beside the suggestions of a model.
-
-Read are the records of Argilla 2 (a mapping from question to responses), those of Argilla 1 (a list of
-responses with a value for each question), and the columns of both in datasets of the Hugging Face Hub.
-
-Label Studio, JSON export: choices of annotators beside those of a model.
-
-Prodigy, annotations as JSON lines: the options that were accepted, beside columns of a model.
-
-What evaluation and annotation tools write, recognised by its content: one small file for each tool.
+Of several annotators' labels the most frequent one is the true label.
 """
 
 from __future__ import annotations
@@ -33,14 +31,14 @@ from evalreport.core.format import counted
 from evalreport.readers.json import Records, Tool
 
 
-def at(value: Any, *path: str | int) -> Any:
-    """Return what stands at a path of keys and places, or None where the path breaks off.
+def value_at(value: Any, *path: str | int) -> Any:
+    """Return the value at a path of keys and positions, or None where there is none.
 
     Examples
     --------
-    >>> at({"choices": [{"text": "a"}]}, "choices", 0, "text")
+    >>> value_at({"choices": [{"text": "a"}]}, "choices", 0, "text")
     'a'
-    >>> at({"choices": []}, "choices", 0, "text") is None
+    >>> value_at({"choices": []}, "choices", 0, "text") is None
     True
     """
     for step in path:
@@ -54,7 +52,7 @@ def at(value: Any, *path: str | int) -> Any:
 
 
 def are_records(document: Any, *keys: str) -> bool:
-    """Tell whether a document is a list of records that all of the first few have these keys.
+    """Return whether a document is a list of records that all of the first few have these keys.
 
     Examples
     --------
@@ -71,9 +69,15 @@ def scalars(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if not isinstance(value, (dict, list))}
 
 
-def text_of(value: Any) -> str:
-    """Return an answer as text: none at all is the empty text, which counts as unread."""
-    return value if isinstance(value, str) else "" if value is None else str(value)
+def text_at(value: Any, *paths: Sequence[str | int]) -> str:
+    """Return the first value at one of some paths as text: none is the empty text, which counts as unparsed.
+
+    Examples
+    --------
+    >>> text_at({"b": "x"}, ["a"], ["b"]), text_at({}, ["a"])
+    ('x', '')
+    """
+    return next((str(found) for path in paths if (found := value_at(value, *path)) is not None), "")
 
 
 def one_or_list(column: Sequence[Sequence[Any] | None]) -> list[Any]:
@@ -89,55 +93,45 @@ def one_or_list(column: Sequence[Sequence[Any] | None]) -> list[Any]:
     return [None if cell is None else list(cell) for cell in column]
 
 
-def fits(document: Any) -> bool:
-    """Tell whether a document is a log of an evaluation with its samples."""
-    return isinstance(document, dict) and isinstance(document.get("eval"), dict) and _has_samples(document)
+def is_inspect(document: Any) -> bool:
+    """Return whether a document is a log of an evaluation with its samples."""
+    return isinstance(value_at(document, "eval"), dict) and isinstance(
+        value_at(document, "samples", 0, "output"), dict
+    )
 
 
-def _has_samples(document: dict[str, Any]) -> bool:
-    samples = document.get("samples")
-    return isinstance(samples, list) and isinstance(at(samples, 0, "output"), dict)
-
-
-def records(document: Any) -> Records:
-    """Return one row a sample with what its scorers gave; of a list of targets the first counts.
+def inspect_records(document: Any) -> Records:
+    """Return one row for each sample with what its scorers gave; of a list of targets the first counts.
 
     Examples
     --------
     >>> sample = {"id": 1, "epoch": 1, "target": "ham", "output": {"completion": "ham."}}
-    >>> records({"eval": {}, "samples": [sample]}).rows
+    >>> inspect_records({"eval": {}, "samples": [sample]}).rows
     [{'id': 1, 'epoch': 1, 'target': 'ham', 'completion': 'ham.'}]
     """
-    rows = [
-        {
-            **scalars(sample),
-            **_grades(sample),
-            "target": _target(sample.get("target")),
-            "completion": _completion(sample),
-        }
-        for sample in document["samples"]
-        if isinstance(sample, dict)
-    ]
+    content = ("output", "choices", 0, "message", "content")
+    samples = [sample for sample in document["samples"] if isinstance(sample, dict)]
+    rows = []
+    for sample in samples:
+        target = sample.get("target")
+        rows.append(
+            {
+                **scalars(sample),
+                **_grades(sample),
+                "target": value_at(target, 0) if isinstance(target, list) else target,
+                "completion": text_at(sample, ("output", "completion"), content),
+            }
+        )
     parts = {"truth": "target", "text": "completion", "id": "id"}
-    scorer = next((name for sample in document["samples"] for name in _grades(sample)), None)
+    scorer = next((name for sample in samples for name in _grades(sample)), None)
     return Records(rows, parts if scorer is None else {**parts, "grade": scorer})
 
 
 def _grades(sample: Any) -> dict[str, Any]:
     """Return the value that each scorer gave, under the scorer's name."""
-    scores = at(sample, "scores") or {}
-    values = {name: at(score, "value") for name, score in scores.items()} if isinstance(scores, dict) else {}
-    return scalars({name: value for name, value in values.items() if value is not None})
-
-
-def _target(target: Any) -> Any:
-    return at(target, 0) if isinstance(target, list) else target
-
-
-def _completion(sample: dict[str, Any]) -> str:
-    output = sample.get("output")
-    told = at(output, "completion")
-    return text_of(told if told is not None else at(output, "choices", 0, "message", "content"))
+    scores = value_at(sample, "scores")
+    values = scores.items() if isinstance(scores, dict) else ()
+    return scalars({name: value for name, one in values if (value := value_at(one, "value")) is not None})
 
 
 ANSWER = "filtered_resps"
@@ -145,41 +139,34 @@ GRADES = ("exact_match", "acc", "acc_norm", "em", "f1")
 """Metrics that older releases write for each sample without a list of their names."""
 
 
-def lm_eval_fits(document: Any) -> bool:
-    """Tell whether records are samples of the harness."""
+def is_lm_eval(document: Any) -> bool:
+    """Return whether records are samples of the harness."""
     return are_records(document, "doc_id", "target", ANSWER)
 
 
 def lm_eval_records(document: Any) -> Records:
-    """Return one row a sample; of several choices the answer is the one of the greatest log-likelihood.
+    """Return one row for each sample; of several choices the response is the most likely one.
 
     A choice is a pair of its log-likelihood and whether greedy decoding would give it.
 
     Examples
     --------
     >>> choices = [["-2.5", "False"], ["-0.5", "True"]]
-    >>> found = records([{"doc_id": 0, "target": "1", "filtered_resps": choices}])
+    >>> found = lm_eval_records([{"doc_id": 0, "target": "1", "filtered_resps": choices}])
     >>> found.rows[0]["filtered_resps"], found.parts["pred"]
     ('1', 'filtered_resps')
     """
     choices = [_choice(sample.get(ANSWER)) for sample in document]
     is_choice = all(choice is not None for choice in choices)
-    rows = [
-        {
-            **scalars(sample),
-            "target": str(sample["target"]),
-            ANSWER: str(choice) if is_choice else text_of(_first(sample.get(ANSWER))),
-        }
-        for sample, choice in zip(document, choices, strict=True)
-    ]
+    rows = []
+    for sample, choice in zip(document, choices, strict=True):
+        path = (ANSWER, 0, 0) if isinstance(value_at(sample, ANSWER, 0), list) else (ANSWER, 0)
+        response = str(choice) if is_choice else text_at(sample, path)
+        rows.append({**scalars(sample), "target": str(sample["target"]), ANSWER: response})
     parts = {"truth": "target", "pred" if is_choice else "text": ANSWER, "id": "doc_id"}
-    grade = next((name for name in (*(at(document, 0, "metrics") or ()), *GRADES) if name in rows[0]), None)
+    grades = (*(value_at(document, 0, "metrics") or ()), *GRADES)
+    grade = next((name for name in grades if name in rows[0]), None)
     return Records(rows, parts if grade is None else {**parts, "grade": grade})
-
-
-def _first(answers: Any) -> Any:
-    inner = at(answers, 0)
-    return inner[0] if isinstance(inner, list) and inner else inner
 
 
 def _choice(answers: Any) -> int | None:
@@ -192,68 +179,60 @@ def _choice(answers: Any) -> int | None:
     return values.index(max(values)) if len(values) == len(answers) else None
 
 
-def openai_batch_fits(document: Any) -> bool:
-    """Tell whether records are lines of a batch."""
+def is_openai_batch(document: Any) -> bool:
+    """Return whether records are lines of a batch."""
     return are_records(document, "custom_id", "response")
 
 
 def openai_batch_records(document: Any) -> Records:
-    """Return one row a request; a request that failed has the empty answer.
+    """Return one row for each request; a request that failed has an empty response.
 
     Examples
     --------
     >>> body = {"choices": [{"message": {"content": "ham"}}]}
-    >>> records([{"custom_id": "r1", "response": {"body": body}}]).rows
+    >>> openai_batch_records([{"custom_id": "r1", "response": {"body": body}}]).rows
     [{'custom_id': 'r1', 'content': 'ham'}]
     """
     rows = [
-        {"custom_id": line.get("custom_id"), "content": _content(at(line, "response", "body"))}
+        {"custom_id": line.get("custom_id"), "content": _content(value_at(line, "response", "body"))}
         for line in document
     ]
     return Records(rows, {"text": "content", "id": "custom_id"})
 
 
 def _content(body: Any) -> str:
-    told = at(body, "choices", 0, "message", "content")
-    if told is None:
-        told = at(body, "choices", 0, "text")
-    if told is None:
-        parts = [
-            at(part, "text")
-            for item in at(body, "output") or []
-            for part in at(item, "content") or []
-            if at(part, "type") == "output_text"
-        ]
-        told = "".join(map(text_of, parts))
-    return text_of(told)
+    parts = (part for item in value_at(body, "output") or () for part in value_at(item, "content") or ())
+    texts = (text_at(part, ["text"]) for part in parts if value_at(part, "type") == "output_text")
+    return text_at(body, ("choices", 0, "message", "content"), ("choices", 0, "text")) or "".join(texts)
 
 
-EXPECTED = "expected"
+EXPECTED, EQUALITIES = "expected", ("equals", "iequals", "icontains")
 
 
-def promptfoo_fits(document: Any) -> bool:
-    """Tell whether a document is the output of an evaluation."""
-    return isinstance(document, dict) and isinstance(at(document, "results", "results", 0, "vars"), dict)
+def is_promptfoo(document: Any) -> bool:
+    """Return whether a document is the output of an evaluation."""
+    return isinstance(value_at(document, "results", "results", 0, "vars"), dict)
 
 
 def promptfoo_records(document: Any) -> Records:
-    """Return one row a result: the variables of its test, what was expected, and the output.
+    """Return one row for each result: the variables of its test, what was expected, and the output.
 
     What was expected is a variable, or the value that an assertion compares the output with.
 
     Examples
     --------
     >>> test = {"vars": {"expected": "ham"}, "response": {"output": "ham"}, "testIdx": 0}
-    >>> records({"results": {"results": [test]}}).rows
+    >>> promptfoo_records({"results": {"results": [test]}}).rows
     [{'expected': 'ham', 'testIdx': 0, 'output': 'ham'}]
     """
     rows = []
-    for result in at(document, "results", "results"):
-        told = at(result, "response", "output")
-        told = "" if told is None else str(told)
-        variables = scalars(at(result, "vars") or {})
-        row = {**variables, **_about(result), "output": told}
-        if EXPECTED not in row and (value := _asserted(result)) is not None:
+    for result in value_at(document, "results", "results"):
+        row = scalars(value_at(result, "vars") or {})
+        row |= {name: result[name] for name in ("testIdx", "promptIdx", "success") if name in result}
+        if (provider := value_at(result, "provider", "id")) is not None:
+            row["provider"] = provider
+        row["output"] = text_at(result, ("response", "output"))
+        if EXPECTED not in row and (value := _asserted_value(result)) is not None:
             row[EXPECTED] = value
         rows.append(row)
     parts = {"text": "output"}
@@ -263,20 +242,10 @@ def promptfoo_records(document: Any) -> Records:
     return Records(rows, parts)
 
 
-def _about(result: Any) -> dict[str, Any]:
-    about = {name: result[name] for name in ("testIdx", "promptIdx", "success") if name in result}
-    provider = at(result, "provider", "id")
-    return about if provider is None else {**about, "provider": provider}
-
-
-def _asserted(result: Any) -> Any:
-    for check in at(result, "testCase", "assert") or []:
-        value = at(check, "value")
-        if (
-            at(check, "type") in ("equals", "iequals", "icontains")
-            and isinstance(value, str)
-            and "{{" not in value
-        ):
+def _asserted_value(result: Any) -> str | None:
+    for check in value_at(result, "testCase", "assert") or []:
+        value, is_equality = value_at(check, "value"), value_at(check, "type") in EQUALITIES
+        if is_equality and isinstance(value, str) and "{{" not in value:
             return value
     return None
 
@@ -292,14 +261,14 @@ class Annotation(NamedTuple):
     state: str = "submitted"
 
 
-class Agreed(NamedTuple):
+class AgreedLabels(NamedTuple):
     """The true labels of each record, None for a record that is skipped, and what is reported of the rest."""
 
     labels: list[list[Any] | None]
     notes: tuple[str, ...]
 
 
-def agree(records: Sequence[Sequence[Annotation]]) -> Agreed:
+def agreed_labels(records: Sequence[Sequence[Annotation]]) -> AgreedLabels:
     """Return the labels that most annotators of each record gave.
 
     Discarded annotations and drafts do not count. A record without a submitted annotation, or without one
@@ -313,9 +282,9 @@ def agree(records: Sequence[Sequence[Annotation]]) -> Agreed:
     Examples
     --------
     >>> one, other = Annotation(["ham"]), Annotation(["spam"], "discarded")
-    >>> agree([[one, other], [other]]).labels
+    >>> agreed_labels([[one, other], [other]]).labels
     [['ham'], None]
-    >>> for note in agree([[one, other], [other]]).notes:
+    >>> for note in agreed_labels([[one, other], [other]]).notes:
     ...     print(note)
     2 annotations are not used as true labels (2 discarded)
     1 of 2 records has no submitted annotation and is skipped
@@ -339,7 +308,7 @@ def agree(records: Sequence[Sequence[Annotation]]) -> Agreed:
             where="; ".join(notes),
             fix="submit annotations in the tool, and export again",
         )
-    return Agreed(labels, notes)
+    return AgreedLabels(labels, notes)
 
 
 def _key(labels: Sequence[Any]) -> tuple[str, ...]:
@@ -366,7 +335,7 @@ def _notes(n: int, states: Counter[str], empty: int, majority: int, tied: int) -
 RESPONSES, SUGGESTION = ".responses", (".suggestion", "-suggestion")
 
 
-def argilla_fits(document: Any) -> bool:
+def is_argilla(document: Any) -> bool:
     """Return whether records are those of a dataset with suggestions and responses."""
     if are_records(document, "fields", "suggestions", "responses"):
         return True
@@ -374,29 +343,29 @@ def argilla_fits(document: Any) -> bool:
 
 
 def argilla_records(document: Any) -> Records:
-    """Return one row a record that has a submitted response: the agreed response, and the suggestion.
+    """Return one row for each record that has a submitted response: the agreed response, and the suggestion.
 
     Of several questions the first with a suggestion is read.
 
     Examples
     --------
-    >>> told = {"suggestions": {"label": {"value": "spam", "score": 0.75}}, "fields": {}, "id": "a"}
-    >>> records([{**told, "responses": {"label": [{"value": "ham"}]}}]).rows
+    >>> record = {"suggestions": {"label": {"value": "spam", "score": 0.75}}, "fields": {}, "id": "a"}
+    >>> argilla_records([{**record, "responses": {"label": [{"value": "ham"}]}}]).rows
     [{'id': 'a', 'responses': 'ham', 'suggestions': 'spam', 'score': 0.75}]
     """
     suggested = [_suggestions(record) for record in document]
     questions = list(dict.fromkeys(name for one in suggested for name in one))
     question = questions[0] if questions else ""
-    agreed = agree([_responses(record, question) for record in document])
+    agreed = agreed_labels([_responses(record, question) for record in document])
     kept = [row for row, labels in enumerate(agreed.labels) if labels is not None]
-    right = [agreed.labels[row] for row in kept]
-    told = [_labels(at(suggested[row].get(question), "value")) for row in kept]
-    cells = one_or_list([*right, *told])
+    predicted = [_labels(value_at(suggested[row].get(question), "value")) for row in kept]
+    cells = one_or_list([*(agreed.labels[row] for row in kept), *predicted])
     rows = []
-    for row, label, answer in zip(kept, cells[: len(kept)], cells[len(kept) :], strict=True):
-        found = {"id": document[row].get("id"), "responses": label, "suggestions": answer}
-        score = at(suggested[row].get(question), "score")
-        rows.append({**found, "score": score} if isinstance(score, float) else found)
+    for row, label, suggestion in zip(kept, cells[: len(kept)], cells[len(kept) :], strict=True):
+        rows.append({"id": document[row].get("id"), "responses": label, "suggestions": suggestion})
+        score = value_at(suggested[row].get(question), "score")
+        if isinstance(score, float):
+            rows[-1]["score"] = score
     others = f"question {question!r} is evaluated, not {', '.join(questions[1:])}"
     notes = (*agreed.notes, *((others,) if len(questions) > 1 else ()))
     return Records(rows, {"truth": "responses", "pred": "suggestions", "id": "id"}, notes)
@@ -418,7 +387,7 @@ def _suggestions(record: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(made, dict):
         return made
     if isinstance(made, list):
-        return {str(at(one, "question_name")): one for one in made if isinstance(one, dict)}
+        return {str(value_at(one, "question_name")): one for one in made if isinstance(one, dict)}
     return {
         name: {"value": record.get(f"{name}{end}"), "score": record.get(f"{name}{end}.score")}
         for name in _flat_questions(record)
@@ -441,9 +410,9 @@ def _answers(record: Mapping[str, Any], question: str) -> Iterator[tuple[Any, An
     """Yield value and state of each response."""
     made = record.get("responses")
     if isinstance(made, dict):
-        yield from ((at(one, "value"), at(one, "status")) for one in made.get(question) or ())
+        yield from ((value_at(one, "value"), value_at(one, "status")) for one in made.get(question) or ())
     elif isinstance(made, list):
-        yield from ((at(one, "values", question, "value"), at(one, "status")) for one in made)
+        yield from ((value_at(one, "values", question, "value"), value_at(one, "status")) for one in made)
     elif _is_answered(record.get(question)):
         yield from ((one["value"], one.get("status")) for one in record[question])
     else:
@@ -456,13 +425,13 @@ def _labels(value: Any) -> list[Any] | None:
     return None if value is None else value if isinstance(value, list) else [value]
 
 
-def label_studio_fits(document: Any) -> bool:
-    """Tell whether records are tasks with annotations."""
+def is_label_studio(document: Any) -> bool:
+    """Return whether records are tasks with annotations."""
     return are_records(document, "annotations", "data")
 
 
 def label_studio_records(document: Any) -> Records:
-    """Return one row a task with a submitted annotation: the agreed choices, and those of the model.
+    """Return one row for each task with a submitted annotation: the agreed choices, and those of the model.
 
     Annotations that are marked as ground truth win over others of their task; cancelled ones do not count.
 
@@ -470,53 +439,54 @@ def label_studio_records(document: Any) -> Records:
     --------
     >>> def choice(label): return [{"result": [{"type": "choices", "value": {"choices": [label]}}]}]
     >>> task = {"id": 7, "data": {}, "annotations": choice("ham"), "predictions": choice("spam")}
-    >>> records([task]).rows
+    >>> label_studio_records([task]).rows
     [{'id': 7, 'annotations': 'ham', 'predictions': 'spam'}]
     """
-    made = [_annotations(task) for task in document]
-    question = next((at(part, "from_name") for one in made for each in one for part in _parts(each)), None)
-    agreed = agree([[_annotation(each, question) for each in one] for one in made])
+    annotations = []
+    for task in document:
+        made = [one for one in value_at(task, "annotations") or [] if isinstance(one, dict)]
+        truth = [one for one in made if one.get("ground_truth") and not one.get("was_cancelled")]
+        annotations.append(truth or made)
+    parts = (part for made in annotations for one in made for part in _choice_parts(one))
+    question = value_at(next(parts, None), "from_name")
+    agreed = agreed_labels([[_annotation(one, question) for one in made] for made in annotations])
     kept = [task for task, labels in zip(document, agreed.labels, strict=True) if labels is not None]
-    right = [labels for labels in agreed.labels if labels is not None]
-    told = [_choices(at(task, "predictions", 0), question) for task in kept]
-    cells = one_or_list([*right, *told])
+    predicted = [_choices(value_at(task, "predictions", 0), question) for task in kept]
+    cells = one_or_list([*(labels for labels in agreed.labels if labels is not None), *predicted])
     rows = []
-    for task, label, answer in zip(kept, cells[: len(kept)], cells[len(kept) :], strict=True):
-        row = {"id": task.get("id"), "annotations": label, "predictions": answer}
-        score = at(task, "predictions", 0, "score")
-        rows.append(row if score is None else {**row, "score": score})
+    for task, label, prediction in zip(kept, cells[: len(kept)], cells[len(kept) :], strict=True):
+        rows.append({"id": task.get("id"), "annotations": label, "predictions": prediction})
+        score = value_at(task, "predictions", 0, "score")
+        if score is not None:
+            rows[-1]["score"] = score
     return Records(rows, {"truth": "annotations", "pred": "predictions", "id": "id"}, agreed.notes)
-
-
-def _annotations(task: Any) -> list[Any]:
-    made = [one for one in at(task, "annotations") or [] if isinstance(one, dict)]
-    return [one for one in made if one.get("ground_truth") and not one.get("was_cancelled")] or made
 
 
 def _annotation(made: Any, question: Any) -> Annotation:
     return Annotation(_choices(made, question), "cancelled" if made.get("was_cancelled") else "submitted")
 
 
-def _parts(made: Any) -> Iterable[Any]:
-    return (part for part in at(made, "result") or [] if at(part, "type") == "choices")
+def _choice_parts(made: Any) -> Iterable[Any]:
+    return (part for part in value_at(made, "result") or [] if value_at(part, "type") == "choices")
 
 
 def _choices(made: Any, question: Any) -> list[Any] | None:
-    found = [at(part, "value", "choices") for part in _parts(made) if at(part, "from_name") == question]
-    return found[0] if found and isinstance(found[0], list) else None
+    parts = (part for part in _choice_parts(made) if value_at(part, "from_name") == question)
+    choices = value_at(next(parts, None), "value", "choices")
+    return choices if isinstance(choices, list) else None
 
 
 HASH = "_task_hash"
 STATES = {"accept": "submitted", "reject": "rejected", "ignore": "ignored"}
 
 
-def prodigy_fits(document: Any) -> bool:
+def is_prodigy(document: Any) -> bool:
     """Return whether records are annotated tasks."""
     return are_records(document, HASH, "answer")
 
 
 def prodigy_records(document: Any) -> Records:
-    """Return one row a task with the options that most annotators accepted; others are skipped.
+    """Return one row for each task with the options that most annotators accepted; others are skipped.
 
     Raises
     ------
@@ -526,7 +496,7 @@ def prodigy_records(document: Any) -> Records:
     Examples
     --------
     >>> task = {"text": "x", "_task_hash": 7, "accept": ["ham"], "answer": "accept", "pred": "spam"}
-    >>> records([task]).rows
+    >>> prodigy_records([task]).rows
     [{'text': 'x', 'pred': 'spam', '_task_hash': 7, 'accept': 'ham'}]
     """
     if not any(isinstance(task.get("accept"), list) for task in document):
@@ -538,13 +508,14 @@ def prodigy_records(document: Any) -> Records:
     tasks: dict[Any, list[dict[str, Any]]] = defaultdict(list)
     for task in document:
         tasks[task[HASH]].append(task)
-    agreed = agree([[_prodigy_annotation(task) for task in made] for made in tasks.values()])
+    agreed = agreed_labels([[_prodigy_annotation(task) for task in made] for made in tasks.values()])
     kept = [(key, labels) for key, labels in zip(tasks, agreed.labels, strict=True) if labels is not None]
     right = one_or_list([labels for _, labels in kept])
-    rows = [
-        {**_prodigy_about(tasks[key][0]), HASH: key, "accept": label}
-        for (key, _), label in zip(kept, right, strict=True)
-    ]
+    rows = []
+    for (key, _), label in zip(kept, right, strict=True):
+        columns = scalars(tasks[key][0]).items()
+        about = {name: value for name, value in columns if name != "answer" and name[:1] != "_"}
+        rows.append({**about, HASH: key, "accept": label})
     return Records(rows, {"truth": "accept", "id": HASH}, agreed.notes)
 
 
@@ -554,16 +525,10 @@ def _prodigy_annotation(task: dict[str, Any]) -> Annotation:
     return Annotation(accepted if isinstance(accepted, list) else None, state)
 
 
-def _prodigy_about(task: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in scalars(task).items() if name != "answer" and name[:1] != "_"}
-
-
-TOOLS: tuple[Tool, ...] = (
-    Tool("lm-eval", lm_eval_fits, lm_eval_records),
-    Tool("inspect", fits, records),
-    Tool("openai-batch", openai_batch_fits, openai_batch_records),
-    Tool("promptfoo", promptfoo_fits, promptfoo_records),
-    Tool("label-studio", label_studio_fits, label_studio_records),
-    Tool("argilla", argilla_fits, argilla_records),
-    Tool("prodigy", prodigy_fits, prodigy_records),
-)
+LM_EVAL = Tool("lm-eval", is_lm_eval, lm_eval_records)
+INSPECT = Tool("inspect", is_inspect, inspect_records)
+OPENAI_BATCH = Tool("openai-batch", is_openai_batch, openai_batch_records)
+PROMPTFOO = Tool("promptfoo", is_promptfoo, promptfoo_records)
+LABEL_STUDIO = Tool("label-studio", is_label_studio, label_studio_records)
+ARGILLA = Tool("argilla", is_argilla, argilla_records)
+PRODIGY = Tool("prodigy", is_prodigy, prodigy_records)
