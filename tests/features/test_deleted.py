@@ -93,3 +93,30 @@ def test_a_missing_command_names_its_feature(house: tuple[Path, list[str]]) -> N
                 f"  at   evalreport.features.{of}.cli:command",
                 "  fix  install the whole of evalreport again: pip install --force-reinstall evalreport",
             ]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("texts.csv", "--text", "text", "--parse", "exact"), "reading labels from text"),
+        (("repeated.csv", "--answers"), "combining repeated responses"),
+        (("samples.json", "--format", "inspect"), "inspect"),
+    ],
+)
+def test_text_without_its_feature_is_refused_in_three_lines(
+    house: tuple[Path, list[str]], words: tuple[str, ...], what: str
+) -> None:
+    copy, deleted = house
+    if "text_labels" not in deleted:
+        pytest.skip("the feature is there")
+    (copy / "texts.csv").write_text("y_true,text\n" + "a,a\nb,it is b\n" * 30)
+    (copy / "repeated.csv").write_text("id,y_true,y_pred\n" + "1,a,a\n1,a,b\n2,b,b\n2,b,b\n")
+    (copy / "samples.json").write_text('{"eval": {}, "samples": [{"output": {"completion": "a"}}]}')
+    done = python(copy, "-m", "evalreport", "report", *words)
+    first, where, fix = done.stderr.splitlines()
+    assert first == f"error: {what} belongs to the feature text_labels, which is not installed"
+    assert "evalreport.features.text_labels." in where
+    assert fix.startswith("  fix  install the whole of evalreport again")
+    done = python(copy, "-m", "evalreport", "report", "samples.json")
+    assert "inspect, openai-batch" in done.stderr
+    assert "need the feature text_labels" in done.stderr
