@@ -6,7 +6,6 @@ How a comparison is printed in a terminal: figures in columns, then the verdicts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,12 +16,8 @@ from evalreport.cli.options import SectionCommand
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.comparison.compare import MOST_RUNS
-from evalreport.core.errors import UsageError
 from evalreport.core.estimate_format import interval, shown_value, valued
 from evalreport.core.format import percent, plural
-from evalreport.features.gate import cli
-from evalreport.features.gate.cli import result_lines
-from evalreport.features.gate.rules import tally
 from evalreport.metrics.catalogue import find
 from evalreport.page.comparison.difference_text import stated
 from evalreport.page.comparison.sentences import (
@@ -39,12 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evalreport.comparison.comparison import Comparison, Difference
-    from evalreport.features.site.leaderboard import OverTime
     from evalreport.workflow.compare import Compared, CompareRequest
-    from evalreport.workflow.items import Item
-    from evalreport.workflow.request import Request
 
 _compare = opt.HelpSection("Compare")
+_added = opt.added_options("compare")
 
 
 @click.command("compare", cls=SectionCommand)
@@ -75,9 +68,7 @@ _compare = opt.HelpSection("Compare")
     "N",
     "What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
 )
-@_compare("--over-time", opt.FLAG, "One metric of the runs by the time of their start.")
-@_compare("--metric", "METRIC", "The metric of --over-time; the first headline one.")
-@cli.rules
+@opt.together(*(group.options for group in _added))
 @opt.report("--title", "TEXT", "Title of the page.")
 @opt.said
 @opt.no_examples
@@ -110,9 +101,10 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     request = request_of(options, command_line())
     if options["by"] or options["systems"]:
         return show_systems(console, files, options, request, where, uri)
+    for group in _added:
+        if (code := group.instead(console, files, options, request, where, uri)) is not None:
+            return code
     items = folds_of(items_of(files, selection_of(options), uri), files=False, children=options["children"])
-    if options["over_time"]:
-        return compared_over_time(console, items, request, options)
     done = compared(items, request, _how(options))
     for name, error in done.skipped.items():
         console.warn(f"{name} is skipped: {error.message}")
@@ -125,7 +117,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.comparison.evaluations],
-        ok=done.open,
+        ok=done.passed,
         comparison=as_record(done),
         **({"rows_needed": done.needed} if options["detect"] else {}),
         **(
@@ -134,77 +126,25 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         files=made.files,
         logged=made.logged_json,
     )
-    return 0 if done.open else 1
+    return 0 if done.passed else 1
 
 
 def _how(options: dict[str, Any]) -> CompareRequest:
-    """What is compared with what, and by which rules."""
+    """Return what is compared with what, with what features add to it."""
     from evalreport.thresholds.objectives import stated_costs
     from evalreport.workflow.compare import CompareRequest
 
-    return CompareRequest(
-        **vars(cli.rules_of(options)),
+    how = CompareRequest(
         **{name: options[name] for name in ("baseline", "all_pairs", "sort_by", "unpaired", "detect")},
         costs=None if options["cost"] is None else stated_costs(options["cost"]),
         skip=not options["run_ids"],
     )
+    for group in _added:
+        how = group.extend(how, options)
+    return how
 
 
 opt.global_options(command)
-
-
-ALONE = ("baseline", "sort_by", "out", "log_to")
-"""Options of a comparison that say nothing about time."""
-
-
-def compared_over_time(
-    console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]
-) -> int:
-    """Print, and where asked write, the metric over time."""
-    from evalreport.core.format import counted
-    from evalreport.features.site.page import day, notes_of, over_time_headline, run_in_words
-    from evalreport.features.site.payload import render_over_time
-    from evalreport.tracking.folder import write_page
-    from evalreport.workflow.compare import over_time
-
-    given = [name for name in ALONE if options[name]]
-    if given or options["log"] or options["output"] == "-":
-        raise UsageError(
-            "--over-time is printed, written with -o FILE, or given as JSON", fix="leave the rest out"
-        )
-    found, failed = over_time(items, request, options["metric"])
-    for name, error in failed.items():
-        console.warn(f"{name} is skipped: {error.message}")
-    notes = notes_of(found)
-    console.out(over_time_headline(found).text)
-    wide = max(len(run.run) for run in found.runs)
-    for run in found.runs:
-        value, ends = run_in_words(found, run)
-        told = f"{day(run.started, year=True):>11}  {run.run:{wide}}  {value:>7}  {ends}"
-        console.out(f"{told}  {notes.get(run.run, '')}".rstrip())
-    files = []
-    if options["output"]:
-        names = dict.fromkeys(item.run.experiment for item in items if item.run is not None)
-        page = render_over_time(found, ", ".join(names))
-        files.append(str(write_page(Path(options["output"]), page.encode(), force=options["force"])))
-        console.out(files[0])
-    _emit(console, found, files)
-    console.say(f"{counted(len(found.runs), 'run')} by the time of their start")
-    return 0
-
-
-def _emit(console: Console, found: OverTime, files: list[str]) -> None:
-    from evalreport.core.json_codec import encode
-
-    body = {
-        "metric": found.metric.name,
-        "level": found.level,
-        "runs": encode(found.runs),
-        "changes": encode(found.changes),
-        "test_set_changed_at": [run.run for run in found.breaks],
-    }
-    named = [{"run_id": run.run_id, "run_name": run.run, "source": run.run, "ok": True} for run in found.runs]
-    console.emit(runs=named, over_time=body, files=files)
 
 
 WIDE = 5
@@ -238,7 +178,8 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     told = [matched] if matched else [matching(*how, found.unit) for how in found.pairings]
     label = positive_label(found)
     positive = [f"{label[0].upper()}{label[1:]}."] if label else []
-    _print(line, ["", *(sentence.text for sentence in told), *positive, *_rules(done)])
+    rules = () if done.checks is None else done.checks.lines()
+    _print(line, ["", *(sentence.text for sentence in told), *positive, *rules])
 
 
 def _crossings(found: Comparison) -> list[str]:
@@ -327,16 +268,6 @@ def _ranking(found: Comparison) -> Iterator[str]:
     yield from _aligned(rows)
     if found.baseline is not None:
         yield against(found).text
-
-
-def _rules(done: Compared) -> Iterator[str]:
-    """The rules run by run, as `check` prints them."""
-    results = tuple(result for run in done.checked for result in run.results)
-    for run in done.checked:
-        yield from [run.name] if len(done.checked) > 1 else []
-        yield from result_lines(run.results)
-    if results:
-        yield tally(results)
 
 
 def _cut(name: str) -> str:

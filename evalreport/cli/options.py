@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import click
@@ -22,6 +23,7 @@ from evalreport.cli.console import Console
 from evalreport.cli.help_examples import EXAMPLES
 from evalreport.core.bounds import number
 from evalreport.core.errors import UsageError
+from evalreport.core.extensions import extensions
 
 LEVEL = click.FloatRange(0.5, 0.999)
 
@@ -227,6 +229,38 @@ class HelpSection:
         kwargs.setdefault("envvar", _variable(next(name for name in named if name.startswith("--"))))
         kwargs.setdefault("show_default", "default" in kwargs)
         return click.option(*named, cls=SectionOption, section=self._title, **kwargs)
+
+
+@dataclass(frozen=True)
+class AddedOptions:
+    """Options that a feature adds at the point "options", under a name that begins with that of the command.
+
+    Parameters
+    ----------
+    options : callable
+        Decorator of the command.
+    extend : callable
+        From what is asked for and the values of all options to what is asked for with those of the feature.
+    instead : callable
+        Called with the command's own arguments before it begins: returns the exit code where the feature's
+        options ask for another answer than the command's, else None.
+    """
+
+    options: Callable[..., Any]
+    extend: Callable[[Any, dict[str, Any]], Any] = lambda asked, _: asked
+    instead: Callable[..., int | None] = lambda *_: None
+
+
+def added_options(command: str) -> tuple[AddedOptions, ...]:
+    """Return the options that installed features add to a command.
+
+    Examples
+    --------
+    >>> added_options("completion")
+    ()
+    """
+    named = (one for one in extensions("options") if one.name.split()[0] == command)
+    return tuple(one.load() for one in named if one.is_installed)
 
 
 runs, data, evaluate = map(HelpSection, ("Select runs", "Describe the data", "Evaluate"))

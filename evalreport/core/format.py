@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Literal, TypeAlias
 
@@ -332,3 +333,17 @@ def at(value: float, places: int | None, style: Style, n: float | None = None) -
     scale, unit = SCALE[style]
     scaled = value * scale
     return fixed(scaled, 0 if scaled in _ends(style) else places) + unit
+
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def dated(when: date, *, year: bool = False) -> str:
+    """Return a day in words that no language of the machine changes.
+
+    Examples
+    --------
+    >>> dated(date(2026, 11, 21)), dated(date(2026, 11, 21), year=True)
+    ('21 Nov', '21 Nov 2026')
+    """
+    return f"{when.day} {MONTHS[when.month - 1]}" + (f" {when.year}" if year else "")

@@ -16,6 +16,7 @@ TABLE: Final[Mapping[str, Table]] = {
         "commands": {
             "check": ("evalreport.features.gate.cli:command", "Data and results against rules; for CI."),
         },
+        "options": {"compare --require": "evalreport.features.gate.cli:compare_options"},
     },
     "site": {
         "commands": {
@@ -24,6 +25,7 @@ TABLE: Final[Mapping[str, Table]] = {
                 "An experiment as a static site: leaderboard, reports, comparisons.",
             ),
         },
+        "options": {"compare --over-time": "evalreport.features.site.cli:compare_options"},
     },
     "systems": {},
     "studies": {},

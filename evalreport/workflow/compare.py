@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from evalreport.comparison.compare import MOST_RUNS, compare
 from evalreport.comparison.comparison import Comparison
@@ -27,16 +27,12 @@ from evalreport.core.errors import (
 )
 from evalreport.core.format import counted
 from evalreport.core.json_codec import encode
-from evalreport.core.result import Estimate
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.gate.documents import CheckedRun, as_dicts
-from evalreport.features.gate.rules import is_open, rule_checks
 from evalreport.features.large.facts_file import are_facts
-from evalreport.features.site.leaderboard import OverTime, TimedRun, in_order
 from evalreport.features.systems.compare_systems import ComparedSystems
 from evalreport.features.systems.page import headline as systems_headline
-from evalreport.metrics.catalogue import COMPARED, PRIMARY, find
+from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.page.comparison.sentences import headline
 from evalreport.page.payload import EVALUATION
 from evalreport.thresholds.objectives import Costs
@@ -47,16 +43,41 @@ from evalreport.tracking.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.deliver import Delivered, comparison_document, deliver, files_read, sink_in
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.items import STDIN, Item, work_on_each
-from evalreport.workflow.request import Destination, Request, RulesRequest
+from evalreport.workflow.request import Destination, Request
 
 LARGEST = 100 * 1024**2
 """Bytes of an evaluation.json that is read."""
 RUN_ID = re.compile(r"[0-9a-f]{6,32}")
 
 
+class Rules(Protocol):
+    """Rules for every run but the baseline, as a feature adds them."""
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What they demand of metrics."""
+
+    def check(self, found: Comparison) -> Checks:
+        """Return how the compared runs keep them."""
+
+
+class Checks(Protocol):
+    """How rules came out."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether no rule makes the command fail."""
+
+    def lines(self) -> Iterable[str]:
+        """Return what a terminal shows."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the elements of `checks` in the JSON."""
+
+
 @dataclass(frozen=True)
-class CompareRequest(RulesRequest):
-    """What is compared with what; rules are of every run but the baseline.
+class CompareRequest:
+    """What is compared with what.
 
     Parameters
     ----------
@@ -73,6 +94,7 @@ class CompareRequest(RulesRequest):
         What outcomes of two classes cost.
     skip : bool
         Whether runs that cannot be evaluated are skipped: of an experiment, not of runs that were named.
+    rules : Rules or None
     """
 
     baseline: str | None = None
@@ -82,6 +104,12 @@ class CompareRequest(RulesRequest):
     detect: float | None = None
     costs: Costs | None = None
     skip: bool = False
+    rules: Rules | None = None
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What the rules demand."""
+        return () if self.rules is None else self.rules.bounds
 
     def __post_init__(self) -> None:
         if self.all_pairs and self.baseline is not None:
@@ -98,10 +126,8 @@ class Compared:
     ----------
     items : tuple of Item
         In the order of the comparison's names.
-    checked : tuple of CheckedRun
-        The rules of every run but the baseline.
-    open : bool
-        Whether the gate is open: no rule has closed it.
+    checks : Checks or None
+        How the rules came out.
     needed : tuple of RowsNeeded
         For the difference that is to be detected.
     skipped : mapping from a run, as messages name it, to its error
@@ -110,10 +136,14 @@ class Compared:
 
     comparison: Comparison
     items: tuple[Item, ...]
-    checked: tuple[CheckedRun, ...] = ()
-    open: bool = True
+    checks: Checks | None = None
     needed: tuple[RowsNeeded, ...] = ()
     skipped: Mapping[str, EvalreportError] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no rule makes the command fail."""
+        return self.checks is None or self.checks.passed
 
 
 @dataclass(frozen=True)
@@ -170,11 +200,9 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
         not ranked_alone,
     )
     items = tuple(rival.item for rival in rivals)
-    checked = _held_to_rules(found, how)
-    results = tuple(result for run in checked for result in run.results)
-    opened = is_open(results, inconclusive_fails=how.inconclusive_fails)
+    checks = None if how.rules is None else how.rules.check(found)
     needed = () if how.detect is None else needed_for(found, how.detect)
-    return Compared(found, items, checked, opened, needed, skipped)
+    return Compared(found, items, checks, needed, skipped)
 
 
 def _evaluated(
@@ -216,19 +244,6 @@ def with_metrics(request: Request, bounds: Sequence[Bound]) -> Request:
     if not request.metrics:
         return replace(request, points=tuple(dict.fromkeys(name for name in named if "@" in name)))
     return replace(request, metrics=tuple(dict.fromkeys((*request.metrics, *named))))
-
-
-def _held_to_rules(found: Comparison, how: CompareRequest) -> tuple[CheckedRun, ...]:
-    """Hold every run but the baseline against the rules, as `check` holds it alone."""
-    if not how.bounds:
-        return ()
-    base = None if found.baseline is None else found.names[found.baseline]
-    rivals = [pair for pair in zip(found.names, found.evaluations, strict=True) if pair[0] != base]
-    against = None if base is None else found
-    return tuple(
-        CheckedRun(name, rule_checks(ev, how.bounds, how.use, against=against, run=name))
-        for name, ev in rivals
-    )
 
 
 def _compare(
@@ -382,58 +397,6 @@ def _read(path: Path, where: str) -> Evaluation:
         raise error.located(where) from None
 
 
-def over_time(
-    items: Sequence[Item], request: Request, metric: str | None
-) -> tuple[OverTime, dict[str, EvalreportError]]:
-    """Return a metric of runs by their start, and the errors of those that have no value.
-
-    Raises
-    ------
-    UsageError
-        Files, fewer than two runs with a value, an unknown metric.
-    """
-    plain = replace(request, title="", metrics=() if metric is None else (metric,))
-
-    def work(item: Item) -> Evaluation:
-        if _run(item).started is None:
-            raise DataError("its start time is missing or not a date", fix="leave it out with --filter")
-        return evaluation_of(item, plain)
-
-    for item in items:
-        _run(item)
-    found, failed = work_on_each(items, work)
-    tasks = {ev.task for _, ev in found}
-    if len(tasks) > 1:
-        raise UsageError(
-            f"the runs are of several tasks: {', '.join(sorted(tasks))}", fix="choose with --filter"
-        )
-    name = metric if metric is not None or not found else PRIMARY[found[0][1].task][0]
-    runs = [run for item, ev in found if (run := _timed(item, ev, str(name))) is not None]
-    if len(runs) < 2:
-        raise UsageError(
-            f"{len(runs)} of the runs have a value: nothing changes over time",
-            where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:3]),
-            fix="name two runs or more, and a metric that they have, with --metric",
-        )
-    level = found[0][1].sampling.level
-    return OverTime(find(str(name), found[0][1].task), level, in_order(runs)), failed
-
-
-def _run(item: Item) -> RunInfo:
-    if item.run is None:
-        raise UsageError("a file has no time", where=item.shown, fix="name runs, as with --experiment NAME")
-    return item.run
-
-
-def _timed(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
-    result, run = ev[find(metric, ev.task).name], _run(item)
-    if not isinstance(result, Estimate):
-        return None
-    return TimedRun(
-        item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.truth_digest
-    )
-
-
 def deliver_comparison(
     done: Compared | ComparedSystems,
     request: Request,
@@ -470,7 +433,7 @@ def as_record(done: Compared | ComparedSystems) -> dict[str, Any]:
     return {
         **encode(done.comparison),
         "headline": headline(done.comparison).text,
-        "checks": [check for run in done.checked for check in as_dicts(run)],
+        "checks": [] if done.checks is None else done.checks.records(),
     }
 
 

@@ -9,10 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 from evalreport import __version__
 from evalreport.columns.request import Columns
-from evalreport.core.bounds import Bound
 from evalreport.core.errors import UsageError
 from evalreport.core.text import slug
-from evalreport.features.gate.rules import Use
 from evalreport.intervals.settings import Sampling
 from evalreport.page.contents import PREFIX
 from evalreport.tracking.folder import free_page, run_folder
@@ -46,24 +44,6 @@ class PageRequest:
             "title": self.title,
             "software": (("evalreport", __version__), ("Python", platform.python_version())),
         }
-
-
-@dataclass(frozen=True)
-class RulesRequest:
-    """What results are held against.
-
-    Parameters
-    ----------
-    bounds : tuple of Bound
-    use : {"interval", "estimate"}
-        What of a result is held against them.
-    inconclusive_fails : bool
-        Whether a rule that the sample cannot decide closes the gate.
-    """
-
-    bounds: tuple[Bound, ...] = ()
-    use: Use = "interval"
-    inconclusive_fails: bool = True
 
 
 @dataclass(frozen=True)

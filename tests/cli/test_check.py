@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from evalreport.comparison.sample_size import about_rows
-from evalreport.features.gate.cli import marks_for
+from evalreport.features.gate.documents import marks_for
 from evalreport.tracking.client import Store, connect
 from tests.cli.running import run
 from tests.tracking import MlflowServer, make_run

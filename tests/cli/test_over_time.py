@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.features.site.leaderboard import OverTime, TimedRun
+from evalreport.features.site.leaderboard import OverTime, TimedRun, over_time
 from evalreport.features.site.page import over_time_headline
 from evalreport.metrics.catalogue import find
 from evalreport.tracking.client import Store
-from evalreport.workflow.compare import over_time
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 from tests.cli.running import run

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evalreport.columns.extras import texts_of
 from evalreport.columns.names import ID
@@ -17,6 +18,7 @@ from evalreport.core.errors import ColumnNotFoundError, FileMissingError, Promot
 from evalreport.data.arrays import ids_as_text
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.gate.data_checks import TrainingRows, data_checks
+from evalreport.features.gate.documents import CheckedRun, as_dicts, result_lines
 from evalreport.features.gate.registry import (
     MODELS,
     GateVerdict,
@@ -25,7 +27,15 @@ from evalreport.features.gate.registry import (
     promote,
     record,
 )
-from evalreport.features.gate.rules import NEEDS, CheckResult, check_change, is_open, rule_checks, tally
+from evalreport.features.gate.rules import (
+    NEEDS,
+    CheckResult,
+    Use,
+    check_change,
+    is_open,
+    rule_checks,
+    tally,
+)
 from evalreport.metrics.catalogue import PRIMARY, find
 from evalreport.page.comparison.sentences import headline as of_pair
 from evalreport.page.sections.headline import headline
@@ -35,7 +45,70 @@ from evalreport.tracking.runs import find_run
 from evalreport.workflow.compare import RUN_ID, evaluation_of, is_item, with_metrics
 from evalreport.workflow.deliver import deliver_evaluation
 from evalreport.workflow.items import Item
-from evalreport.workflow.request import Destination, Request, RulesRequest
+from evalreport.workflow.request import Destination, Request
+
+
+@dataclass(frozen=True)
+class CheckedRuns:
+    """The rules of every compared run but the baseline.
+
+    Parameters
+    ----------
+    runs : tuple of CheckedRun
+    inconclusive_fails : bool
+        Whether a rule that the sample cannot decide closes the gate.
+    """
+
+    runs: tuple[CheckedRun, ...]
+    inconclusive_fails: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether the gate is open: no rule has closed it."""
+        results = tuple(result for run in self.runs for result in run.results)
+        return is_open(results, inconclusive_fails=self.inconclusive_fails)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the rules run by run, as `check` prints them."""
+        for run in self.runs:
+            yield from [run.name] if len(self.runs) > 1 else []
+            yield from result_lines(run.results)
+        yield tally(tuple(result for run in self.runs for result in run.results))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the elements of `checks` in the JSON."""
+        return [check for run in self.runs for check in as_dicts(run)]
+
+
+@dataclass(frozen=True)
+class RulesRequest:
+    """What results are held against.
+
+    Parameters
+    ----------
+    bounds : tuple of Bound
+    use : {"interval", "estimate"}
+        What of a result is held against them.
+    inconclusive_fails : bool
+        Whether a rule that the sample cannot decide closes the gate.
+    """
+
+    bounds: tuple[Bound, ...] = ()
+    use: Use = "interval"
+    inconclusive_fails: bool = True
+
+    def check(self, found: Comparison) -> CheckedRuns:
+        """Hold every run but the baseline against the rules, as `check` holds it alone."""
+        base = None if found.baseline is None else found.names[found.baseline]
+        rivals = [pair for pair in zip(found.names, found.evaluations, strict=True) if pair[0] != base]
+        against = None if base is None else found
+        return CheckedRuns(
+            tuple(
+                CheckedRun(name, rule_checks(ev, self.bounds, self.use, against=against, run=name))
+                for name, ev in rivals
+            ),
+            self.inconclusive_fails,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +23,11 @@ from evalreport.cli.stdio import put_document
 from evalreport.core.errors import EvalreportError, UsageError
 
 if TYPE_CHECKING:
-    from evalreport.features.gate.check import CheckedItem, GateRequest, ModelCandidate
+    from evalreport.features.gate.check import CheckedItem, GateRequest, ModelCandidate, RulesRequest
     from evalreport.features.gate.documents import CheckedRun
-    from evalreport.features.gate.rules import CheckResult
+    from evalreport.workflow.compare import CompareRequest
     from evalreport.workflow.items import Item
-    from evalreport.workflow.request import Destination, Request, RulesRequest
+    from evalreport.workflow.request import Destination, Request
 
 
 class Sentences(StringParamType):
@@ -70,38 +69,17 @@ def rules_of(options: dict[str, Any]) -> RulesRequest:
         A text that is no rule.
     """
     from evalreport.core.bounds import Bound
-    from evalreport.workflow.request import RulesRequest
+    from evalreport.features.gate.check import RulesRequest
 
     bounds = tuple(map(Bound.parse, options["require"]))
     return RulesRequest(bounds, options["use"], options["inconclusive"] == "fail")
 
 
-def marks_for(*, utf8: bool) -> dict[str, str]:
-    """Return how outcomes are marked: signs on a UTF-8 terminal, words elsewhere.
-
-    Examples
-    --------
-    >>> marks_for(utf8=False)["failed"], marks_for(utf8=True)["failed"]
-    ('FAILED      ', '✗')
-    """
-    if utf8:
-        return {"passed": "✓", "failed": "✗", "inconclusive": "?"}
-    return {"passed": "ok          ", "failed": "FAILED      ", "inconclusive": "inconclusive"}
+def _with_rules(asked: CompareRequest, options: dict[str, Any]) -> CompareRequest:
+    return replace(asked, rules=rules_of(options)) if options["require"] else asked
 
 
-def result_lines(results: Sequence[CheckResult]) -> list[str]:
-    """Return a line per check: its mark, its name, what was found, and why it is not passed."""
-    utf8 = sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    marks = marks_for(utf8=utf8)
-    width = max((len(result.name) for result in results), default=0)
-    return [f"{marks[result.outcome]} {_line(result, width)}" for result in results]
-
-
-def _line(result: CheckResult, width: int) -> str:
-    detail = f" ({result.detail})" if result.detail and result.outcome != "passed" else ""
-    return f"{result.name:{width}}  {result.shown}{detail}"
-
-
+compare_options = opt.AddedOptions(rules, extend=_with_rules)
 STDOUT = "-"
 
 
@@ -278,6 +256,7 @@ def _run(item: Item, outcome: CheckedItem) -> CheckedRun:
 
 
 def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:
+    from evalreport.features.gate.documents import result_lines
     from evalreport.features.gate.rules import tally
 
     head = [title(outcome.evaluation)] if several else []

@@ -1,8 +1,9 @@
-"""What the checks came to, for machines and for people: JUnit XML and Markdown."""
+"""What the checks came to, for machines and for people: JUnit XML, Markdown and lines of a terminal."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -170,3 +171,29 @@ def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:
     'a'
     """
     return [{"run": run.name, **encode(result)} for result in run.results]
+
+
+def marks_for(*, utf8: bool) -> dict[str, str]:
+    """Return how outcomes are marked: signs on a UTF-8 terminal, words elsewhere.
+
+    Examples
+    --------
+    >>> marks_for(utf8=False)["failed"], marks_for(utf8=True)["failed"]
+    ('FAILED      ', '✗')
+    """
+    if utf8:
+        return {"passed": "✓", "failed": "✗", "inconclusive": "?"}
+    return {"passed": "ok          ", "failed": "FAILED      ", "inconclusive": "inconclusive"}
+
+
+def result_lines(results: Sequence[CheckResult]) -> list[str]:
+    """Return a line per check: its mark, its name, what was found, and why it is not passed."""
+    utf8 = sys.stdout.isatty() and (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    marks = marks_for(utf8=utf8)
+    width = max((len(result.name) for result in results), default=0)
+    return [f"{marks[result.outcome]} {_line(result, width)}" for result in results]
+
+
+def _line(result: CheckResult, width: int) -> str:
+    detail = f" ({result.detail})" if result.detail and result.outcome != "passed" else ""
+    return f"{result.name:{width}}  {result.shown}{detail}"

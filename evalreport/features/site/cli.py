@@ -19,7 +19,9 @@ from evalreport.core.errors import UsageError
 
 if TYPE_CHECKING:
     from evalreport.features.site.build import MadeSite
+    from evalreport.features.site.leaderboard import OverTime
     from evalreport.tracking.interface import Logged
+    from evalreport.workflow.request import Destination, Request
 
 _site = opt.HelpSection("Site")
 
@@ -125,3 +127,77 @@ def _tell(console: Console, done: MadeSite, folder: str, logged: Logged | None) 
 
 
 opt.global_options(command)
+
+
+ALONE = ("baseline", "sort_by", "by", "systems", "out", "log_to")
+"""Options of a comparison that say nothing about time."""
+
+
+def _over_time(
+    console: Console,
+    files: Sequence[str],
+    options: dict[str, Any],
+    request: Request,
+    where: Destination,
+    uri: str | None,
+) -> int | None:
+    """Print, and where asked write, the metric over time; None without --over-time."""
+    if not options["over_time"]:
+        return None
+    from evalreport.core.format import counted
+    from evalreport.features.site.leaderboard import over_time
+    from evalreport.features.site.page import day, notes_of, over_time_headline, run_in_words
+    from evalreport.features.site.payload import render_over_time
+    from evalreport.tracking.folder import write_page
+    from evalreport.workflow.items import folds_of, items_of
+
+    given = [name for name in ALONE if options.get(name)]
+    if given or options["log"] or options["output"] == "-":
+        raise UsageError(
+            "--over-time is printed, written with -o FILE, or given as JSON", fix="leave the rest out"
+        )
+    selection, children = selection_of(options), options["children"]
+    items = folds_of(items_of(files, selection, uri), files=False, children=children)
+    found, failed = over_time(items, request, options["metric"])
+    for name, error in failed.items():
+        console.warn(f"{name} is skipped: {error.message}")
+    notes = notes_of(found)
+    console.out(over_time_headline(found).text)
+    wide = max(len(run.run) for run in found.runs)
+    for run in found.runs:
+        value, ends = run_in_words(found, run)
+        told = f"{day(run.started, year=True):>11}  {run.run:{wide}}  {value:>7}  {ends}"
+        console.out(f"{told}  {notes.get(run.run, '')}".rstrip())
+    files = []
+    if options["output"]:
+        names = dict.fromkeys(item.run.experiment for item in items if item.run is not None)
+        page = render_over_time(found, ", ".join(names))
+        files.append(str(write_page(Path(options["output"]), page.encode(), force=options["force"])))
+        console.out(files[0])
+    _emit(console, found, files)
+    console.say(f"{counted(len(found.runs), 'run')} by the time of their start")
+    return 0
+
+
+def _emit(console: Console, found: OverTime, files: list[str]) -> None:
+    from evalreport.core.json_codec import encode
+
+    body = {
+        "metric": found.metric.name,
+        "level": found.level,
+        "runs": encode(found.runs),
+        "changes": encode(found.changes),
+        "test_set_changed_at": [run.run for run in found.breaks],
+    }
+    named = [{"run_id": run.run_id, "run_name": run.run, "source": run.run, "ok": True} for run in found.runs]
+    console.emit(runs=named, over_time=body, files=files)
+
+
+_compare = opt.HelpSection("Compare")
+compare_options = opt.AddedOptions(
+    opt.together(
+        _compare("--over-time", opt.FLAG, "One metric of the runs by the time of their start."),
+        _compare("--metric", "METRIC", "The metric of --over-time; the first headline one."),
+    ),
+    instead=_over_time,
+)

@@ -8,15 +8,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 
 from evalreport.comparison.all_pairs import RunField, Spread
 from evalreport.comparison.comparison import Difference, RankedRun
+from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Task
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.metrics.catalogue import PRIMARY, find
 from evalreport.metrics.record import Metric
+from evalreport.tracking.runs import RunInfo
+from evalreport.workflow.compare import evaluation_of
+from evalreport.workflow.items import Item, work_on_each
+from evalreport.workflow.request import Request
 
 FEWEST_SHARE = 2
 """Runs from which a finding is shared."""
@@ -341,3 +348,55 @@ def _apart(run: TimedRun, start: TimedRun, reach: float) -> bool:
 def in_order(runs: Sequence[TimedRun]) -> tuple[TimedRun, ...]:
     """Return runs by their start."""
     return tuple(sorted(runs, key=lambda run: (run.started, run.run_id)))
+
+
+def over_time(
+    items: Sequence[Item], request: Request, metric: str | None
+) -> tuple[OverTime, dict[str, EvalreportError]]:
+    """Return a metric of runs by their start, and the errors of those that have no value.
+
+    Raises
+    ------
+    UsageError
+        Files, fewer than two runs with a value, an unknown metric.
+    """
+    plain = replace(request, title="", metrics=() if metric is None else (metric,))
+
+    def work(item: Item) -> Evaluation:
+        if _run(item).started is None:
+            raise DataError("its start time is missing or not a date", fix="leave it out with --filter")
+        return evaluation_of(item, plain)
+
+    for item in items:
+        _run(item)
+    found, failed = work_on_each(items, work)
+    tasks = {ev.task for _, ev in found}
+    if len(tasks) > 1:
+        raise UsageError(
+            f"the runs are of several tasks: {', '.join(sorted(tasks))}", fix="choose with --filter"
+        )
+    name = metric if metric is not None or not found else PRIMARY[found[0][1].task][0]
+    runs = [run for item, ev in found if (run := _timed(item, ev, str(name))) is not None]
+    if len(runs) < 2:
+        raise UsageError(
+            f"{len(runs)} of the runs have a value: nothing changes over time",
+            where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:3]),
+            fix="name two runs or more, and a metric that they have, with --metric",
+        )
+    level = found[0][1].sampling.level
+    return OverTime(find(str(name), found[0][1].task), level, in_order(runs)), failed
+
+
+def _run(item: Item) -> RunInfo:
+    if item.run is None:
+        raise UsageError("a file has no time", where=item.shown, fix="name runs, as with --experiment NAME")
+    return item.run
+
+
+def _timed(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
+    result, run = ev[find(metric, ev.task).name], _run(item)
+    if not isinstance(result, Estimate):
+        return None
+    return TimedRun(
+        item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.truth_digest
+    )

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from evalreport.core.estimate_format import gap, interval, valued, with_interval
-from evalreport.core.format import count, counted
+from evalreport.core.format import count, counted, dated
 from evalreport.core.result import Estimate
 from evalreport.features.site.leaderboard import (
     Board,
@@ -43,7 +43,6 @@ STEPS = (1, 2, 5, 7, 14, 30, 61, 91, 182, 365, 730)
 """Days between ticks: round ones, weeks, months, quarters and years."""
 MOST_TICKS = 5
 """Ticks that stand apart on a page of 360 pixels."""
-MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 @dataclass(frozen=True)
@@ -110,11 +109,6 @@ def day(at: int, *, year: bool = False) -> str:
     ('1 Jan', '1 Jan 1970')
     """
     return dated(datetime.fromtimestamp(at / 1000, UTC), year=year)
-
-
-def dated(when: datetime, *, year: bool = False) -> str:
-    """Return the day of a moment, in words that no language of the machine changes."""
-    return f"{when.day} {MONTHS[when.month - 1]}" + (f" {when.year}" if year else "")
 
 
 def days(first: int, last: int) -> str:

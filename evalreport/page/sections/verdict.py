@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from evalreport.core.format import count, significant
+from evalreport.core.format import count, dated, significant
 from evalreport.core.result import Estimate, Finding
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.features.site.page import dated
 from evalreport.findings.chance import by_order, decision_skill, ranking_skill
 from evalreport.findings.scores import RecommendedThreshold, gains, recommended, unchosen, value_elsewhere
 from evalreport.metrics.catalogue import BALANCED, OF_ORDER, find
