@@ -137,7 +137,7 @@ def _how(options: dict[str, Any]) -> CompareRequest:
     how = CompareRequest(
         **{name: options[name] for name in ("baseline", "all_pairs", "sort_by", "unpaired", "detect")},
         costs=None if options["cost"] is None else stated_costs(options["cost"]),
-        skip=not options["run_ids"],
+        skip=options["experiment"] is not None,
     )
     for group in _added:
         how = group.extend(how, options)
