@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+import math
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +16,7 @@ from typing import Any
 
 import click
 
+from evalreport.core.json_codec import DRAWN, NullIsInfinite
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 
 TASKS = {
@@ -159,7 +162,8 @@ def schema_page() -> str:
     parts = [
         "# evaluation.json\n\nEverything known of one run, and read back without loss by "
         "`evalreport.Evaluation.from_json`. What is not finite is null; an undefined value is an object with its "
-        "`reason`. Keys, types and ranges are checked when it is read.\n"
+        "`reason`. Keys, types and ranges are checked when it is read; "
+        "{download}`evaluation.schema.json` is its JSON Schema.\n"
     ]
     for kind in queue:
         hints = typing.get_type_hints(kind)
@@ -168,6 +172,56 @@ def schema_page() -> str:
         rows = [(f"`{field.name}`", f"`{_typed(hints[field.name])}`") for field in fields(kind)]
         parts.append(f"## {kind.__name__}\n\n{plain(about)}\n\n{table(('key', 'type'), rows)}")
     return "\n".join(parts)
+
+
+def document_schema() -> dict[str, Any]:
+    """The JSON Schema of `evaluation.json`, from the hints that read and write it."""
+    from evalreport.evaluation.evaluation import EvaluationRecord
+
+    known: dict[str, Any] = {}
+    whole = _schema(EvaluationRecord, known)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": known}
+
+
+def _schema(hint: Any, known: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type hint; those of dataclasses go to `known`, by name."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    made: dict[str, Any] = {}
+    if origin is typing.Annotated and inner[1] is NullIsInfinite:
+        made = {"type": ["number", "null"], "minimum": -DRAWN, "maximum": DRAWN}
+    elif origin is typing.Annotated:
+        ends = {"minimum": inner[1].low, "maximum": inner[1].high}
+        made = _schema(inner[0], known) | {name: end for name, end in ends.items() if math.isfinite(end)}
+    elif origin is typing.Literal:
+        made = {"enum": list(inner)}
+    elif origin in (typing.Union, UnionType):
+        made = {"anyOf": [_schema(one, known) for one in inner]}
+    elif origin is tuple and inner[-1] is Ellipsis:
+        made = {"type": "array", "items": _schema(inner[0], known)}
+    elif origin is tuple:
+        parts = [_schema(one, known) for one in inner]
+        made = {"type": "array", "prefixItems": parts, "items": False, "minItems": len(parts)}
+    elif origin is not None:
+        made = {"type": "object", "additionalProperties": _schema(inner[1], known)}
+    elif hasattr(hint, "from_wire"):
+        made = _schema(typing.get_type_hints(hint.from_wire, include_extras=True)["wire"], known)
+    elif is_dataclass(hint):
+        made = {"$ref": f"#/$defs/{_defined(hint, known)}"}
+    elif hint is not Any:
+        types = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+        made = {"type": types[hint]}
+    return made
+
+
+def _defined(kind: Any, known: dict[str, Any]) -> str:
+    """The name of a dataclass, whose schema is now known."""
+    if kind.__name__ not in known:
+        known[kind.__name__] = made = {"type": "object", "additionalProperties": False}
+        hints, own = typing.get_type_hints(kind, include_extras=True), [entry.name for entry in fields(kind)]
+        keys = getattr(kind, "KEYS", own)
+        made["properties"] = {key: _schema(hints[key] if key in own else Any, known) for key in keys}
+        made["required"] = list(keys)
+    return str(kind.__name__)
 
 
 def _inside(hint: Any) -> Iterator[type]:
@@ -285,3 +339,5 @@ def write(folder: Path) -> None:
         path, text = folder / f"{name}.md", make()
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+    schema = json.dumps(document_schema(), indent=1)
+    (folder / "evaluation.schema.json").write_text(schema, encoding="utf-8")

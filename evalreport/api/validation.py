@@ -1,5 +1,8 @@
 """What every public function does: it holds what it is given against its hints, and its errors speak Python.
 
+pydantic in its place would add its 110 ms of import to the first call, and has no hints of arrays and frames;
+msgspec has none either.
+
 The floors below say options as the command line spells them, once; here ``--engine stream`` becomes
 ``engine="stream"``.
 """

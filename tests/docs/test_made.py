@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 from runpy import run_path
 
 import click
+import jsonschema
+import pytest
 
 import evalreport as er
 from docs import made
 from evalreport.findings.catalogue import rules
 from evalreport.metrics.catalogue import everything
 from evalreport.page import payload
+from tests.report.made import made as evaluated
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -49,6 +53,21 @@ def test_every_key_of_the_document_has_its_object() -> None:
     types = re.findall(r"`([^`]*)` \|$", page, re.MULTILINE)
     named = {word for told in types for word in re.findall(r"[A-Z]\w+", told)}
     assert named - {"Any"} <= kinds
+
+
+@pytest.mark.parametrize("kind", ["binary-slices", "twenty", "multilabel", "text", "one-class"])
+def test_the_schema_takes_every_document_and_no_other(kind: str) -> None:
+    schema = jsonschema.Draft202012Validator(made.document_schema())
+    schema.check_schema(schema.schema)
+    document = json.loads(evaluated(kind).to_json())
+    schema.validate(document)
+    for changed in (
+        document | {"unknown": 1},
+        document | {"rows": -1},
+        document | {"task": "regression"},
+        {key: value for key, value in document.items() if key != "metrics"},
+    ):
+        assert not schema.is_valid(changed)
 
 
 def test_every_error_code_and_setting_is_listed() -> None:
