@@ -26,15 +26,18 @@ Result = TypeVar("Result")
 def computed_once() -> Iterator[None]:
     """Have what is evaluated or compared again taken from the first time: a third of the commands' tests.
 
-    That the same rows, options and seed give the same bytes is for tests that do without a command.
+    That the same rows, options and seed give the same bytes is for tests that do without a command. So is
+    that a page is a function of its result: one of the same result is not rendered again.
     """
     from evalreport.comparison.compare import compare
     from evalreport.evaluation.evaluate import evaluate_predictions
+    from evalreport.page.render import render
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("evalreport.workflow.evaluate.evaluate_predictions", _remembered(evaluate_predictions))
         for module in ("features.gate.check", "workflow.compare"):
             patch.setattr(f"evalreport.{module}.compare", _of_the_same_rows(compare))
+        patch.setattr("evalreport.workflow.deliver.render", _remembered(render))
         yield
 
 
