@@ -377,7 +377,7 @@ class Console:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Show what the house says it reads and writes while inside: with -v, and with -vv its timings."""
+        """Show what the package reports that it reads and writes: with -v, and with -vv its timings."""
         logger = logging.getLogger("evalreport")
         before = logger.level, logger.propagate
         handler = _LogLines(self)

@@ -1,7 +1,7 @@
 """One error tree. Every error says what is wrong, where, and how to mend it.
 
 The command line prints the three lines and leaves with the error's exit code; nothing else in the
-house catches them.
+package catches them.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house import copied, insert, python
+from tests.package_copy import copy_package, insert, run_python
 
 READER = """
 def read_orc(data, select):
@@ -26,9 +26,9 @@ IMPORT = "from evalreport.readers.csv import read_delimited\n"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with one more reader: two files are touched."""
-    copy = copied(tmp_path_factory.mktemp("house"))
+    copy = copy_package(tmp_path_factory.mktemp("copy"))
     (copy / "evalreport" / "readers" / "orc.py").write_text(READER)
     (catalogue,) = [
         path for path in (copy / "evalreport" / "readers").rglob("*.py") if LINE in path.read_text()
@@ -41,18 +41,18 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "options", [("rows.orc",), ("rows", "--format", "orc")], ids=["by name", "by option"]
 )
-def test_the_command_line_takes_it(house: Path, options: tuple[str, ...]) -> None:
+def test_the_command_line_takes_it(package_copy: Path, options: tuple[str, ...]) -> None:
     import pyarrow as pa
     from pyarrow import orc
 
     rows = pa.table({"y_true": [0, 1, 1, 0], "y_pred": [0, 1, 0, 0]})
-    orc.write_table(rows, house / options[0])
-    done = python(house, "-m", "evalreport", "report", *options, "--json", "-q")
+    orc.write_table(rows, package_copy / options[0])
+    done = run_python(package_copy, "-m", "evalreport", "report", *options, "--json", "-q")
     assert done.returncode == 0, done.stdout
     assert '"accuracy":{"value":0.75' in done.stdout
 
 
-def test_errors_list_it(house: Path) -> None:
-    done = python(house, "-m", "evalreport", "report", "rows.csv", "--format", "xls")
+def test_errors_list_it(package_copy: Path) -> None:
+    done = run_python(package_copy, "-m", "evalreport", "report", "rows.csv", "--format", "xls")
     assert done.returncode == 2
     assert "'xls' is not one of 'orc', 'csv'" in done.stderr

@@ -1,4 +1,4 @@
-"""A copy of the package in which a test may build: what CONTRIBUTING calls one small piece each."""
+"""A copy of the package, for tests that follow the recipes of CONTRIBUTING.md in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 
-def copied(folder: Path) -> Path:
+def copy_package(folder: Path) -> Path:
     """Return the folder, with a copy of the package and its templates in it."""
     shutil.copytree(PACKAGE, folder / "evalreport", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(PACKAGE.parent / "templates", folder / "templates")
@@ -19,18 +19,18 @@ def copied(folder: Path) -> Path:
 
 
 def insert(path: Path, after: str, text: str) -> None:
-    """Put lines behind a line that stands there once."""
+    """Put lines after a piece of text that occurs once."""
     known = path.read_text(encoding="utf-8")
     assert known.count(after) == 1, (path, after)
     path.write_text(known.replace(after, after + text), encoding="utf-8")
 
 
-def python(house: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run_python(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run Python on the copy."""
     return subprocess.run(
         [sys.executable, *words],
-        env={**os.environ, "PYTHONPATH": str(house)},
-        cwd=house,
+        env={**os.environ, "PYTHONPATH": str(copy)},
+        cwd=copy,
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,4 @@
-"""CONTRIBUTING's "one small piece each": each is added to a copy of the package, and all the rest follows.
+"""The recipes of CONTRIBUTING.md: each is followed in a copy of the package, and what it says follows.
 
 A reader is added in `tests/sources/test_a_new_reader.py`.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.house import copied, insert, python
+from tests.package_copy import copy_package, insert, run_python
 
 COUNT = '''
 
@@ -77,6 +77,19 @@ def panel(ev: Evaluation) -> Section | None:
     return Section("rows", "Rows", "How many rows", "rows", say("{rows:count} rows.", rows=ev.rows), None)
 '''
 TEMPLATE = '{% from "macros/text.html.j2" import open %}\n{{ open(section) }}\n</section>\n'
+SENTENCE = "Markdown: a click selects it."
+"""Words of every page."""
+FEATURE = '''"""A feature of its own."""
+
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.page.elements import Section
+from evalreport.page.sentences import say
+
+
+def size_section(ev: Evaluation) -> Section | None:
+    """Return that there are rows."""
+    return Section("size", "Size", "There are rows", "size", say("{rows:count} rows.", rows=ev.rows), None)
+'''
 SINK = '''"""A sink of its own: it remembers."""
 
 from evalreport.page.payload import Payload
@@ -114,6 +127,8 @@ print(json.dumps({
     "auc": [ev["roc_auc"].value, ev["roc_auc"].low, ev["roc_auc"].high],
     "findings": [one.claim for one in find(ev)],
     "panel": "How many rows" in html,
+    "feature": "There are rows" in html,
+    "sentence": "Markdown: one click selects it." in html,
     "glossary": "False omission rate" in html,
     "keys": sorted(key for key in logged.metrics if "omission" in key or "ranks_lost" in key),
     "sink": SINKS[-1].__name__,
@@ -122,8 +137,8 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    copy = copied(tmp_path_factory.mktemp("house"))
+def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = copy_package(tmp_path_factory.mktemp("copy"))
     package = copy / "evalreport"
     touched = {
         "count metric": _metric(
@@ -155,6 +170,21 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sinks.write_text(
         sinks.read_text().replace("(FolderSink, MlflowSink)", "(FolderSink, MlflowSink, MemorySink)")
     )
+    feature = package / "features" / "size"
+    feature.mkdir()
+    (feature / "__init__.py").write_text("")
+    (feature / "page.py").write_text(FEATURE)
+    (copy / "templates" / "panels" / "size.html.j2").write_text(TEMPLATE)
+    insert(
+        package / "features" / "__init__.py",
+        "TABLE: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {\n",
+        '    "size": {"sections": {"size": "evalreport.features.size.page:size_section"}},\n',
+    )
+    (holding,) = [path for path in package.rglob("*.py") if SENTENCE in path.read_text()]
+    holding.write_text(holding.read_text().replace(SENTENCE, SENTENCE.replace("a click", "one click")))
+    names = package / "columns" / "names.py"
+    insert(names, '_GIVEN = _set(\n    "', "vorhersage ")
+    insert(names, '_KNOWN = _set("', "wahrheit ")
     assert {name: len(files) for name, files in touched.items()} == {"count metric": 1, "ranking metric": 2}
     return copy
 
@@ -173,19 +203,21 @@ def _metric(
 
 
 @pytest.fixture(scope="module")
-def shown(house: Path) -> dict[str, Any]:
-    done = python(house, "-c", ASKED)
+def shown(package_copy: Path) -> dict[str, Any]:
+    done = run_python(package_copy, "-c", ASKED)
     assert done.returncode == 0, done.stderr[-2000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def test_a_count_metric_has_its_interval_and_stands_everywhere(shown: dict[str, Any], house: Path) -> None:
+def test_a_count_metric_has_its_interval_and_is_shown_everywhere(
+    shown: dict[str, Any], package_copy: Path
+) -> None:
     assert shown["count"]["value"] == pytest.approx(1 - shown["npv"])
     assert shown["count"]["method"] == "wilson"
     assert shown["glossary"]
     assert "eval/false_omission_rate" in shown["keys"]
-    explained = python(house, "-m", "evalreport", "metrics", "false_omission_rate")
+    explained = run_python(package_copy, "-m", "evalreport", "metrics", "false_omission_rate")
     assert "share of negative predictions that are wrong" in explained.stdout
 
 
@@ -197,13 +229,28 @@ def test_a_ranking_metric_has_an_interval_by_its_derivative(shown: dict[str, Any
     assert "eval/ranks_lost" in shown["keys"]
 
 
-def test_a_finding_is_told(shown: dict[str, Any]) -> None:
+def test_a_finding_is_reported(shown: dict[str, Any]) -> None:
     assert "40 cases is an even number." in shown["findings"]
 
 
-def test_a_panel_stands_on_the_page(shown: dict[str, Any]) -> None:
+def test_a_section_is_on_the_page(shown: dict[str, Any]) -> None:
     assert shown["panel"]
 
 
-def test_a_sink_takes_the_payload(shown: dict[str, Any]) -> None:
+def test_an_output_receives_the_payload(shown: dict[str, Any]) -> None:
     assert shown["sink"] == "MemorySink"
+
+
+def test_a_sentence_is_found_by_its_words_and_changed(shown: dict[str, Any]) -> None:
+    assert shown["sentence"]
+
+
+def test_a_feature_adds_a_section_by_the_table(shown: dict[str, Any]) -> None:
+    assert shown["feature"]
+
+
+def test_a_word_of_columns_is_known_to_every_file(package_copy: Path) -> None:
+    (package_copy / "rows.csv").write_text("wahrheit,vorhersage\n" + "ja,ja\nnein,ja\nnein,nein\nja,ja\n" * 5)
+    done = run_python(package_copy, "-m", "evalreport", "report", "rows.csv", "--json", "-q")
+    assert done.returncode == 0, done.stdout
+    assert '"accuracy":{"value":0.75' in done.stdout
