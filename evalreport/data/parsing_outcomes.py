@@ -170,10 +170,6 @@ class Parsed:
             texts=[self.texts[int(row)] for row in rows],
         )
 
-    def summary(self) -> ParsingReport:
-        """Return the report on the reading."""
-        return self.report
-
 
 def parse_texts(
     texts: Iterable[object], labels: Sequence[str], how: str = "auto", *, fuzzy: bool = False

@@ -139,7 +139,7 @@ def evaluate_predictions(
         "weighted": p.weighted,
         "clusters": None if p.groups is None else len(p.groups.values),
         "tuned": tuned,
-        "parsing": None if p.parsed is None else p.parsed.summary(),
+        "parsing": None if p.parsed is None else p.parsed.report,
         "predictions": whole,
     }
 

@@ -243,7 +243,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
 def _parser_name(rows: Predictions) -> str:
     if rows.parsed is None:
         return ""
-    report = rows.parsed.summary()
+    report = rows.parsed.report
     return f"{report.parser} (source {report.digest[:12]})"
 
 

@@ -75,7 +75,7 @@ def light(p: Predictions) -> Evaluation:
         confusion=summary.counts if isinstance(summary.counts, Counts) else None,
         curves=_curves(summary),
         sweep=_sweep(summary, p),
-        parsing=None if p.parsed is None else p.parsed.summary(),
+        parsing=None if p.parsed is None else p.parsed.report,
         slices=judged_slices(slice_facts(p), FEW, p),
         facts=row_facts(p),
         notes=p.notes,

@@ -117,11 +117,11 @@ def test_the_served_function_is_the_parser(served: str) -> None:
     done = parse_all(texts, make_parser(f"{served}:parse", BANK))
     assert done.codes.tolist() == [0, -1, -1, -1, -1, 0, -1]
     assert [REASONS[reason] for reason in done.reasons[1:5]] == ["parser_error"] * 3 + ["empty"]
-    first, second, third = done.summary().reason_examples["parser_error"]
+    first, second, third = done.report.reason_examples["parser_error"]
     assert (first.row, first.note) == (1, "KeyError: 'no such thing'")
     assert (second.row, second.note) == (2, "returned 'lost_card', which is no label")
     assert third.row == 3
-    assert done.summary().formats == {"function": 2}
+    assert done.report.formats == {"function": 2}
 
 
 def test_the_digest_is_that_of_the_source(served: str, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_similarity_counts_only_where_it_is_asked_for(text: str, label: str) -> 
     fuzzy = make_parser("auto", BANK, fuzzy=True)
     assert read_one(text, make_parser("auto", BANK))[0] == ""
     assert read_one(text, fuzzy)[0] == label
-    assert parse_all([text], fuzzy).summary().fuzzy
+    assert parse_all([text], fuzzy).report.fuzzy
     if label:
         assert read_one(text, fuzzy)[2] == "fuzzy"
 

@@ -58,10 +58,10 @@ def test_missing_texts_are_empty() -> None:
 
     texts = [None, float("nan"), pd.NA, pd.NaT, np.nan]
     done = parse_all(texts, make_parser("auto", BANK))
-    assert done.summary().reasons == {"empty": 5}
+    assert done.report.reasons == {"empty": 5}
     frame = pd.Series(["card_arrival", None, "age_limit"])
     assert parse_all(frame, make_parser("auto", BANK)).codes.tolist() == [0, -1, 10]
-    assert parse_all([], make_parser("auto", BANK)).summary().n == 0
+    assert parse_all([], make_parser("auto", BANK)).report.n == 0
 
 
 def test_the_report_accounts_for_every_row() -> None:
@@ -75,7 +75,7 @@ def test_the_report_accounts_for_every_row() -> None:
         "\ud800 \x00",
     ]
     done = parse_all(texts * 2, make_parser("auto", BANK))
-    report = done.summary()
+    report = done.report
     assert (report.n, report.n_unparsed, report.n_ambiguous) == (14, 10, 2)
     assert sum(report.reasons.values()) == report.n_unparsed == int((done.codes == -1).sum())
     assert sum(report.formats.values()) == report.n - report.n_unparsed
@@ -90,9 +90,9 @@ def test_the_report_accounts_for_every_row() -> None:
 def test_reports_of_two_shards_add_up() -> None:
     texts = ["card_arrival", "", "Intent: age_limit", "lost_card", "N/A", "Age limit", "null", "none"]
     parser = make_parser("auto", BANK)
-    whole = parse_all(texts, parser).summary()
+    whole = parse_all(texts, parser).report
     for cut in range(len(texts) + 1):
-        assert parse_all(texts[:cut], parser).summary() + parse_all(texts[cut:], parser).summary() == whole
+        assert parse_all(texts[:cut], parser).report + parse_all(texts[cut:], parser).report == whole
 
 
 def test_arrays_are_typed_and_cannot_be_changed() -> None:

@@ -15,38 +15,18 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from evalreport.features.text_labels import cues, rules
 from evalreport.features.text_labels.rules import Outcome, failure, label_outcome
 from evalreport.features.text_labels.shape import LabelIndex, Shape, normalise, split_camel, words_of
 
-_PAIRS = {
-    '"': '"',
-    "'": "'",
-    "`": "`",
-    "*": "*",
-    "_": "_",
-    "[": "]",
-    "(": ")",
-    "<": ">",
-    "“": "”",
-    "‘": "’",
-    "«": "»",
-    "「": "」",
-    "『": "』",
-    "【": "】",
-    "„": "“",
-    "‹": "›",
-    "{": "}",
-    "~": "~",
-    "$": "$",
-}
+_PAIRS = dict(zip("\"'`*_[(<“‘«「『【„‹{~$", "\"'`*_])>”’»」』】“›}~$", strict=True))
 _QUOTES = frozenset("\"'“‘«「『【„‹")
 _ROUNDS = 8
 """Layers of quotes and markup that are taken off: more than a model puts on, and a bound on time."""
 _SHORT = 400
-"""Characters up to which a whole text may be one label in some dress: a label has 64 tokens at most."""
+"""Characters up to which a whole text may be one label with some markup: a label has 64 tokens at most."""
 _REASONING = re.compile(
     r"(?i)<(/?)(?:think|thinking|thought|thoughts|reasoning|scratchpad|analysis|reflection|rationale)>"
     r"|(\u25c1)(/?)think\u25b7"
@@ -71,27 +51,29 @@ def read_text(text: str, index: LabelIndex) -> Outcome:
     >>> read_text("card_arrival or card_linking", index).reason
     'ambiguous'
     """
-    outcome = _strip_markup(text, index)
+    outcome = _label_in_markup(text, index)
     if outcome:
         return outcome
     answer = _cut_after_end(_strip_reasoning(text))
     if answer is not text and not answer.strip():
         return failure("no_label")
-    plain = normalise(answer)
-    return _document(answer, index) or _prose(plain, index)
+    document = document_in(answer)
+    if document is NOT_JSON:
+        return _prose(normalise(answer), index)
+    return document_answer(document, lambda value: _value(value, index), index.whole)
 
 
-def _strip_markup(text: str, index: LabelIndex) -> Outcome | None:
+def _label_in_markup(text: str, index: LabelIndex) -> Outcome | None:
     """Return the outcome of a text that is a label in quotes, markup or with a full stop."""
     if len(text) > _SHORT:
         return None
-    inner, dress = text.strip(), "bare"
+    inner, format_ = text.strip(), "bare"
     for _ in range(_ROUNDS):
         code = index.exact.get(inner, -1)
         if code >= 0:
-            return label_outcome(code, dress)
+            return label_outcome(code, format_)
         if len(inner) > 2 and _PAIRS.get(inner[0]) == inner[-1] and inner[:3] != "```":
-            dress = "quoted" if inner[0] in _QUOTES else "markdown"
+            format_ = "quoted" if inner[0] in _QUOTES else "markdown"
             inner = inner[1:-1].strip()
         elif inner.endswith((".", "!", ",", ";")):
             inner = inner[:-1].rstrip()
@@ -150,13 +132,6 @@ def document_in(answer: str) -> object:
     return NOT_JSON
 
 
-def _document(answer: str, index: LabelIndex) -> Outcome | None:
-    document = document_in(answer)
-    if document is NOT_JSON:
-        return None
-    return document_answer(document, lambda value: _value(value, index), index.whole)
-
-
 def _value(value: str, index: LabelIndex) -> Outcome:
     """Return the outcome of one string of a document."""
     code = index.whole(value)
@@ -168,10 +143,8 @@ def _prose(plain: str, index: LabelIndex) -> Outcome:
     reading = rules.read_letters(shape)
     if len(reading.codes) == 1 and not (reading.rank == rules.PLAIN and rules.is_refusal(plain)):
         return label_outcome(next(iter(reading.codes)), _format(plain, shape, reading))
-    if not shape.codes and len(plain) <= _SHORT:
-        outcome = _unspaced_label(plain, index)
-        if outcome:
-            return outcome
+    if not shape.codes and len(plain) <= _SHORT and (outcome := _unspaced_label(plain, index)):
+        return outcome
     return failure(rules.failure_reason(plain, shape, reading))
 
 
@@ -181,12 +154,12 @@ def _unspaced_label(plain: str, index: LabelIndex) -> Outcome | None:
     if code >= 0:
         return label_outcome(code, "bare")
     prefix = _PREFIX.match(plain)
-    rest = _strip_markup(plain[prefix.end() :], index) if prefix else None
+    rest = _label_in_markup(plain[prefix.end() :], index) if prefix else None
     return label_outcome(rest.code, "prefix") if rest else None
 
 
 def _format(plain: str, shape: Shape, reading: rules.Reading) -> str:
-    """Return the dress in which the label of a reading stands: one of `FORMATS`."""
+    """Return the format of the label of a reading: one of `FORMATS`."""
     letters, at = reading.letters, reading.at
     before = letters[:at].rstrip("q(fn")
     tag = letters[:at].endswith(">") and letters[at + 1 : at + 3].startswith("t")
@@ -206,17 +179,8 @@ def _format(plain: str, shape: Shape, reading: rules.Reading) -> str:
 
 
 _FINAL, _ANSWER, _OTHER, _INPUT, _BESIDE, _SCORE, _NEVER = 6, 5, 4, 3, 2, 1, 0
-"""Ranks of a key, by how surely the answer stands under it: the highest rank that holds a label decides."""
-_ROLES = {
-    "F": _FINAL,
-    "k": _ANSWER,
-    "A": _BESIDE,
-    "I": _INPUT,
-    "S": _SCORE,
-    "P": _NEVER,
-    "N": _NEVER,
-    "X": _NEVER,
-}
+"""Ranks of a key, by how surely its value is the answer: the highest rank with a label decides."""
+_ROLES = {"F": _FINAL, "k": _ANSWER, "A": _BESIDE, "I": _INPUT, "S": _SCORE, **dict.fromkeys("PNX", _NEVER)}
 _LONGEST_JSON, _MOST_SIGNS = 1_048_576, 10_000
 """Characters, and commas and colons, of the documents that are read; larger ones are read as prose."""
 _CUES = cues.phrases()
@@ -235,11 +199,8 @@ class _Leaf(NamedTuple):
 _Scored: TypeAlias = tuple[float, int]
 
 
-class _NotJSON:
-    """What `load_json` returns of a text that is no JSON document."""
-
-
-NOT_JSON = _NotJSON()
+NOT_JSON: Final = object()
+"""What `load_json` returns of a text that is not a JSON document."""
 
 
 def load_json(text: str) -> object:
@@ -317,7 +278,8 @@ def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
         role, value, depth = stack.pop()
         if isinstance(value, _Pairs):
             scored = _scored_names(value, whole) or _scored_lists(value, whole)
-            inside = [_Leaf(_inner(role, role_of(name)), item, depth + 1) for name, item in value]
+            limit = role if role < _OTHER else _FINAL  # what is in an object beside the matter is, too
+            inside = [_Leaf(min(limit, role_of(name)), item, depth + 1) for name, item in value]
         elif isinstance(value, list):
             scored = _scored_records(value, whole)
             inside = [_Leaf(role, item, depth) for item in value]
@@ -328,11 +290,6 @@ def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
             yield _Leaf(role, _best_scored(scored), depth)
         else:
             stack.extend(reversed(inside))
-
-
-def _inner(outer: int, inner: int) -> int:
-    """Return the role of a value in an object that itself has a role: what is beside the matter stays so."""
-    return min(outer, inner) if outer < _OTHER else inner
 
 
 def _value_outcome(value: object, read: Callable[[str], Outcome], whole: Callable[[str], int]) -> Outcome:
@@ -396,9 +353,7 @@ def _scored_names(pairs: _Pairs, whole: Callable[[str], int]) -> Sequence[_Score
 
 def _scored_lists(pairs: _Pairs, whole: Callable[[str], int]) -> Sequence[_Scored]:
     """Return (score, code) of an object with a list of labels and a list of as many numbers, else nothing."""
-    lists = [
-        value for _, value in pairs if isinstance(value, list) and not isinstance(value, _Pairs) and value
-    ]
+    lists = [value for _, value in pairs if type(value) is list and value]
     names = [items for items in lists if all(isinstance(item, str) and whole(item) >= 0 for item in items)]
     scores = [items for items in lists if all(map(_is_number, items))]
     if len(names) != 1 or len(scores) != 1 or len(names[0]) != len(scores[0]):
@@ -420,12 +375,12 @@ def _is_number(value: object) -> bool:
 
 
 _LONGEST_GUESS = 120
-"""Characters: what is longer is a sentence, no misspelt label."""
-_LIKE = 0.8
-"""Ratcliff and Obershelp's measure from which a label is alike enough: of ten letters two may differ.
+"""Characters: what is longer is a sentence, not a misspelt label."""
+_SIMILAR = 0.8
+"""Ratcliff and Obershelp's measure from which a label is similar enough: of ten letters two may differ.
 Chosen by hand: it has to be asked for (`--fuzzy`), and is reported."""
 _AHEAD = 0.05
-"""By how much the likest label must be ahead of the next: half a letter of ten (chosen by hand)."""
+"""By how much the most similar label must be ahead of the next: half a letter of ten (chosen by hand)."""
 _SHORTEST_STEM = 4
 """Letters: fewer begin words of any kind."""
 _AFTER_SIGN = re.compile(r"^.*[:=>]\s*", re.DOTALL)
@@ -434,8 +389,8 @@ _AFTER_SIGN = re.compile(r"^.*[:=>]\s*", re.DOTALL)
 def guess(text: str, index: LabelIndex, outcome: Outcome) -> Outcome:
     """Return the label most like the last words of a text, or the outcome as it was.
 
-    A text that is the beginning of one label alone stands for it; else the likest label counts, if it is
-    alike enough (0.8 of Ratcliff and Obershelp's measure) and ahead of the next.
+    A text that is the beginning of only one label means it; else the most similar label counts, if it is
+    similar enough (0.8 of Ratcliff and Obershelp's measure) and ahead of the next.
 
     Examples
     --------
@@ -454,21 +409,13 @@ def guess(text: str, index: LabelIndex, outcome: Outcome) -> Outcome:
     begun = [code for code, name in enumerate(names) if name.startswith(said)]
     if len(begun) == 1:
         return label_outcome(begun[0], "fuzzy")
-    ranked = sorted(_similarities(said, names), reverse=True)[:2]
+    matcher, similar = SequenceMatcher(None, b=said, autojunk=False), []
+    for code, name in enumerate(names):
+        matcher.set_seq1(name)
+        bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)  # the cheaper ones first
+        if all(bound() >= _SIMILAR for bound in bounds):
+            similar.append((matcher.ratio(), code))
+    ranked = sorted(similar, reverse=True)[:2]
     if not ranked or (len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _AHEAD):
         return outcome
     return label_outcome(ranked[0][1], "fuzzy")
-
-
-def _similarities(said: str, names: list[str]) -> list[tuple[float, int]]:
-    matcher = SequenceMatcher(None, b=said, autojunk=False)
-    found = []
-    for code, name in enumerate(names):
-        matcher.set_seq1(name)
-        if (
-            matcher.real_quick_ratio() >= _LIKE
-            and matcher.quick_ratio() >= _LIKE
-            and matcher.ratio() >= _LIKE
-        ):
-            found.append((matcher.ratio(), code))
-    return found

@@ -1,9 +1,6 @@
-"""Functions of the counts of answers read from generated text.
+"""Metrics of labels read from generated text: an unparsed response counts as wrong.
 
-Each takes the `BinaryCounts` or `Marginals` of a text problem, where an answer that gave no label counts as
-wrong.
-
-Records of the metrics that only labels read from generated text have.
+Each function takes the `BinaryCounts` or `Marginals` of a problem with unparsed responses.
 """
 
 from __future__ import annotations
@@ -15,7 +12,6 @@ from typing import Any
 from evalreport.data.labels import Task
 from evalreport.metrics.record import Metric, NoInterval, Proportion, divide
 from evalreport.statistics.confusion import BinaryCounts, Marginals
-from evalreport.statistics.row_sums import Tally
 
 
 def n_unparsed(c: BinaryCounts | Marginals) -> Any:
@@ -48,16 +44,8 @@ def accuracy_parsed(c: BinaryCounts | Marginals) -> Any:
 SOURCE = "this project: every answer counts"
 
 
-def _ambiguous(tally: Tally) -> float:
-    return tally.total("ambiguous")
-
-
 def _records(task: Task) -> tuple[Metric, ...]:
     metric = partial(Metric, task=task, needs="text", reads="counts", low=0.0, source=SOURCE)
-    return (*_of_reading(metric), *_of_the_read(metric))
-
-
-def _of_reading(metric: partial[Metric]) -> tuple[Metric, ...]:
     return (
         metric(
             name="parse_rate",
@@ -92,16 +80,11 @@ def _of_reading(metric: partial[Metric]) -> tuple[Metric, ...]:
             high=math.inf,
             better="lower",
             strategy=NoInterval(),
-            function=_ambiguous,
+            function=lambda tally: tally.total("ambiguous"),
             undefined="it was not recorded why answers gave no label",
             use="to see whether the prompt should ask for a final answer",
             trap="a part of the unparsed, not in addition to them",
         ),
-    )
-
-
-def _of_the_read(metric: partial[Metric]) -> tuple[Metric, ...]:
-    return (
         metric(
             name="accuracy_parsed",
             title="Accuracy among the parsed",

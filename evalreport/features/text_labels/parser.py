@@ -156,7 +156,7 @@ def parse_all(texts: Iterable[object], parser: Parser) -> Parsed:
     Examples
     --------
     >>> done = parse_all(["yes", "Yes.", "maybe", None], make_parser("auto", ["yes", "no"]))
-    >>> done.codes, done.summary().reasons
+    >>> done.codes, done.report.reasons
     (array([ 0,  0, -1, -1], dtype=int32), {'empty': 1, 'unknown_label': 1})
     """
     rows = _texts(texts)

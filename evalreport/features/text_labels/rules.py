@@ -312,29 +312,13 @@ _SEARCHED = 2_000
 """Characters at either end of a text in which a refusal is sought: it opens or closes an answer, and the
 middle of a long one may quote another's (chosen by hand)."""
 _WORDS = r"(?:[\w']{1,30} ){0,3}?"
-_CANNOT = "|".join(
-    (
-        *("can ?not", "can'?t", "could ?n[o']t", "couldn't", "unable to", "not able to", "won't", "will not"),
-        *("refuse to", "decline to", "not possible to"),
-    )
+_CANNOT = (
+    "can ?not|can'?t|could ?n[o']t|couldn't|unable to|not able to|won't|will not|refuse to|decline to"
+    "|not possible to"
 )
-_ACTS = "|".join(
-    (
-        *(
-            "help",
-            "assist",
-            "determine",
-            "classif",
-            "categori",
-            "identif",
-            "provide",
-            "answer",
-            "fulfil",
-            "comply",
-        ),
-        *("process", "decide", "tell", "say", "label", "assign", "proceed", "engage", "discuss", "respond"),
-        *("complete", "make"),
-    )
+_ACTS = (
+    "help|assist|determine|classif|categori|identif|provide|answer|fulfil|comply|process|decide|tell|say|label"
+    "|assign|proceed|engage|discuss|respond|complete|make"
 )
 _HELP = re.compile(
     r"\bas an? (?:ai|large language|language) ?(?:model|assistant)?\b"
@@ -343,25 +327,18 @@ _HELP = re.compile(
     r"|抱歉|对不起|无法|申し訳|できません|죄송"
 )
 _VAGUE = re.compile(
-    r"\b(?:"
-    + "|".join(
-        (
-            r"sorry|apolog\w{1,10}|insufficient|ambiguous|unclear|out of scope|inappropriate",
-            r"i (?:do not|don't) (?:know|have)",
-            r"not (?:sure|clear|possible|certain|enough|applicable|allowed|permitted)",
-            rf"(?:need|require|provide) {_WORDS}(?:information|context|details?|text|input|message|query)",
-            rf"(?:more|additional|further|enough|without) {_WORDS}(?:information|context|details?|data)",
-            rf"(?:does not|doesn't|do not|don't) {_WORDS}(?:fit|match|belong|correspond|fall)",
-            rf"(?:cannot|can't|could not) be {_WORDS}(?:determined|classified|categori[sz]ed|identified)",
-            r"no \w{1,30} (?:match|fit|appl)",
-            r"no (?:suitable|matching|appropriate|relevant|clear|applicable|such) ",
-            r"tut mir leid|kann (?:ich )?nicht|désolé|je ne (?:peux|suis|sais)|lo siento|no puedo",
-            r"mi dispiace|non posso|não posso|desculpe",
-        )
-    )
-    + ")"
+    r"\b(?:sorry|apolog\w{1,10}|insufficient|ambiguous|unclear|out of scope|inappropriate"
+    r"|i (?:do not|don't) (?:know|have)"
+    r"|not (?:sure|clear|possible|certain|enough|applicable|allowed|permitted)"
+    rf"|(?:need|require|provide) {_WORDS}(?:information|context|details?|text|input|message|query)"
+    rf"|(?:more|additional|further|enough|without) {_WORDS}(?:information|context|details?|data)"
+    rf"|(?:does not|doesn't|do not|don't) {_WORDS}(?:fit|match|belong|correspond|fall)"
+    rf"|(?:cannot|can't|could not) be {_WORDS}(?:determined|classified|categori[sz]ed|identified)"
+    r"|no \w{1,30} (?:match|fit|appl)"
+    r"|no (?:suitable|matching|appropriate|relevant|clear|applicable|such) "
+    r"|tut mir leid|kann (?:ich )?nicht|désolé|je ne (?:peux|suis|sais)|lo siento|no puedo"
+    r"|mi dispiace|non posso|não posso|desculpe)"
 )
-_SPACE = re.compile(r"\s+")
 _LABEL_WORDS = 5
 """Words up to which an answer may be a name that is not declared: more are a sentence (chosen by hand)."""
 _NAME = re.compile(r"[q(\n-]*(?:d[.)]q*)?[fxyduRVvAbcFkPISNDXUWeO]{1,9}[q).\n]*")
@@ -413,7 +390,7 @@ def failure_reason(text: str, shape: Shape, reading: Reading) -> str:
 
 def _searched_text(text: str) -> str:
     ends = text if len(text) <= 2 * _SEARCHED else f"{text[:_SEARCHED]}\n{text[-_SEARCHED:]}"
-    return _SPACE.sub(" ", ends.casefold())
+    return re.sub(r"\s+", " ", ends.casefold())
 
 
 def _is_null(shape: Shape, low: int, high: int) -> bool:
@@ -433,8 +410,5 @@ def _is_name(shape: Shape, reading: Reading, low: int, high: int) -> bool:
     words = shape.words(low, high).split()
     if not reading.rank and ("Z" in letters or ":" in letters):
         return False
-    return (
-        len(words) <= _LABEL_WORDS
-        and bool(_NAME.fullmatch(letters))
-        and not FUNCTION_WORDS.intersection(words)
-    )
+    is_short = len(words) <= _LABEL_WORDS and not FUNCTION_WORDS.intersection(words)
+    return is_short and bool(_NAME.fullmatch(letters))

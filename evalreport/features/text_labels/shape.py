@@ -12,7 +12,7 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -513,11 +513,10 @@ def check_distinct(labels: Sequence[str]) -> None:
     Traceback (most recent call last):
     evalreport.core.errors.DataError: labels 'top_up' and 'Top up' differ only by case, spaces or underscores
     """
-    folds: tuple[Callable[[str], object], ...] = (_tight, _key)
-    for fold in folds:
+    letters = (re.sub(r"[\s_]+", "", normalise(label).casefold()) or label.strip() for label in labels)
+    for keys in (letters, map(_key, labels)):
         seen: dict[object, str] = {}
-        for label in labels:
-            key = fold(label)
+        for label, key in zip(labels, keys, strict=True):
             if not key:
                 raise DataError(
                     f"label {label!r} is blank", fix="an answer without text cannot stand for a label"
@@ -529,10 +528,6 @@ def check_distinct(labels: Sequence[str]) -> None:
                     fix="rename one, or use the parser 'exact', which compares letter for letter",
                 )
             seen[key] = label
-
-
-def _tight(label: str) -> str:
-    return re.sub(r"[\s_]+", "", normalise(label).casefold()) or label.strip()
 
 
 def _key(label: str) -> tuple[str, ...]:
