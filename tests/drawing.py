@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import wraps
+from functools import cached_property, wraps
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -26,27 +26,29 @@ Drawn = TypeVar("Drawn", Evaluation, Study, ThresholdSelection)
 @contextmanager
 def drawn_once() -> Iterator[None]:
     """Have what is logged again not drawn again: drawing took a fifth of the time of all tests."""
-    from evalreport import figures
-    from evalreport.workflow import deliver as documents
+    from evalreport.features.studies.presentation import StudyPresentation
+    from evalreport.page.contents import EvaluationPresentation
+    from evalreport.page.selection import SelectionPresentation
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(documents, "evaluation_figures", _remembered(documents.evaluation_figures))
-        patch.setattr(figures, "sweep_figures", _remembered(figures.sweep_figures))
+        for kind in (EvaluationPresentation, SelectionPresentation, StudyPresentation):
+            once = cached_property(_remembered(vars(kind)["figures"].func))
+            once.__set_name__(kind, "figures")
+            patch.setattr(kind, "figures", once)
         yield
 
 
 def _remembered(draw: Callable[[Any], dict[str, bytes]]) -> Callable[[Any], dict[str, bytes]]:
     canvas = import_module("evalreport.figures.style")  # the package has a function of this name
-
     held: dict[str, dict[str, bytes]] = {}
 
     @wraps(draw)
-    def look_or_draw(what: Any) -> dict[str, bytes]:
-        key = dumps(_plain(what))
+    def look_or_draw(shown: Any) -> dict[str, bytes]:
+        key = dumps(_plain(shown.of))
         if key not in held:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(canvas, "DPI", COARSE)
-                held[key] = draw(what)
+                held[key] = draw(shown)
         return dict(held[key])
 
     return look_or_draw

@@ -31,13 +31,13 @@ def computed_once() -> Iterator[None]:
     """
     from evalreport.comparison.compare import compare
     from evalreport.evaluation.evaluate import evaluate_predictions
-    from evalreport.page.render import render
+    from evalreport.page.render import render_page
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("evalreport.workflow.evaluate.evaluate_predictions", _remembered(evaluate_predictions))
         for module in ("features.gate.check", "workflow.compare"):
             patch.setattr(f"evalreport.{module}.compare", _of_the_same_rows(compare))
-        patch.setattr("evalreport.workflow.deliver.render", _remembered(render))
+        patch.setattr("evalreport.workflow.deliver.render_page", _remembered(render_page))
         yield
 
 

@@ -111,14 +111,15 @@ ASKED = """
 import json
 import evalreport as er
 from evalreport.findings.catalogue import find
-from evalreport.page.contents import payload
-from evalreport.page.render import render
+from evalreport.page.presentation import present
+from evalreport.page.render import render_page
 from evalreport.tracking.outputs import SINKS
 
 truth = [0, 1] * 20
 ev = er.evaluate(truth, scores=er.Probabilities([(7 * k % 40) / 40 for k in range(40)]), resamples=50)
-html = render(ev)
-made = payload(ev, html, {}, verdict="x", version="0")
+shown = present(ev)
+html = render_page(shown)
+made = shown.payload(html)
 logged = SINKS[-1]().log(made)
 print(json.dumps({
     "count": json.loads(ev.to_json())["metrics"]["false_omission_rate"],

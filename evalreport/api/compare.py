@@ -23,11 +23,12 @@ from evalreport.features.studies.study import NOT_SAID, Judging, studied
 from evalreport.features.studies.trials import Trials
 from evalreport.features.systems.compare import compare_systems
 from evalreport.features.systems.result import SystemsComparison
+from evalreport.figures.curves import objective_curves
+from evalreport.page.presentation import present
 from evalreport.page.render import render_comparison_brief, render_summary
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
 from evalreport.workflow.choose_thresholds import ThresholdRequest, chosen
 from evalreport.workflow.collect import Collected
-from evalreport.workflow.deliver import sweep_verdict
 from evalreport.workflow.request import Request
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ class PlottedSelection(selections.ThresholdSelection):
     """
 
     def __repr__(self) -> str:
-        return f"ThresholdSelection({sweep_verdict(self)})"
+        return f"ThresholdSelection({present(self).headline})"
 
     def _repr_html_(self) -> str:
         return render_summary(self)
@@ -184,14 +185,14 @@ class PlottedSelection(selections.ThresholdSelection):
         UsageError
             There is no single threshold.
         """
-        return figures.objectives(self)
+        return objective_curves(self)
 
 
 class PlottedStudy(studies.Study):
     """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
 
     def __repr__(self) -> str:
-        return f"Study({sweep_verdict(self)})"
+        return f"Study({present(self).headline})"
 
     def _repr_html_(self) -> str:
         return render_summary(self)

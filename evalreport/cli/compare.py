@@ -91,7 +91,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     from evalreport.cli.plan import equal_lines, needed_lines
     from evalreport.comparison.sample_size import equivalences
     from evalreport.features.systems.cli import show_systems
-    from evalreport.workflow.compare import as_record, compared, deliver_comparison
+    from evalreport.workflow.compare import compared, deliver_comparison
     from evalreport.workflow.items import folds_of, items_of
     from evalreport.workflow.request import STDOUT
 
@@ -109,7 +109,10 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     for name, error in done.skipped.items():
         console.warn(f"{name} is skipped: {error.message}")
     try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
-        made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
+        document, to = done.document(request), options["log_to"]
+        made = deliver_comparison(
+            document, done.items, request, where, base=done.base, log_to=to, tracking_uri=uri
+        )
     finally:
         print_comparison(console, done, console.say if to_stdout else console.out)
         more = (*needed_lines(done.needed), *equal_lines(done.comparison, options["equivalent"]))
@@ -118,7 +121,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     console.emit(
         runs=[as_run(ev) for ev in done.comparison.evaluations],
         ok=done.passed,
-        comparison=as_record(done),
+        comparison=document.shown.content(),
         **({"rows_needed": done.needed} if options["detect"] else {}),
         **(
             {"equivalent": equivalences(done.comparison, within)} if (within := options["equivalent"]) else {}

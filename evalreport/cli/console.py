@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import combining, east_asian_width
 
 import click
@@ -29,9 +29,6 @@ from click.core import ParameterSource
 from evalreport.cli.stdio import TO_FILE, StdoutError, forget, put, put_document, width_of
 from evalreport.core.errors import EvalreportError, UsageError, nearest, shortened
 from evalreport.core.text import printable, redact
-
-if TYPE_CHECKING:
-    from evalreport.page.summary import Concluded
 
 ROOM = 24
 """Columns in which a text is still folded beside what stands before it: three or four words of English."""
@@ -354,13 +351,14 @@ class Console:
         self.rest()
         put_document(text)
 
-    def summarise(self, made: Concluded) -> None:
+    def summarise(self, made: Any) -> None:
         """Print the summary of a result on stdout, where one is asked for."""
         if not self.summary:
             return
-        from evalreport.page.summary import markdown, summary_of
+        from evalreport.page.presentation import present
+        from evalreport.page.summary import markdown
 
-        self.document(markdown(summary_of(made)) + "\n")
+        self.document(markdown(present(made).summary()) + "\n")
 
     def emit(self, *, runs: Sequence[Any], ok: bool = True, **parts: Any) -> None:
         """Print the JSON object of a command, when it is asked for."""

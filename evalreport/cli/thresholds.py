@@ -60,7 +60,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
     """
     from evalreport.features.studies.cli import print_chosen, thresholds_run
     from evalreport.workflow.choose_thresholds import swept_item
-    from evalreport.workflow.deliver import deliver, files_read, run_of, sweep_document
+    from evalreport.workflow.deliver import Deliverable, deliver, files_read, run_of
     from evalreport.workflow.items import items_of
 
     console = ctx.ensure_object(Console)
@@ -80,9 +80,8 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         console.say("took " + ", ".join(f"{part} {value}" for part, value in collected.taken))
         read = (*files_read(request, [item]), options["costs"])
         key = "" if item.run is None else item.run.run_id
-        return deliver(
-            sweep_document(found, request.notes), where, run=run, name=item.name, key=key, read=read
-        )
+        document = Deliverable(found, notes=request.notes)
+        return deliver(document, where, run=run, name=item.name, key=key, read=read)
 
     def show(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
         print_chosen(console, done)

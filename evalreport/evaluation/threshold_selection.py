@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
 
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.json_codec import dumps, encode
-from evalreport.core.result import Result, Undefined
+from evalreport.core.result import Provenance, Result, Undefined
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.thresholds.best_threshold import Choice, Cutoff, Optimum, Tuned, Unreachable, choice_to_wire
 from evalreport.thresholds.coverage_cutoff import CutoffChoice
@@ -66,6 +66,15 @@ class ThresholdSelection:
                 f"nothing was chosen for {objective!r}", fix=nearest(objective, list(self.found))
             )
         return self.found[objective]
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where the evaluation comes from."""
+        return self.evaluation.provenance
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """Return the same choice with its origin filled in."""
+        return replace(self, evaluation=self.evaluation.with_provenance(provenance))
 
     @property
     def best(self) -> Selected:

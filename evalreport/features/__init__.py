@@ -27,8 +27,10 @@ TABLE: Final[Mapping[str, Table]] = {
         },
         "options": {"compare --over-time": "evalreport.features.site.cli:compare_options"},
     },
-    "systems": {},
-    "studies": {},
+    "systems": {
+        "results": {"SystemsComparison": "evalreport.features.systems.presentation:SystemsPresentation"},
+    },
+    "studies": {"results": {"Study": "evalreport.features.studies.presentation:StudyPresentation"}},
     "text_labels": {
         "responses": {
             "reading labels from text": "evalreport.features.text_labels.parser:parse_texts",

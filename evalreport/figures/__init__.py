@@ -1,10 +1,10 @@
 """The panels' data as matplotlib figures: artifacts in MLflow, plots in a notebook."""
 
-from evalreport.features.studies.figures import sweep_figures
 from evalreport.figures.curves import (
     class_forest,
     confusion_matrix,
     coverage,
+    objective_curves,
     pr_curve,
     reliability,
     roc_curve,
@@ -17,12 +17,12 @@ __all__ = [
     "class_forest",
     "confusion_matrix",
     "coverage",
+    "objective_curves",
     "png",
     "pr_curve",
     "reliability",
     "roc_curve",
     "score_distributions",
     "style",
-    "sweep_figures",
     "thresholds",
 ]

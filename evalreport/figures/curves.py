@@ -16,6 +16,7 @@ from evalreport.core.result import Estimate, Undefined
 from evalreport.curves.curve import Band, Curve, Histogram, Reliability
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.figures.style import (
     BLUE,
     BLUES,
@@ -24,8 +25,10 @@ from evalreport.figures.style import (
     LINES,
     ORANGE,
     drawn,
+    name_axes,
     new_figure,
     short_name,
+    small_charts,
     unit_square,
 )
 
@@ -377,4 +380,35 @@ def class_forest(ev: Evaluation) -> Figure:
     )
     axes.grid(visible=True, axis="x", color=LINE, linewidth=0.6)
     axes.set_axisbelow(True)
+    return figure
+
+
+MOST_OBJECTIVES = 12
+"""Objectives that have axes of their own."""
+
+
+@drawn
+def objective_curves(chosen: ThresholdSelection) -> Figure:
+    """Draw each objective over the threshold, with the best one and its interval (binary).
+
+    Raises
+    ------
+    UsageError
+        There is no threshold.
+    """
+    sweep = chosen.evaluation.sweep
+    found = {name: best for name, best in chosen.optima.items() if np.isfinite(best.threshold)}
+    if sweep is None or not found:
+        raise UsageError("there is no threshold to draw", fix="sweep scores of a binary problem")
+    shown = list(found.items())[:MOST_OBJECTIVES]
+    figure, grid = small_charts(len(shown))
+    for (name, best), axes in zip(shown, grid, strict=True):
+        objective = chosen.objectives[name]
+        score = np.asarray(objective.score(sweep.counts))
+        kept = np.isfinite(score) & np.isfinite(sweep.thresholds)
+        axes.plot(sweep.thresholds[kept], -score[kept] if objective.lower else score[kept], color=BLUE)
+        axes.axvline(best.threshold, color=GREY, linestyle="dashed", linewidth=0.9)
+        if best.low is not None and best.high is not None and np.isfinite(best.high):
+            axes.axvspan(best.low, best.high, color=BLUE, alpha=0.12, linewidth=0)
+        name_axes(axes, "threshold", best.metric, f"{name}: {best.threshold:.3g}")
     return figure

@@ -65,6 +65,8 @@ BLUE, ORANGE, INK, GREY, LINE = "#0a5ba8", "#b0370c", "#14202c", "#485867", "#d8
 BLUES = ("#ffffff", "#dbe9f7", "#a9cdee", "#4a8fcf", "#0a5ba8")
 LINES = ("solid", "dashed", "dashdot", "dotted", (0, (8, 2, 1, 2, 1, 2)))
 """Line styles of several runs: never told apart by colour alone."""
+COLUMNS = 3
+"""Small charts in a row: their axes can still be read on a page."""
 DPI = 110
 """Dots per inch of a PNG."""
 STYLE: Any = {
@@ -178,3 +180,17 @@ def png(figure: Figure) -> bytes:
     with style():
         figure.savefig(buffer, format="png", dpi=DPI, metadata={"Software": None})
     return buffer.getvalue()
+
+
+def small_charts(number: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many charts in rows and columns."""
+    columns = min(COLUMNS, number)
+    rows = -(-number // columns)
+    figure, first = new_figure(2.9 * columns + 0.4, 2.5 * rows + 0.3)
+    first.remove()
+    return figure, [figure.add_subplot(rows, columns, place) for place in range(1, number + 1)]
+
+
+def name_axes(axes: Axes, x: str, y: str, title: str) -> None:
+    """Name both axes and the chart."""
+    axes.set(xlabel=printable(x), ylabel=printable(y), title=printable(title))

@@ -1,15 +1,20 @@
-"""What of an evaluation stands where: in an MLflow run, and in a folder."""
+"""An evaluation as it is shown, written and logged."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from evalreport.core.json_codec import dumps, encode
-from evalreport.core.result import Estimate, Provenance
+from evalreport import __version__
+from evalreport.core.estimate_format import interval, valued
+from evalreport.core.progress import stage
+from evalreport.core.result import Estimate, Provenance, Undefined
 from evalreport.data.labels import Multiclass
 from evalreport.evaluation.evaluation import CLASS_KEYS, Evaluation
+from evalreport.metrics.catalogue import find
 from evalreport.page.csv_tables import (
     as_csv,
     as_parquet,
@@ -20,83 +25,167 @@ from evalreport.page.csv_tables import (
     predictions_table,
     thresholds_table,
 )
+from evalreport.page.elements import Section
 from evalreport.page.evaluation_terms import whole_sweep
 from evalreport.page.payload import (
     CLASSES_TABLE,
     EVALUATION,
+    FIGURES,
+    LONGEST_VERDICT,
     METRICS_TABLE,
+    MOST_CLASSES,
     PAGE,
     ROWS,
     THRESHOLDS_TABLE,
     UNIT_TAG,
-    VERSION_TAG,
-    Payload,
-    content_digest,
-    in_run,
+    Series,
     keyed,
+    lasting,
     metric_keys,
     objective_keys,
-    split_json,
 )
+from evalreport.page.presentation import Presentation
 from evalreport.page.sections.confusions import BLOCKS_FROM
-from evalreport.page.summary import described
+from evalreport.page.sections.headline import headline
+from evalreport.page.sections.order import sections
+from evalreport.page.summary import MOST_FINDINGS, ResultSummary, described_metrics, title
 from evalreport.thresholds.best_threshold import Optimum
 
-PREFIX = "eval/"
-MOST_CLASSES = 100
-"""Classes with a metric of their own, those with most examples; all are in the table of classes."""
-PASSING = ("made", "command", "tracking")
-"""Parts of the provenance that differ from call to call without changing what is said: one server has many
-addresses."""
-LONGEST_VERDICT = 250
-"""Characters of a tag that the verdict may take: columns of a run list show no more."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METHODS = {"wilson": "Wilson for proportions", "delong": "DeLong for ROC AUC"}
+"""Interval methods that the last line of the page names."""
 
 
-def payload(
-    ev: Evaluation,
-    page: str,
-    figures: Mapping[str, bytes],
-    *,
-    verdict: str,
-    version: str,
-    prefix: str = PREFIX,
-    notes: str = "",
-) -> Payload:
-    """Return everything that is logged of an evaluation.
+class EvaluationPresentation(Presentation[Evaluation]):
+    """The report of an evaluation."""
 
-    Parameters
-    ----------
-    ev : Evaluation
-    page : str
-        The report, HTML.
-    figures : mapping from file name to PNG
-        See `in_run` for where they stand.
-    verdict : str
-        One sentence, plain text.
-    version : str
-        Of evalreport.
-    prefix : str
-        Of every metric key.
-    notes : str
-        Of the page, Markdown.
-    """
-    whole = encode(ev)
-    more = {"notes": notes} if notes else {}
-    digest = content_digest(lasting(whole), sorted(figures), verdict, version, prefix, more)
-    keys = class_keys(ev, prefix)
-    document = dumps({**whole, CLASS_KEYS: keys})
-    images = {in_run(name): png for name, png in figures.items()}
-    return Payload(
-        digest=digest,
-        metrics=metrics(ev, prefix, keys),
-        series={prefix + key: series for key, series in grids(ev).items()},
-        tags=_tags(ev, verdict, version),
-        description=described(ev, PAGE),
-        artifacts={PAGE: page.encode(), EVALUATION: document.encode(), **_rows(ev), **images},
-        tables={path: split_json(table) for path, table in _tables(ev).items()},
-        images={f"{prefix}{name.removesuffix('.png')}": png for name, png in figures.items()},
-        model=ev.provenance.model,
-    )
+    page_name = PAGE
+    document = EVALUATION
+    noun = "report"
+    part = "evaluation"
+    cards = FIGURES
+
+    @property
+    def title(self) -> str:
+        """Title of the page."""
+        p = self.of.provenance
+        return p.title or f"{p.run_name or 'Evaluation'}: {p.dataset or self.of.task} evaluation"
+
+    @cached_property
+    def headline(self) -> str:
+        """The verdict in one sentence, plain text."""
+        return headline(self.of).text
+
+    def sections(self) -> Sequence[Section]:
+        """Return the sections of the page, the verdict first."""
+        return sections(self.of)
+
+    def summary(self) -> ResultSummary:
+        """Return the evaluation in a few lines."""
+        ev = self.of
+        known = [(find(name, ev.task), result) for name, result in described_metrics(ev)]
+        return ResultSummary(
+            self.headline,
+            title(ev),
+            ("Metric", "Estimate", f"{ev.sampling.level * 100:g}% interval"),
+            tuple((metric.title, valued(r, metric.style), interval(r, metric.style)) for metric, r in known),
+            tuple(finding.claim for finding in ev.findings if finding.severity != "note")[:MOST_FINDINGS],
+        )
+
+    @property
+    def intervals(self) -> str:
+        """What the last line of the page says of the intervals."""
+        if not self.of.sampling.intervals:
+            return ""
+        used = {result.method for result in self.of.metrics.values() if isinstance(result, Estimate)}
+        named = ", ".join(words for method, words in METHODS.items() if method in used)
+        rest = "the method of each stands in evaluation.json"
+        how = f"{named}; {rest}" if named else rest
+        return f" · intervals are {self.of.sampling.level * 100:.10g}%: {how}"
+
+    @cached_property
+    def figures(self) -> Mapping[str, bytes]:
+        """The figures that this evaluation has, as PNG, by the names that MLflow pairs."""
+        from evalreport import figures
+
+        ev = self.of
+        draw: dict[str, tuple[Any, Callable[[Evaluation], Figure]]] = {
+            "confusion_matrix.png": (ev.confusion, figures.confusion_matrix),
+            "roc_curve.png": (getattr(ev.curves, "roc", None), figures.roc_curve),
+            "pr_curve.png": (getattr(ev.curves, "pr", None), figures.pr_curve),
+        }
+        known = {
+            name: draw
+            for name, (of, draw) in draw.items()
+            if of is not None and not isinstance(of, Undefined)
+        }
+        made = {}
+        with figures.style() if known else nullcontext():
+            for name, figure in known.items():
+                stage("drawing figures", FIGURES.index(name), len(FIGURES))
+                made[name] = figures.png(figure(ev))
+        return made
+
+    def logged_content(self) -> dict[str, Any]:
+        """Return the JSON of a run, which has the keys of its classes."""
+        return {**self.encoded, CLASS_KEYS: class_keys(self.of, self.prefix)}
+
+    def lasting(self) -> tuple[Any, ...]:
+        """Return what the digest is made of."""
+        more = {"notes": self.notes} if self.notes else {}
+        return lasting(self.encoded), sorted(self.figures), self.headline, __version__, self.prefix, more
+
+    def metrics(self) -> dict[str, float]:
+        """Return the numbers that are logged, under their keys."""
+        return metrics(self.of, self.prefix, class_keys(self.of, self.prefix))
+
+    def series(self) -> dict[str, Series]:
+        """Return the curves that are logged, on integer steps."""
+        return {self.prefix + key: series for key, series in grids(self.of).items()}
+
+    def tags(self) -> dict[str, str]:
+        """Return the tags of a run."""
+        ev = self.of
+        tags = {"evalreport.task": ev.task, "evalreport.verdict": self.headline[:LONGEST_VERDICT]}
+        if ev.provenance.unit != Provenance.unit:
+            tags[UNIT_TAG] = ",".join(ev.provenance.unit)
+        if ev.threshold is not None and isinstance(ev.threshold.value, float):
+            tags["evalreport.threshold"] = f"{ev.threshold.value:.6g} ({ev.threshold.origin})"
+        return tags
+
+    def artifacts(self) -> dict[str, bytes]:
+        """Return how each row's text was read, where labels were read from text."""
+        rows = {} if self.of.parsing is None else predictions_table(self.of)
+        return {ROWS: as_parquet(rows)} if rows else {}
+
+    def tables(self) -> dict[str, dict[str, list[Any]]]:
+        """Return the tables that MLflow shows, by their path."""
+        tables = {METRICS_TABLE: metrics_table(self.of)}
+        if self.of.classes:
+            tables[CLASSES_TABLE] = classes_table(self.of)
+        if self.of.sweep is not None:
+            tables[THRESHOLDS_TABLE] = thresholds_table(self.of.sweep)
+        return tables
+
+    def exports(self) -> dict[str, bytes]:
+        """Return tables as CSV; with the predictions at hand also every row and every threshold."""
+        ev, files = self.of, {}
+        if ev.classes:
+            files["classes.csv"] = as_csv(classes_table(ev))
+        if ev.confusion is not None and isinstance(ev.space, Multiclass) and len(ev.space) > BLOCKS_FROM:
+            files["confusions.csv"] = as_csv(confusions_table(ev.space, ev.confusion))
+        if (sweep := whole_sweep(ev)) is not None:
+            files["thresholds.parquet"] = as_parquet(thresholds_table(sweep))
+        if rows := predictions_table(ev):
+            files["predictions.parquet"] = as_parquet(rows)
+        return files
+
+    @property
+    def model(self) -> str:
+        """Id of the MLflow model that the metrics are of as well."""
+        return self.of.provenance.model
 
 
 def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, float]:
@@ -170,56 +259,3 @@ def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
     """
     largest = sorted(ev.classes, key=lambda entry: -entry.support)[:MOST_CLASSES]
     return metric_keys((str(entry.label) for entry in largest), f"{prefix}classes/f1/")
-
-
-def lasting(whole: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an encoded evaluation without what passes: the same for two calls that say the same."""
-    provenance = {name: value for name, value in whole["provenance"].items() if name not in PASSING}
-    return {**whole, "provenance": provenance}
-
-
-def _tags(ev: Evaluation, verdict: str, version: str) -> dict[str, str]:
-    tags = {VERSION_TAG: version, "evalreport.task": ev.task, "evalreport.verdict": verdict[:LONGEST_VERDICT]}
-    if ev.provenance.unit != Provenance.unit:
-        tags[UNIT_TAG] = ",".join(ev.provenance.unit)
-    if ev.threshold is not None and isinstance(ev.threshold.value, float):
-        tags["evalreport.threshold"] = f"{ev.threshold.value:.6g} ({ev.threshold.origin})"
-    return tags
-
-
-def _rows(ev: Evaluation) -> dict[str, bytes]:
-    rows = {} if ev.parsing is None else predictions_table(ev)
-    return {ROWS: as_parquet(rows)} if rows else {}
-
-
-def _tables(ev: Evaluation) -> dict[str, dict[str, list[Any]]]:
-    tables = {METRICS_TABLE: metrics_table(ev)}
-    if ev.classes:
-        tables[CLASSES_TABLE] = classes_table(ev)
-    if ev.sweep is not None:
-        tables[THRESHOLDS_TABLE] = thresholds_table(ev.sweep)
-    return tables
-
-
-def folder_files(ev: Evaluation, page: str, figures: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the files of ``--out``: the page, the evaluation, figures and tables, all by their bare names.
-
-    Parameters
-    ----------
-    ev : Evaluation
-        With its predictions, `predictions.parquet` (row by row) and every threshold are among them.
-    page : str
-    figures : mapping from file name to PNG
-    """
-    files = {PAGE: page.encode(), "evaluation.json": ev.to_json().encode(), **figures}
-    if ev.classes:
-        files["classes.csv"] = as_csv(classes_table(ev))
-    if ev.confusion is not None and isinstance(ev.space, Multiclass) and len(ev.space) > BLOCKS_FROM:
-        files["confusions.csv"] = as_csv(confusions_table(ev.space, ev.confusion))
-    sweep = whole_sweep(ev)
-    if sweep is not None:
-        files["thresholds.parquet"] = as_parquet(thresholds_table(sweep))
-    rows = predictions_table(ev)
-    if rows:
-        files["predictions.parquet"] = as_parquet(rows)
-    return files

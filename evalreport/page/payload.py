@@ -62,6 +62,15 @@ UNIT_TAG = "evalreport.unit"
 TABLE_TAG = "evalreport.table"
 """The table of Spark, or its Parquet or Delta path, that holds the predictions of a run: set by the user."""
 
+PREFIX = "eval/"
+"""Of metric keys, unless the user names another."""
+MOST_CLASSES = 100
+"""Classes with a metric of their own, those with most examples; all are in the table of classes."""
+PASSING = ("made", "command", "tracking")
+"""Parts of the provenance that differ from call to call without changing what is said: one server has many
+addresses."""
+LONGEST_VERDICT = 250
+"""Characters of a tag that the verdict may take: columns of a run list show no more."""
 INPUTS_TAG = "evalreport.inputs"
 """Digest of what an evaluation is made of, and the folder of its predictions: a call on many runs passes over
 those where it is still the same."""
@@ -352,6 +361,12 @@ def content_digest(*parts: Any) -> str:
         encode(parts), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     )
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def lasting(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an encoded evaluation without what passes: the same for two calls that say the same."""
+    provenance = {name: value for name, value in whole["provenance"].items() if name not in PASSING}
+    return {**whole, "provenance": provenance}
 
 
 def split_json(columns: Mapping[str, list[Any]]) -> str:

@@ -16,25 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
-from evalreport.comparison.comparison import Comparison
-from evalreport.core.result import Estimate
 from evalreport.core.text import printable
-from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.features.studies.study import Study
-from evalreport.features.systems.result import SystemsComparison
 from evalreport.page.elements import Section
+from evalreport.page.presentation import Presentation, present
 from evalreport.page.sections.appendix import with_notes
-from evalreport.page.sections.order import sections
 from evalreport.page.sentences import say
-from evalreport.page.summary import Concluded, brief, comparison_brief, markdown, summary_of
+from evalreport.page.summary import brief, comparison_brief, markdown
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
     from markupsafe import Markup
 
-METHODS = {"wilson": "Wilson for proportions", "delong": "DeLong for ROC AUC"}
-"""Interval methods that the footer names."""
 ONLY = re.compile(r"^// only (\w+)\n(.*?)^// always\n", re.MULTILINE | re.DOTALL)
 """A part of the script that a page needs for the data of one section."""
 BREAKS = re.compile(r"(?<=[_\-./])(?=\w)(?<!\d[.](?=\d))|(?<=[a-z])(?=[A-Z])")
@@ -65,41 +57,47 @@ class Page:
     footer: str
 
 
-def render(of: Concluded, *, title: str = "", notes: str = "") -> str:
-    """Return the page of a result as one HTML file, with our style, script and policy.
-
-    The same result gives the same bytes; nothing is read from the clock or the machine.
+def render(of: Any, *, title: str = "", **options: Any) -> str:
+    """Return the page of a result as one HTML file.
 
     Parameters
     ----------
-    of : evaluation, comparison or sweep
+    of : evaluation, comparison, or what a sweep found
     title : str
         Of the browser's tab; that of the result when empty.
-    notes : str
-        Markdown: intended use, limits, approval, as a section before the origin of the numbers.
+    options : notes, extra
+        See `Presentation`.
+    """
+    return render_page(present(of, **options), title)
+
+
+def render_page(shown: Presentation[Any], title: str = "") -> str:
+    """Return the page of a result that is presented, with our style, script and policy.
+
+    The same result gives the same bytes; nothing is read from the clock or the machine.
     """
     told = say("Markdown: a click selects it.")
-    made = with_notes(sections_of(of), notes)
-    box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(summary_of(of)))
+    made = with_notes(shown.sections(), shown.notes)
+    box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(shown.summary()))
     script = asset("script.js", tuple(section.id for section in (*made, box) if section.data))
-    style = asset("style.css")
-    return whole_page(title or title_of(of), (*made, box), footer_of(of), style, script)
+    footer = f"evalreport {__version__} · one file, no network requests{shown.intervals}."
+    return whole_page(title or shown.title, (*made, box), footer, asset("style.css"), script)
 
 
-def render_brief(ev: Evaluation) -> str:
+def render_brief(ev: Any) -> str:
     """Return what a notebook shows of an evaluation, as a piece of HTML: escaped as the page is."""
     return environment().get_template("notebook.html.j2").render(brief=brief(ev))
 
 
-def render_comparison_brief(comparison: Comparison) -> str:
+def render_comparison_brief(comparison: Any) -> str:
     """Return what a notebook shows of a comparison, as a piece of HTML."""
     told = comparison_brief(comparison)
     return environment().get_template("notebook_comparison.html.j2").render(brief=told)
 
 
-def render_summary(of: Concluded) -> str:
+def render_summary(of: Any) -> str:
     """Return what a notebook shows of what a sweep found, as a piece of HTML: verdict, table, cautions."""
-    return environment().get_template("notebook_summary.html.j2").render(summary=summary_of(of))
+    return environment().get_template("notebook_summary.html.j2").render(summary=present(of).summary())
 
 
 def whole_page(title: str, made: Sequence[Section], footer: str, style: str, script: str) -> str:
@@ -116,70 +114,6 @@ def whole_page(title: str, made: Sequence[Section], footer: str, style: str, scr
         footer=footer,
     )
     return environment().get_template("page.html.j2").render(page=page)
-
-
-def sections_of(of: Concluded) -> Sequence[Section]:
-    """Return the sections of the page of any result, the verdict first; panels of others are not imported."""
-    match of:
-        case Evaluation():
-            return sections(of)
-        case Study():
-            from evalreport.features.studies import page_order as study
-
-            return study.sections(of)
-        case Comparison():
-            from evalreport.page.comparison import order as comparison
-
-            return [section for panel in comparison.PANELS if (section := panel(of)) is not None]
-        case SystemsComparison():
-            from evalreport.features.systems import page_order as systems
-
-            return [panel(of) for panel in systems.PANELS]
-        case ThresholdSelection():
-            from evalreport.page.sections import selection_order as selection
-
-            panels = (*selection.PANELS[of.evaluation.task], *selection.LAST)
-            return [section for panel in panels if (section := panel(of)) is not None]
-
-
-def title_of(of: Concluded) -> str:
-    """Return the title of the page."""
-    match of:
-        case Evaluation():
-            name = of.provenance.run_name or "Evaluation"
-            return of.provenance.title or f"{name}: {of.provenance.dataset or of.task} evaluation"
-        case Study():
-            name = of.trials.study_name or of.provenance.run_name or "Sweep"
-            return of.provenance.title or f"{name}: sweep of {of.objective.name}"
-        case Comparison():
-            names = of.names
-            return f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} runs'}"
-        case SystemsComparison():
-            return f"Comparison of {len(of.systems)} systems"
-        case ThresholdSelection():
-            p = of.evaluation.provenance
-            return f"{p.title or p.run_name or 'Thresholds'}: thresholds"
-
-
-def footer_of(of: Concluded) -> str:
-    """Return the last line of the page."""
-    return f"evalreport {__version__} · one file, no network requests{_intervals_of(of)}."
-
-
-def _intervals_of(of: Concluded) -> str:
-    match of:
-        case Evaluation() if of.sampling.intervals:
-            used = {result.method for result in of.metrics.values() if isinstance(result, Estimate)}
-            named = ", ".join(words for method, words in METHODS.items() if method in used)
-            rest = "the method of each stands in evaluation.json"
-            how = f"{named}; {rest}" if named else rest
-            return f" · intervals are {of.sampling.level * 100:.10g}%: {how}"
-        case Comparison():
-            return f" · intervals are {of.evaluations[0].sampling.level * 100:.10g}%"
-        case SystemsComparison():
-            return f" · intervals are {of.level * 100:.10g}%"
-        case _:
-            return ""
 
 
 def templates() -> Path:

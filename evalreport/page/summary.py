@@ -7,22 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
 
 from evalreport.comparison.comparison import Comparison, Difference
-from evalreport.core.estimate_format import interval, value_and_interval, valued
+from evalreport.core.estimate_format import interval, valued
 from evalreport.core.format import threshold
-from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Estimate, Finding, Result, Undefined
+from evalreport.core.result import Estimate, Finding, Undefined
 from evalreport.core.text import unlinked
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.features.studies.study import Study
-from evalreport.features.systems.result import SystemsComparison
 from evalreport.metrics.catalogue import DESCRIBED, HEADLINE, find, telling
 from evalreport.page.elements import ForestRow, forest_row
-from evalreport.page.evaluation_terms import objective_style, objective_title
 from evalreport.page.sections.headline import headline
 from evalreport.page.sentences import NOTHING
 
@@ -203,8 +197,6 @@ MOST_FINDINGS = 3
 """Cautions that a summary repeats: it is pasted where a paragraph is read."""
 MOST_ROWS = 20
 """Rows of the table: those of a comparison or a search may be many."""
-Concluded: TypeAlias = Evaluation | Comparison | SystemsComparison | ThresholdSelection | Study
-"""What has a summary."""
 
 
 @dataclass(frozen=True)
@@ -230,124 +222,10 @@ class ResultSummary:
     cautions: tuple[str, ...] = ()
 
 
-def summary_of(made: Concluded) -> ResultSummary:
-    """Return the summary of an evaluation, a comparison, or what a sweep found."""
-    match made:
-        case Evaluation():
-            return _of_evaluation(made)
-        case Comparison():
-            return _of_comparison(made)
-        case SystemsComparison():
-            return _of_systems(made)
-        case ThresholdSelection():
-            return _of_thresholds(made)
-        case Study():
-            return _of_study(made)
-
-
-def described(made: Concluded, whole: str) -> str:
-    """Return our block of a run's description.
-
-    Parameters
-    ----------
-    whole : str
-        Where all of it is: an artifact.
-    """
-    compared = {Comparison: "comparison", SystemsComparison: "comparison"}
-    kind = {Evaluation: "report", **compared}.get(type(made), "sweep")
-    short = replace(summary_of(made), about="")
-    return f"{markdown(short)}\n\nThe whole {kind} is the artifact `{whole}`."
-
-
-def _described(ev: Evaluation) -> list[tuple[str, Estimate]]:
+def described_metrics(ev: Evaluation) -> list[tuple[str, Estimate]]:
+    """Return the metrics that a summary of an evaluation names."""
     names = telling(DESCRIBED[ev.task], ev.space)
     return [(name, r) for name in names if isinstance(r := ev.metrics.get(name), Estimate)]
-
-
-def _of_evaluation(ev: Evaluation) -> ResultSummary:
-    known = _described(ev)
-    styles = {name: find(name, ev.task) for name, _ in known}
-    rows = [(styles[n].title, valued(r, styles[n].style), interval(r, styles[n].style)) for n, r in known]
-    weighty = [finding.claim for finding in ev.findings if finding.severity != "note"]
-    heads = ("Metric", "Estimate", f"{ev.sampling.level * 100:g}% interval")
-    cautions = tuple(weighty[:MOST_FINDINGS])
-    return ResultSummary(headline(ev).text, title(ev), heads, tuple(rows), cautions)
-
-
-def _of_comparison(comparison: Comparison) -> ResultSummary:
-    from evalreport.page.comparison.sentences import headline
-
-    two = len(comparison.pairings) == 1
-    chosen = comparison.differences if two else comparison.of(comparison.primary)
-    level = f"{comparison.evaluations[0].sampling.level * 100:g}%"
-    return ResultSummary(
-        headline(comparison).text,
-        " and ".join(comparison.names) if two else f"{len(comparison.names)} runs",
-        ("Metric" if two else "Run", "Difference", f"{level} interval", "Verdict"),
-        tuple(_difference(d, two=two) for d in chosen[:MOST_ROWS]),
-    )
-
-
-def _difference(d: Difference, *, two: bool) -> tuple[str, ...]:
-    from evalreport.page.comparison.difference_text import stated
-
-    shown = stated(d)
-    name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
-    return (name, shown.gap, shown.limits, d.verdict.replace("_", " "))
-
-
-def _of_systems(found: SystemsComparison) -> ResultSummary:
-    from evalreport.features.systems.page import headline, result_of
-
-    style = find(found.primary, found.task).style
-    results = {one.system: result_of(one, found) for one in found.systems}
-    rows = [
-        (name, valued(result, style), interval(result, style))
-        for name, result in results.items()
-        if isinstance(result, Estimate)
-    ]
-    title = find(found.primary, found.task).title
-    return ResultSummary(
-        headline(found).text,
-        f"{len(found.systems)} systems of {sum(len(one.runs) for one in found.systems)} runs",
-        ("System", f"Mean {title}", f"{found.level * 100:g}% interval"),
-        tuple(rows),
-        found.notes[:MOST_FINDINGS],
-    )
-
-
-def _of_thresholds(found: ThresholdSelection) -> ResultSummary:
-    from evalreport.page.sections.threshold_selection import headline
-
-    values: list[tuple[str, str, str, Result | None]] = []
-    for name, best in found.optima.items():
-        value = None if best.out_of_sample is None else best.out_of_sample.value
-        values.append((name, threshold_text(best.threshold), best.metric, value))
-    for name, cut in found.cutoffs.items():
-        values.append((name, threshold_text(cut.threshold), "accuracy", cut.out_of_sample.kept))
-    for name, chosen in found.tuned.items():
-        values.append((name, f"{len(chosen.values)} values", name, chosen.out_of_sample.value))
-    return ResultSummary(
-        headline(found).text,
-        title(found.evaluation),
-        ("Chosen for", "Threshold", "Elsewhere", f"{found.evaluation.sampling.level * 100:g}% interval"),
-        tuple((objective_title(name), at, *_elsewhere(value, metric)) for name, at, metric, value in values),
-        found.doubts[:MOST_FINDINGS],
-    )
-
-
-def _elsewhere(value: Result | None, metric: str) -> tuple[str, str]:
-    return value_and_interval(value, objective_style(metric))
-
-
-def _of_study(study: Study) -> ResultSummary:
-    from evalreport.features.studies.page import headline
-
-    best = study.best.params.items() if study.trials.contenders else ()
-    rows = tuple((name, str(value)) for name, value in best)
-    name = study.trials.study_name or study.provenance.run_name or "Sweep"
-    about = f"{name}, {len(study.trials):,} trials, {study.objective.name}"
-    return ResultSummary(headline(study).text, about, ("Parameter", "Best trial"), rows[:MOST_ROWS])
 
 
 def markdown(summary: ResultSummary) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from evalreport.comparison.compare import MOST_RUNS, compare
 from evalreport.comparison.comparison import Comparison
@@ -26,25 +26,22 @@ from evalreport.core.errors import (
     nearest,
 )
 from evalreport.core.format import counted
-from evalreport.core.json_codec import encode
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.large.facts_file import are_facts
-from evalreport.features.systems.compare_systems import ComparedSystems
-from evalreport.features.systems.page import headline as systems_headline
 from evalreport.metrics.catalogue import COMPARED, find
-from evalreport.page.comparison.sentences import headline
 from evalreport.page.payload import EVALUATION
 from evalreport.thresholds.objectives import Costs
 from evalreport.tracking.artifacts import Artifact, downloaded
 from evalreport.tracking.client import connect
 from evalreport.tracking.log import MlflowSink
 from evalreport.tracking.runs import PARENT_TAG, RunInfo, find_run
-from evalreport.workflow.deliver import Delivered, comparison_document, deliver, files_read, sink_in
+from evalreport.workflow.deliver import Deliverable, Delivered, deliver, files_read, sink_in
 from evalreport.workflow.evaluate import deployed
 from evalreport.workflow.items import STDIN, Item, work_on_each
 from evalreport.workflow.request import Destination, Request
 
+T = TypeVar("T")
 LARGEST = 100 * 1024**2
 """Bytes of an evaluation.json that is read."""
 RUN_ID = re.compile(r"[0-9a-f]{6,32}")
@@ -144,6 +141,17 @@ class Compared:
     def passed(self) -> bool:
         """Whether no rule makes the command fail."""
         return self.checks is None or self.checks.passed
+
+    @property
+    def base(self) -> RunInfo | None:
+        """The run of the baseline."""
+        place = self.comparison.baseline
+        return None if place is None else self.items[place].run
+
+    def document(self, request: Request) -> Deliverable[Comparison]:
+        """Return the page of the comparison, whose JSON holds the rules, too."""
+        checks = [] if self.checks is None else self.checks.records()
+        return Deliverable(self.comparison, request.title, request.notes, extra={"checks": checks})
 
 
 @dataclass(frozen=True)
@@ -398,19 +406,26 @@ def _read(path: Path, where: str) -> Evaluation:
 
 
 def deliver_comparison(
-    done: Compared | ComparedSystems,
+    document: Deliverable[T],
+    items: Sequence[Item],
     request: Request,
     where: Destination,
     *,
-    log_to: str | None,
-    tracking_uri: str | None,
-) -> Delivered[Any]:
+    base: RunInfo | None = None,
+    log_to: str | None = None,
+    tracking_uri: str | None = None,
+) -> Delivered[T]:
     """Deliver a comparison, of runs or of systems.
 
     Parameters
     ----------
+    document : Deliverable
+    items : sequence of Item
+        What was compared.
+    base : RunInfo or None
+        The run that it is logged into where the compared runs share no parent.
     log_to : str or None
-        Id of the run that it is logged into; else the parent that all compared runs share, else the baseline.
+        Id of the run that it is logged into instead.
     tracking_uri : str or None
         Of the store, where no run was compared.
 
@@ -419,22 +434,8 @@ def deliver_comparison(
     UsageError
         What is read would be written over, or there is no run to log into.
     """
-    place = None if isinstance(done, ComparedSystems) else done.comparison.baseline
-    base = None if place is None else done.items[place].run
-    run = run_for(done.items, base, where, log_to, tracking_uri) if where.log else None
-    document = comparison_document(done.comparison, as_record(done), request.title, request.notes)
-    return deliver(document, where, run=run, read=files_read(request, done.items))
-
-
-def as_record(done: Compared | ComparedSystems) -> dict[str, Any]:
-    """Return `comparison` of the JSON as plain data: the comparison, its verdict in words, and the rules."""
-    if isinstance(done, ComparedSystems):
-        return {**encode(done.comparison), "headline": systems_headline(done.comparison).text}
-    return {
-        **encode(done.comparison),
-        "headline": headline(done.comparison).text,
-        "checks": [] if done.checks is None else done.checks.records(),
-    }
+    run = run_for(items, base, where, log_to, tracking_uri) if where.log else None
+    return deliver(document, where, run=run, read=files_read(request, items))
 
 
 def run_for(

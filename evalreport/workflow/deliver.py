@@ -1,4 +1,4 @@
-"""What can be delivered: a page with the files, the numbers and the words that belong to it.
+"""A result with its page, its files and its numbers, to where it is wanted: a page, a folder, a run.
 
 A document to where it is wanted: a page, a folder, a run, all of them, or none in a dry run.
 
@@ -12,44 +12,31 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from evalreport import __version__
-from evalreport.comparison.comparison import Comparison
 from evalreport.core.errors import UsageError, some_of
 from evalreport.core.format import counted
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.progress import stage
-from evalreport.core.result import Provenance, Undefined
+from evalreport.core.result import Provenance
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.features.studies.payload import Swept, sweep_files, sweep_payload
-from evalreport.features.studies.study import Study
-from evalreport.features.systems.result import SystemsComparison
-from evalreport.page.comparison.payload import comparison_files, comparison_payload
-from evalreport.page.contents import folder_files, payload
 from evalreport.page.csv_tables import PARTS, extracts
 from evalreport.page.payload import (
-    COMPARISON_PAGE,
-    FIGURES,
     FOLDER,
     INPUTS_TAG,
-    PAGE,
     SITE,
-    SWEEP_PAGE,
     Payload,
     digest_tag,
     is_ours,
 )
-from evalreport.page.render import render, templates_of
-from evalreport.page.sections.headline import headline
+from evalreport.page.presentation import Presentation, present
+from evalreport.page.render import render_page, templates_of
 from evalreport.tracking.client import Store
 from evalreport.tracking.folder import FolderSink, check_page, of_input, write_page
 from evalreport.tracking.interface import Logged
@@ -60,161 +47,51 @@ from evalreport.workflow.collect import SENSITIVE_TAG, with_unit
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import STDOUT, Destination, Request
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 T = TypeVar("T")
-S = TypeVar("S", bound=Swept)
-C = TypeVar("C", bound=Comparison | SystemsComparison)
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Deliverable(Generic[T]):
-    """A page, and the payload that goes with it, each made when it is wanted.
+    """A result with its page, and the payload that goes with it, each made when it is wanted.
 
     Parameters
     ----------
     of : evaluation, sweep or comparison
         What it is of.
-    name : str
-        File name of the page.
-    render : callable
-        Returns the page.
-    make : callable
-        From the page and the prefix of the metrics to the payload, and to what makes the files of a folder.
+    title : str
+        Of the page, instead of its own.
+    notes, extra
+        See `Presentation`.
     """
 
     of: T
-    name: str
-    render: Callable[[], str]
-    make: Callable[[str, str], tuple[Payload, Callable[[], Mapping[str, bytes]]]]
+    title: str = ""
+    notes: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Stand for the document in another process: with its page, and delivered already."""
-        return _delivered, (self.of, self.name, self.html)
+    @property
+    def shown(self) -> Presentation[T]:
+        """How it is shown, written and logged."""
+        return present(self.of, notes=self.notes, extra=self.extra)
 
     @cached_property
     def html(self) -> str:
         """The page, rendered once."""
-        html = self.render()
+        html = render_page(self.shown, self.title)
         logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
         return html
 
     def payload(self, prefix: str, folder: bool) -> Payload:
         """Return what is logged, and with a folder its files: every figure and table is among them."""
-        made, files = self.make(self.html, prefix)
-        return replace(made, exports={**files(), **extracts(self.html)}) if folder else made
+        shown, html = replace(self.shown, prefix=prefix), self.html
+        made = shown.payload(html)
+        return replace(made, exports={**shown.files(html), **extracts(html)}) if folder else made
 
 
-def _delivered(of: Any, name: str, html: str) -> Deliverable[Any]:
-    def nothing(_: str, __: str) -> Any:
-        raise TypeError("the document was delivered in another process")
-
-    return Deliverable(of, name, lambda: html, nothing)
-
-
-def evaluation_document(ev: Evaluation, notes: str = "") -> Deliverable[Evaluation]:
-    """Return the report of an evaluation.
-
-    Parameters
-    ----------
-    ev : Evaluation
-    notes : str
-        Markdown, a section of its own.
-    """
-
-    def make(page: str, prefix: str) -> tuple[Payload, Any]:
-        drawn, verdict = evaluation_figures(ev), headline(ev).text
-        made = payload(ev, page, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes)
-        return made, partial(folder_files, ev, page, drawn)
-
-    return Deliverable(ev, PAGE, partial(render, ev, notes=notes), make)
-
-
-def sweep_document(swept: S, notes: str = "") -> Deliverable[S]:
-    """Return the page of a sweep, of thresholds or of trials."""
-
-    def make(page: str, prefix: str) -> tuple[Payload, Any]:
-        from evalreport.features.studies.figures import sweep_figures
-
-        drawn, verdict = sweep_figures(swept), sweep_verdict(swept)
-        made = sweep_payload(
-            swept, page, drawn, verdict=verdict, version=__version__, prefix=prefix, notes=notes
-        )
-        return made, partial(sweep_files, swept, page, drawn)
-
-    return Deliverable(swept, SWEEP_PAGE, partial(render, swept, notes=notes), make)
-
-
-def comparison_document(
-    comparison: C, content: Mapping[str, Any], title: str = "", notes: str = ""
-) -> Deliverable[C]:
-    """Return the page of a comparison of runs, or of systems.
-
-    Parameters
-    ----------
-    comparison : Comparison or SystemsComparison
-    content : mapping
-        The comparison as JSON, with its headline, and of runs with rules and ranking.
-    title : str
-    notes : str
-        Markdown, a section of its own.
-    """
-
-    def make(page: str, _: str) -> tuple[Payload, Any]:
-        made = comparison_payload(comparison, content, page, version=__version__, notes=notes)
-        return made, partial(comparison_files, comparison, content, page)
-
-    page = partial(render, comparison, title=title, notes=notes)
-    return Deliverable(comparison, COMPARISON_PAGE, page, make)
-
-
-def sweep_verdict(swept: Swept) -> str:
-    """Return the outcome of a sweep in one sentence."""
-    if isinstance(swept, Study):
-        from evalreport.features.studies.page import headline as of_trials
-
-        return of_trials(swept).text
-    from evalreport.page.sections.threshold_selection import headline as of_thresholds
-
-    return of_thresholds(swept).text
-
-
-def evaluation_figures(ev: Evaluation) -> dict[str, bytes]:
-    """Return the figures that this evaluation has, as PNG, by the names that MLflow pairs."""
-    from evalreport import figures
-
-    draw: dict[str, tuple[bool, Callable[[Evaluation], Figure]]] = {
-        "confusion_matrix.png": (ev.confusion is not None, figures.confusion_matrix),
-        "roc_curve.png": (_has(ev, "roc"), figures.roc_curve),
-        "pr_curve.png": (_has(ev, "pr"), figures.pr_curve),
-    }
-    made = {}
-    with figures.style() if any(has for has, _ in draw.values()) else nullcontext():
-        for number, name in enumerate(FIGURES):
-            has, figure = draw[name]
-            if has:
-                stage("drawing figures", number, len(FIGURES))
-                made[name] = figures.png(figure(ev))
-    return made
-
-
-def _has(ev: Evaluation, curve: str) -> bool:
-    found = getattr(ev.curves, curve, None)
-    return found is not None and not isinstance(found, Undefined)
-
-
-def document_in_run(ev: Evaluation | Study | ThresholdSelection, run: RunInfo) -> Deliverable[Any]:
+def document_in_run(of: Any, run: RunInfo) -> Deliverable[Any]:
     """Return the document of what is logged, as it stands in the run."""
-    match ev:
-        case Study():
-            return sweep_document(replace(ev, provenance=_placed(ev.provenance, run)))
-        case ThresholdSelection():
-            placed = ev.evaluation.with_provenance(_placed(ev.evaluation.provenance, run))
-            return sweep_document(replace(ev, evaluation=placed))
-        case _:
-            return evaluation_document(ev.with_provenance(_placed(ev.provenance, run)))
+    return Deliverable(of.with_provenance(_placed(of.provenance, run)))
 
 
 def _placed(origin: Provenance, run: RunInfo) -> Provenance:
@@ -395,7 +272,7 @@ def _logged_lines(logged: Logged, what: str) -> tuple[str, ...]:
 
 def _counted(logged: Logged, document: Deliverable[Any]) -> str:
     figures = sum(path.endswith(".png") and "/" not in path for path in logged.files)
-    page = f"{document.name} ({len(document.html.encode()) / 1000:.0f} kB)"
+    page = f"{document.shown.page_name} ({len(document.html.encode()) / 1000:.0f} kB)"
     parts = [counted(len(logged.metrics), "metric"), page, *([counted(figures, "figure")] if figures else [])]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
@@ -550,7 +427,7 @@ def deliver_evaluation(
     tags: Mapping[str, str] = MappingProxyType({}),
 ) -> Delivered[Evaluation]:
     """Deliver the report of an evaluation of an item."""
-    document = evaluation_document(ev, request.notes)
+    document = Deliverable(ev, notes=request.notes)
     key = ev.provenance.run_id or ev.provenance.sha256
     read = files_read(request, [item])
     return deliver(

@@ -12,7 +12,7 @@ from evalreport.columns.request import Columns
 from evalreport.core.errors import UsageError
 from evalreport.core.text import slug
 from evalreport.intervals.settings import Sampling
-from evalreport.page.contents import PREFIX
+from evalreport.page.payload import PREFIX
 from evalreport.tracking.folder import free_page, run_folder
 
 STDOUT = "-"

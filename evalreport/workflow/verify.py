@@ -12,7 +12,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.payload import EVALUATION, Part
 from evalreport.tracking.ownership import content, listed
 from evalreport.tracking.verify import CheckedPart, check_part
-from evalreport.workflow.deliver import evaluation_document, sink_in
+from evalreport.workflow.deliver import Deliverable, sink_in
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Destination, Request
 
@@ -93,11 +93,10 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     sink = sink_in(item.opened, _run_id(item), where, repair=True)
     (evaluation,) = (checked for checked in found if checked.part == "evaluation")
     kept = _kept(item, evaluation)
-    document = evaluation_document(kept, request.notes) if kept is not None else None
-    made = None if document is None else document.payload(where.prefix, False)
+    made = None if kept is None else Deliverable(kept, notes=request.notes).payload(where.prefix, False)
     if made is None or made.digest != evaluation.digest:
         ev, _ = item.evaluate(request)
-        made = evaluation_document(ev, request.notes).payload(where.prefix, False)
+        made = Deliverable(ev, notes=request.notes).payload(where.prefix, False)
     sink.log(made)
     return Verified(item, found, _checked(item), repair)
 

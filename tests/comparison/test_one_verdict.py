@@ -18,12 +18,13 @@ from evalreport.core.json_codec import encode
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
-from evalreport.page.comparison.order import PANELS
+from evalreport.page.comparison.payload import PANELS
 from evalreport.page.comparison.sentences import against
+from evalreport.page.presentation import present
 from evalreport.page.render import render
-from evalreport.page.summary import comparison_brief, described, summary_of
+from evalreport.page.summary import comparison_brief
 from evalreport.page.summary import markdown as as_markdown
-from evalreport.workflow.compare import Compared, as_record
+from evalreport.workflow.compare import Compared
 from tests.comparison import models
 
 WORDS = {
@@ -103,11 +104,11 @@ def texts(found: Comparison) -> Iterator[tuple[str, str]]:
     printed: list[str] = []
     print_comparison(Console(), Compared(found, ()), printed.append)
     yield "terminal", printed[0]
-    yield "json", as_record(Compared(found, ()))["headline"]
+    yield "json", present(found).content()["headline"]
     yield "brief", comparison_brief(found).headline
-    yield "summary", summary_of(found).verdict
-    yield "markdown", plain(as_markdown(summary_of(found)).strip().splitlines()[0])
-    yield "description", plain(described(found, "evalreport/comparison.html").strip().splitlines()[0])
+    yield "summary", present(found).summary().verdict
+    yield "markdown", plain(as_markdown(present(found).summary()).strip().splitlines()[0])
+    yield "description", plain(present(found).description.splitlines()[0])
     (body,) = [section.body for section in (PANELS[0](found),) if section is not None]
     yield "section", body.headline.text
     (head,) = re.findall(r"<h1[^>]*>(.*?)</h1>", render(found), re.DOTALL)

@@ -12,7 +12,8 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals.settings import Sampling
-from evalreport.page.summary import headline_names, markdown, summary_of
+from evalreport.page.presentation import present
+from evalreport.page.summary import headline_names, markdown
 
 
 def test_a_perfect_ranking_of_four_of_six_classes_is_perfect() -> None:
@@ -53,5 +54,5 @@ def test_the_best_three_of_three_classes_are_no_headline() -> None:
         ev = er.evaluate(truth, scores=er.Probabilities(scores), slices={"half": np.arange(20 * size) % 2})
         assert top in ev.metrics
         assert (top in headline_names(ev)) is (top in ev.slices[0].metrics) is told
-        assert ("Top-3" in markdown(summary_of(ev))) is told
+        assert ("Top-3" in markdown(present(ev).summary())) is told
         assert bool(er.compare([ev, ev]).of(top)) is told

@@ -20,10 +20,10 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.comparison.charts import STYLES
-from evalreport.page.comparison.order import PANELS
-from evalreport.page.comparison.payload import comparison_payload, differences
+from evalreport.page.comparison.payload import PANELS, differences
 from evalreport.page.comparison.sentences import against, headline
 from evalreport.page.elements import Folded, Heading, Section
+from evalreport.page.presentation import present
 from evalreport.page.render import render
 from tests.report.made import KINDS, evaluation, made, renamed
 from tests.report.test_shape import CORPUS, shape
@@ -219,11 +219,10 @@ def test_what_is_logged() -> None:
     three = several("binary", 3)
     assert {"compare/run-1/recall_difference", "compare/run-2/recall_difference"} <= set(differences(three))
     hostile = replace(three, names=three.names)
-    told = {**encode(hostile), "headline": "one is better"}
-    payload = comparison_payload(hostile, told, "<html>", version="1")
+    payload = present(hostile).payload("<html>")
     assert set(payload.artifacts) == {"evalreport_comparison.html", "evalreport/comparison.json"}
     assert payload.part == "comparison"
-    assert payload.digest == comparison_payload(hostile, told, "<other>", version="1").digest
+    assert payload.digest == present(hostile).payload("<other>").digest
 
 
 def test_names_stand_beside_their_curves_where_each_is_nearest_to_its_own() -> None:

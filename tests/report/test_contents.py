@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,10 +25,11 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
 from evalreport.intervals.settings import Sampling
-from evalreport.page.contents import MOST_CLASSES, class_keys, folder_files, payload
+from evalreport.page.contents import class_keys
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.evaluation_terms import whole_sweep
-from evalreport.page.payload import FIGURES, Payload, in_run, is_ours
+from evalreport.page.payload import FIGURES, MOST_CLASSES, Payload, in_run, is_ours
+from evalreport.page.presentation import Presentation, present
 from evalreport.page.summary import as_text
 from evalreport.tracking.client import Store
 from evalreport.tracking.log import MlflowSink
@@ -86,9 +87,14 @@ IDS = ("binary", "multiclass", "multilabel", "text", "decisions")
 
 
 def made(ev: Evaluation, page: str = "<!doctype html>", **options: object) -> Payload:
-    figures = {name: png() for name in FIGURES}
-    settings = {"verdict": "Misses 3 of 9.", "version": "0.1.0", **options}
-    return payload(ev, page, figures, **settings)  # type: ignore[arg-type]
+    return shown(ev, {name: png() for name in FIGURES}, **options).payload(page)
+
+
+def shown(ev: Evaluation, figures: Mapping[str, bytes], **options: object) -> Presentation[Evaluation]:
+    """An evaluation with figures that nobody draws."""
+    made = present(ev, **options)
+    vars(made)["figures"] = figures
+    return made
 
 
 @pytest.mark.parametrize("make", ALL, ids=IDS)
@@ -120,7 +126,7 @@ def test_the_files_stand_where_the_ui_compares_them(make: Callable[[], Evaluatio
 
 
 def test_a_figure_of_another_name_goes_into_the_folder() -> None:
-    what = payload(binary(), "", {"lift.png": png()}, verdict="x", version="0")
+    what = shown(binary(), {"lift.png": png()}).payload("")
     assert "evalreport/lift.png" in what.artifacts
 
 
@@ -215,18 +221,18 @@ def test_a_card_of_300_pixels_tells_the_metric() -> None:
             ), key
 
 
-def test_the_digest_is_of_what_is_said_not_of_when() -> None:
+def test_the_digest_is_of_what_is_said_not_of_when(monkeypatch: pytest.MonkeyPatch) -> None:
     ev = binary()
     now = ev.with_provenance(replace(ev.provenance, made="2026-01-01T00:00:00", command="evalreport log -v"))
     assert made(ev).digest == made(now, page="another time").digest
     changed = [
         made(replace(ev, rows=301)),
         made(ev.with_provenance(replace(ev.provenance, title="Another"))),
-        made(ev, verdict="Another."),
-        made(ev, version="0.2.0"),
         made(ev, prefix="test/"),
-        made(ev, notes="Not for triage."),
+        made(ev, notes="Of a pilot."),
+        made(ev),
     ]
+    monkeypatch.setattr("evalreport.page.contents.__version__", "0.2.0")
     assert len({what.digest for what in (made(ev), *changed)}) == 1 + len(changed)
 
 
@@ -263,7 +269,7 @@ def test_no_cell_of_a_csv_begins_like_a_formula(texts: list[str], numbers: list[
 
 
 def test_a_folder_gets_the_page_the_numbers_and_every_row() -> None:
-    files = folder_files(multiclass(), "<!doctype html>", {"confusion_matrix.png": png()})
+    files = shown(multiclass(), {"confusion_matrix.png": png()}).files("<!doctype html>")
     assert set(files) == {
         "evalreport.html",
         "evaluation.json",
@@ -279,17 +285,17 @@ def test_a_folder_gets_the_page_the_numbers_and_every_row() -> None:
 
 def test_every_threshold_is_in_the_folder() -> None:
     ev = binary()
-    table = pq.read_table(io.BytesIO(folder_files(ev, "", {})["thresholds.parquet"])).to_pydict()
+    table = pq.read_table(io.BytesIO(present(ev).exports()["thresholds.parquet"])).to_pydict()
     assert ev.predictions is not None
     assert table["threshold"][:-1] == sorted(set(ev.predictions.scores.values.tolist()))  # type: ignore[union-attr]
     assert table["threshold"][-1] is None
     alone = replace(ev, predictions=None)
     assert whole_sweep(alone) is ev.sweep
-    assert "predictions.parquet" not in folder_files(alone, "", {})
+    assert "predictions.parquet" not in present(alone).exports()
 
 
 def test_unread_answers_have_their_reason_row_by_row() -> None:
-    table = pq.read_table(io.BytesIO(folder_files(text(), "", {})["predictions.parquet"])).to_pylist()
+    table = pq.read_table(io.BytesIO(present(text()).exports()["predictions.parquet"])).to_pylist()
     assert len(table[2].pop("text_digest")) == 16
     assert table[2] == {
         "example_id": "2",
@@ -302,13 +308,13 @@ def test_unread_answers_have_their_reason_row_by_row() -> None:
 
 
 def test_multilabel_rows_are_lists() -> None:
-    table = pq.read_table(io.BytesIO(folder_files(multilabel(), "", {})["predictions.parquet"])).to_pylist()
+    table = pq.read_table(io.BytesIO(present(multilabel()).exports()["predictions.parquet"])).to_pylist()
     assert all(isinstance(row["y_true"], list) for row in table)
     assert {row["status"] for row in table} <= {"right", "wrong"}
 
 
 def test_rows_that_nothing_decides() -> None:
-    table = pq.read_table(io.BytesIO(folder_files(binary(decisions=True), "", {})["predictions.parquet"]))
+    table = pq.read_table(io.BytesIO(present(binary(decisions=True)).exports()["predictions.parquet"]))
     assert set(table.to_pydict()["status"]) == {"undecided"}
 
 

@@ -21,11 +21,12 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import everything, find
 from evalreport.page.comparison.charts import Differences
-from evalreport.page.comparison.order import PANELS
+from evalreport.page.comparison.payload import PANELS
 from evalreport.page.elements import Cell, Table
+from evalreport.page.presentation import present
 from evalreport.page.sections.order import sections
 from evalreport.page.sections.threshold import threshold_section as threshold_panel
-from evalreport.page.summary import brief, comparison_brief, described, headline_names
+from evalreport.page.summary import brief, comparison_brief, headline_names
 from tests.report.made import KINDS, evaluation, made
 from tests.report.test_comparison import several
 
@@ -116,7 +117,7 @@ def notebook(ev: Evaluation) -> Iterator[Stated]:
 
 def markdown(ev: Evaluation) -> Iterator[Stated]:
     titles = {find(name, ev.task).title: name for name in ev.metrics}
-    for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", described(ev, "p"), re.MULTILINE)[1:]:
+    for row in re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", present(ev).description, re.MULTILINE)[1:]:
         name = titles[row[0]]
         yield from stated("description", name, ev.metrics[name], row[1], row[2])
 

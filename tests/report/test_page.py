@@ -20,7 +20,7 @@ from evalreport import __version__
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.page.contents import folder_files
+from evalreport.page.presentation import present
 from evalreport.page.render import asset, environment, policy, render, templates, templates_of
 from evalreport.page.sections.order import LAST, OF_ANY_TASK, PANELS
 from tests.report.made import KINDS, PROVENANCE, collapsed, evaluation, made, multiclass, multilabel
@@ -292,7 +292,7 @@ def test_above_two_hundred_classes_blocks_of_look_alikes_are_drawn() -> None:
     within = sum(weight for row, column, weight in cells if row == column)
     assert within > np.sum(truth // 8 == answers // 8) * 0.95, "who is confused with whom stands in one block"
     assert f"Drawn are {len(data['names'])} blocks" in page
-    table = folder_files(ev, page, {})["confusions.csv"].decode().splitlines()
+    table = present(ev).exports()["confusions.csv"].decode().splitlines()
     assert len(table) == 1 + len({(a, b) for a, b in zip(truth, answers, strict=True) if a != b})
 
 

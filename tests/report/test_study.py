@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from evalreport.core.result import Undefined
-from evalreport.features.studies.page_order import PANELS
-from evalreport.features.studies.page_order import sections as parts
-from evalreport.features.studies.payload import study_metrics
+from evalreport.features.studies.presentation import PANELS, study_metrics
+from evalreport.features.studies.presentation import sections as parts
 from evalreport.features.studies.study import Judging, Study, studied
 from evalreport.features.studies.trial import StudyObjective
 from evalreport.features.studies.trials import Trials

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from evalreport.page.presentation import present
 from evalreport.page.render import render
-from evalreport.page.summary import Concluded, markdown, summary_of
+from evalreport.page.summary import markdown
 from tests.cli.running import run
 from tests.report.made import made
 from tests.report.sweeps import made as chosen
@@ -16,7 +18,7 @@ from tests.report.test_comparison import several
 from tests.report.test_page import XHTML, tree
 from tests.report.test_study import single
 
-MADE: Mapping[str, Callable[[], Concluded]] = {
+MADE: Mapping[str, Callable[[], Any]] = {
     "binary": lambda: made("binary"),
     "text": lambda: made("text"),
     "comparison": lambda: several("binary-slices", 2),
@@ -27,7 +29,7 @@ MADE: Mapping[str, Callable[[], Concluded]] = {
 
 @pytest.mark.parametrize("kind", MADE)
 def test_the_markdown_holds_every_number(kind: str) -> None:
-    summary = summary_of(MADE[kind]())
+    summary = present(MADE[kind]()).summary()
     assert summary.verdict and summary.rows
     text = markdown(summary).replace("\\_", "_").replace("\\#", "#")
     for row in summary.rows[:3]:
@@ -37,7 +39,7 @@ def test_the_markdown_holds_every_number(kind: str) -> None:
 def test_the_page_has_the_summary_in_a_box() -> None:
     ev = made("binary")
     (box,) = tree(render(ev)).iter(XHTML + "textarea")
-    assert box.text.strip() == markdown(summary_of(ev)).strip()
+    assert box.text.strip() == markdown(present(ev).summary()).strip()
 
 
 @pytest.fixture

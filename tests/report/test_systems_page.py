@@ -9,10 +9,11 @@ import evalreport as er
 from evalreport.comparison.compare import system_notes
 from evalreport.features.systems import page
 from evalreport.features.systems.page import headline, summary
+from evalreport.features.systems.presentation import systems_table
 from evalreport.features.systems.result import SystemsComparison
-from evalreport.page.comparison.payload import comparison_payload, systems_table
 from evalreport.page.elements import Beside, Section, Table
-from evalreport.page.summary import markdown, summary_of
+from evalreport.page.presentation import present
+from evalreport.page.summary import markdown
 from tests.comparison.test_systems import runs_of
 
 
@@ -48,7 +49,7 @@ def test_the_headline_says_who_wins_by_how_much_and_whether_the_seed_decides(
     said += "whatever the seed: in 9 of 9 pairs of runs."
     assert headline(found).text == said
     assert "old and older cannot be told apart" in summary(found).text
-    assert f"**{said}**" in markdown(summary_of(found))
+    assert f"**{said}**" in markdown(present(found).summary())
     equal = drawn({"a": 0.7, "b": 0.7})
     assert "cannot be told apart" in headline(equal).text
 
@@ -81,7 +82,7 @@ def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsCom
 
 
 def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) -> None:
-    made = comparison_payload(found, {"headline": "x"}, "<html>", version="1")
+    made = present(found).payload("<html>")
     value = found.named("old")
     assert made.metrics["systems/old/accuracy"] == value.value
     assert made.metrics["systems/old/accuracy_high"] == value.high

@@ -18,7 +18,7 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.page.elements import Section
 from evalreport.page.render import render
 from evalreport.page.sections import threshold_selection
-from evalreport.page.sections.selection_order import PANELS
+from evalreport.page.selection import PANELS
 from tests.report.made import TUMOUR, multiclass, multilabel, named
 from tests.report.sweeps import KINDS, elsewhere, hostile, made, swept
 from tests.report.test_shape import CORPUS, TASKS, shape

@@ -12,11 +12,16 @@ import pytest
 from evalreport.core.errors import DataError, UnsafeFileError
 from evalreport.core.result import Undefined
 from evalreport.features.studies.constraints import constraints_of, mark_infeasible
-from evalreport.features.studies.figures import sweep_figures
+from evalreport.features.studies.figures import study_figures
 from evalreport.features.studies.importance import Importance, quiet_optuna
 from evalreport.features.studies.page import doubts, headline
-from evalreport.features.studies.page_order import sections
-from evalreport.features.studies.payload import study_metrics, study_series, study_tags, trials_table
+from evalreport.features.studies.presentation import (
+    sections,
+    study_metrics,
+    study_series,
+    study_tags,
+    trials_table,
+)
 from evalreport.features.studies.read import trials_from_optuna
 from evalreport.features.studies.study import Judging, Study, studied
 from evalreport.features.studies.trial import StudyObjective, Trial
@@ -104,7 +109,7 @@ def test_infeasible_trials_are_shown_as_such() -> None:
     assert "12 complete trials" in headline(study).text
     shown = str(sections(study))
     assert "infeasible" in shown and "dots-wrong" in shown
-    assert "sweep_history.png" in sweep_figures(study)
+    assert "sweep_history.png" in study_figures(study)
 
 
 def test_a_front_draws_infeasible_trials_apart() -> None:
@@ -117,7 +122,7 @@ def test_a_front_draws_infeasible_trials_apart() -> None:
     front = next(section for section in sections(study) if section.id == "front")
     assert "dots-wrong" in str(front) and "Orange: infeasible" in str(front)
     assert not {8, 9} & {trial.number for trial in study.trials.pareto()}
-    assert "sweep_front.png" in sweep_figures(study)
+    assert "sweep_front.png" in study_figures(study)
 
 
 def test_all_trials_infeasible_is_said_and_nothing_is_best(

@@ -42,8 +42,7 @@ from evalreport.tracking.client import Store
 from evalreport.tracking.folder import MANIFESTS
 from evalreport.tracking.interface import Logged
 from evalreport.tracking.runs import RunInfo, find_run, valid_time
-from evalreport.workflow.compare import Compared, as_record
-from evalreport.workflow.deliver import comparison_document, inputs_tag, same_inputs, sink_in
+from evalreport.workflow.deliver import Deliverable, inputs_tag, same_inputs, sink_in
 from evalreport.workflow.evaluate import evaluated
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Destination, Request
@@ -160,9 +159,9 @@ def _rows_key(p: Predictions) -> str:
 def _comparison(task: SiteTask, ev: Evaluation, reference: SiteReference) -> dict[str, bytes]:
     """Return the files of a comparison of two runs: nothing of the field stands there."""
     found = compare([reference.evaluation, ev], 0, names=(reference.name, task.name))
-    record = as_record(Compared(found, ()))
-    html = comparison_document(found, record).html
-    return dict(zip(comparison_paths(task.stem), (html.encode(), dumps(record).encode()), strict=True))
+    document = Deliverable(found, extra={"checks": []})
+    made = (document.html.encode(), dumps(document.shown.content()).encode())
+    return dict(zip(comparison_paths(task.stem), made, strict=True))
 
 
 NO = ("", "0", "false", "no")

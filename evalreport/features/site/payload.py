@@ -10,10 +10,9 @@ from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Estimate
 from evalreport.features.site.leaderboard import Board, OverTime
 from evalreport.features.site.page import front_page, over_time_sections
-from evalreport.page.contents import LONGEST_VERDICT
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import Section
-from evalreport.page.payload import SITE, VERSION_TAG, Payload, content_digest
+from evalreport.page.payload import LONGEST_VERDICT, SITE, VERSION_TAG, Payload, content_digest
 from evalreport.page.render import asset, whole_page
 
 

@@ -47,9 +47,7 @@ WIDEST = 24
 
 def thresholds_run(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
     """Return the run or file whose thresholds were swept as an element of `runs`."""
-    from evalreport.features.studies.payload import provenance_of
-
-    return _element(done, provenance_of(done.made).source)
+    return _element(done, done.made.provenance.source)
 
 
 def study_run(done: Delivered[Study]) -> dict[str, Any]:
@@ -58,9 +56,7 @@ def study_run(done: Delivered[Study]) -> dict[str, Any]:
 
 
 def _element(done: Delivered[Any], source: str) -> dict[str, Any]:
-    from evalreport.features.studies.payload import provenance_of
-
-    begun = as_done(provenance_of(done.made)) | {"source": source}
+    begun = as_done(done.made.provenance) | {"source": source}
     return {**begun, "files": done.files, "logged": done.logged_json}
 
 
@@ -450,7 +446,7 @@ def _work(
     sweep: _Sweep, store: Store | None, request: StudyRequest, where: Destination, path: str | None
 ) -> Delivered[Study]:
     from evalreport.tracking.runs import find_run
-    from evalreport.workflow.deliver import deliver, run_of, sweep_document
+    from evalreport.workflow.deliver import Deliverable, deliver, run_of
     from evalreport.workflow.items import Item
 
     parent = None if store is None or sweep.run_id is None else find_run(store, sweep.run_id)
@@ -458,7 +454,7 @@ def _work(
     study = sweep.read(request, store, parent)
     name = study.trials.study_name or sweep.shown
     key = "" if parent is None else parent.run_id
-    document, origin = sweep_document(study, request.notes), f"sweep {sweep.shown} {name} {key}"
+    document, origin = Deliverable(study, notes=request.notes), f"sweep {sweep.shown} {name} {key}"
     return deliver(document, where, run=run, name=name, key=key, origin=origin, read=(path,))
 
 

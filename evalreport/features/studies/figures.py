@@ -1,4 +1,4 @@
-"""A sweep as figures: history, importance, parameters, values on the way, time, thresholds."""
+"""A study as figures: history, importance, parameters, values on the way, time."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evalreport.core.errors import UsageError
 from evalreport.core.result import Undefined
-from evalreport.core.text import printable
-from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.features.studies.study import Study
 from evalreport.features.studies.trial import ParameterColumn
 from evalreport.features.studies.views import (
@@ -24,7 +20,20 @@ from evalreport.features.studies.views import (
     ticks_of,
     timeline_view,
 )
-from evalreport.figures.style import BLUE, GREY, INK, LINE, ORANGE, drawn, new_figure, png, short_name
+from evalreport.figures.style import (
+    BLUE,
+    COLUMNS,
+    GREY,
+    INK,
+    LINE,
+    ORANGE,
+    drawn,
+    name_axes,
+    new_figure,
+    png,
+    short_name,
+    small_charts,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +43,6 @@ MOST = 12
 """Parameters, or objectives, that have axes of their own."""
 BEST = 0.9
 """Rank from which on a line of parallel coordinates is one of the best."""
-COLUMNS = 3
-"""Small charts in a row: their axes can still be read on a page."""
 LONGEST = 18
 """Characters of a parameter's name beside its axis."""
 _short = partial(short_name, longest=LONGEST)
@@ -58,7 +65,7 @@ def history(study: Study) -> Figure:
             axes.plot(*zip(*points, strict=True), marker, color=colour, markersize=4, label=state)
     best = [(p.number, p.best) for p in view.points if p.best is not None]
     axes.plot(*zip(*best, strict=True), color=BLUE, drawstyle="steps-post", label="best so far")
-    _named(axes, "trial", study.objective.name, "Optimisation history")
+    name_axes(axes, "trial", study.objective.name, "Optimisation history")
     axes.legend(fontsize=9)
     return figure
 
@@ -80,7 +87,7 @@ def importance(study: Study) -> Figure:
     axes.barh([_short(name) for name, _ in shares], [share for _, share in shares], color=BLUE, height=0.6)
     for place, (_, share) in enumerate(shares):
         axes.text(share, place, f" {share:.0%}", va="center", fontsize=9, color=GREY)
-    _named(axes, f"share ({found.method})", "", "Parameter importance")
+    name_axes(axes, f"share ({found.method})", "", "Parameter importance")
     return figure
 
 
@@ -99,12 +106,12 @@ def slices(study: Study) -> Figure:
     views.sort(key=lambda view: leading.index(view.axis.name))
     if not views:
         raise UsageError("no parameter differs between the complete trials", fix="vary one")
-    figure, grid = _small_charts(len(views))
+    figure, grid = small_charts(len(views))
     for place, (view, axes) in enumerate(zip(views, grid, strict=True)):
         places: Any = [view.axis.place(point.at) for point in view.points]
         axes.plot(places, [point.value for point in view.points], "o", color=BLUE, markersize=3)
         _ticks(axes, view.axis)
-        _named(axes, "", study.objective.name if place % COLUMNS == 0 else "", _short(view.axis.name))
+        name_axes(axes, "", study.objective.name if place % COLUMNS == 0 else "", _short(view.axis.name))
     return figure
 
 
@@ -153,7 +160,7 @@ def intermediate(study: Study) -> Figure:
             linestyle="solid" if curve.state == "complete" else "dashed",
             marker="." if len(curve.steps) == 1 else "",
         )
-    _named(axes, "step", study.objective.name, "Intermediate values (blue: best, dashed: not complete)")
+    name_axes(axes, "step", study.objective.name, "Intermediate values (blue: best, dashed: not complete)")
     return figure
 
 
@@ -174,7 +181,7 @@ def timeline(study: Study) -> Figure:
         colour = {"complete": BLUE, "failed": ORANGE, "infeasible": ORANGE}.get(bar.state, GREY)
         width = max(bar.end - bar.start, view.seconds / 500)
         axes.barh(bar.number, width, left=bar.start, color=colour, height=0.8)
-    _named(axes, "seconds", "trial", "Timeline (blue: complete, orange: failed or infeasible)")
+    name_axes(axes, "seconds", "trial", "Timeline (blue: complete, orange: failed or infeasible)")
     return figure
 
 
@@ -197,34 +204,7 @@ def front(study: Study) -> Figure:
     if broken:
         axes.plot(*zip(*broken, strict=True), "^", color=ORANGE, markersize=4, label="infeasible")
         axes.legend(fontsize=9)
-    _named(axes, x.name, y.name, "Pareto front")
-    return figure
-
-
-@drawn
-def objectives(chosen: ThresholdSelection) -> Figure:
-    """Draw each objective over the threshold, with the best one and its interval (binary).
-
-    Raises
-    ------
-    UsageError
-        There is no threshold.
-    """
-    sweep = chosen.evaluation.sweep
-    found = {name: best for name, best in chosen.optima.items() if np.isfinite(best.threshold)}
-    if sweep is None or not found:
-        raise UsageError("there is no threshold to draw", fix="sweep scores of a binary problem")
-    shown = list(found.items())[:MOST]
-    figure, grid = _small_charts(len(shown))
-    for (name, best), axes in zip(shown, grid, strict=True):
-        objective = chosen.objectives[name]
-        score = np.asarray(objective.score(sweep.counts))
-        kept = np.isfinite(score) & np.isfinite(sweep.thresholds)
-        axes.plot(sweep.thresholds[kept], -score[kept] if objective.lower else score[kept], color=BLUE)
-        axes.axvline(best.threshold, color=GREY, linestyle="dashed", linewidth=0.9)
-        if best.low is not None and best.high is not None and np.isfinite(best.high):
-            axes.axvspan(best.low, best.high, color=BLUE, alpha=0.12, linewidth=0)
-        _named(axes, "threshold", best.metric, f"{name}: {best.threshold:.3g}")
+    name_axes(axes, x.name, y.name, "Pareto front")
     return figure
 
 
@@ -243,31 +223,9 @@ STUDY: Mapping[str, tuple[Callable[[Study], Figure], Callable[[Study], bool]]] =
 """Figures of a study by file name, each with when it applies."""
 
 
-def sweep_figures(swept: Study | ThresholdSelection) -> dict[str, bytes]:
-    """Return the figures that apply to a sweep, as PNG by file name.
-
-    Parameters
-    ----------
-    swept : Study or ThresholdSelection
-    """
-    if isinstance(swept, ThresholdSelection):
-        single = swept.evaluation.sweep is not None  # thresholds of labels are of several scores
-        shown = single and any(np.isfinite(best.threshold) for best in swept.optima.values())
-        return {"sweep_thresholds.png": png(objectives(swept))} if shown else {}
-    return {name: png(draw(swept)) for name, (draw, applies) in STUDY.items() if applies(swept)}
-
-
-def _small_charts(number: int) -> tuple[Figure, list[Axes]]:
-    """Charts in rows and columns."""
-    columns = min(COLUMNS, number)
-    rows = -(-number // columns)
-    figure, first = new_figure(2.9 * columns + 0.4, 2.5 * rows + 0.3)
-    first.remove()
-    return figure, [figure.add_subplot(rows, columns, place) for place in range(1, number + 1)]
-
-
-def _named(axes: Axes, x: str, y: str, title: str) -> None:
-    axes.set(xlabel=printable(x), ylabel=printable(y), title=printable(title))
+def study_figures(study: Study) -> dict[str, bytes]:
+    """Return the figures that apply to a study, as PNG by file name."""
+    return {name: png(draw(study)) for name, (draw, applies) in STUDY.items() if applies(study)}
 
 
 def _ticks(axes: Axes, axis: ParameterColumn) -> None:

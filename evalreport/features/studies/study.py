@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Provenance, Undefined
@@ -104,6 +104,10 @@ class Study:
     def tied(self) -> frozenset[int]:
         """Numbers of the trials that cannot be told apart from the best."""
         return frozenset() if isinstance(self.curse, Undefined) else frozenset(self.curse.tied)
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """Return the same study with its origin filled in."""
+        return replace(self, provenance=provenance)
 
     def leading(self, most: int) -> tuple[str, ...]:
         """Return the names of the parameters that matter most, the most important first.

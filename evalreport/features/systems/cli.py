@@ -22,7 +22,8 @@ from evalreport.features.systems.page import (
     verdict,
 )
 from evalreport.page.comparison.difference_text import stated
-from evalreport.workflow.compare import as_record, deliver_comparison
+from evalreport.workflow.compare import deliver_comparison
+from evalreport.workflow.deliver import Deliverable
 from evalreport.workflow.items import folds_of, items_of
 from evalreport.workflow.request import STDOUT, Destination, Request
 
@@ -87,13 +88,15 @@ def show_systems(
     done = compared_systems(_groups(files, options, uri), request, options["sort_by"])
     to_stdout = options["output"] == STDOUT
     try:
-        made = deliver_comparison(done, request, where, log_to=options["log_to"], tracking_uri=uri)
+        document = Deliverable(done.comparison, request.title, request.notes)
+        to = options["log_to"]
+        made = deliver_comparison(document, done.items, request, where, log_to=to, tracking_uri=uri)
     finally:
         print_systems(console, done.comparison, console.say if to_stdout else console.out)
     print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.evaluations],
-        comparison=as_record(done),
+        comparison=document.shown.content(),
         files=made.files,
         logged=made.logged_json,
     )

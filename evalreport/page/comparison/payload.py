@@ -1,142 +1,127 @@
-"""What of a comparison, of runs or of systems, stands in an MLflow run and in a folder."""
+"""A comparison of runs as it is shown, written and logged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeVar
 
-from evalreport.comparison.comparison import Comparison
-from evalreport.core.json_codec import dumps, encode
-from evalreport.features.systems.result import SystemResult, SystemsComparison
-from evalreport.page.contents import LONGEST_VERDICT, lasting
+from evalreport import __version__
+from evalreport.comparison.comparison import Comparison, Difference
+from evalreport.core.json_codec import encode
+from evalreport.metrics.catalogue import find
+from evalreport.page.comparison import charts, matched, sections
+from evalreport.page.comparison.difference_text import stated
+from evalreport.page.comparison.sentences import headline
 from evalreport.page.csv_tables import as_csv
-from evalreport.page.payload import (
-    COMPARISON,
-    COMPARISON_PAGE,
-    MAX_STEPS,
-    VERSION_TAG,
-    Payload,
-    Series,
-    content_digest,
-    metric_keys,
+from evalreport.page.elements import Section
+from evalreport.page.payload import COMPARISON, COMPARISON_PAGE, LONGEST_VERDICT, lasting, metric_keys
+from evalreport.page.presentation import Presentation
+from evalreport.page.summary import MOST_ROWS, ResultSummary
+
+R = TypeVar("R")
+PANELS: Final[tuple[Callable[[Comparison], Section | None], ...]] = (
+    sections.verdict_section,
+    matched.matched_section,
+    sections.pairs,
+    sections.leaderboard_section,
+    charts.curves_section,
+    sections.parts,
+    sections.moves_section,
+    sections.pairing,
+    sections.provenance,
 )
-from evalreport.page.summary import described
-
-SYSTEMS_PREFIX = "systems/"
-LONGEST_SYSTEM = 100
-"""Letters of a system's name in a metric key."""
-
-
-def systems_metrics(found: SystemsComparison) -> tuple[dict[str, float], dict[str, Series]]:
-    """Return the metrics of the systems, and those with a step for each run."""
-    keys = _keys(found)
-    return (
-        {key: value for one in found.systems for key, value in _means(keys[one.system], one)},
-        {key: values for one in found.systems for key, values in _runs(keys[one.system], one)},
-    )
-
-
-def _keys(found: SystemsComparison) -> dict[str, str]:
-    """Where the metrics of each system stand."""
-    short = {
-        one.system: one.system[:LONGEST_SYSTEM].replace("/", "_")
-        + ("" if len(one.system) <= LONGEST_SYSTEM else f"-{k}")
-        for k, one in enumerate(found.systems)
-    }
-    keys = metric_keys(short.values(), SYSTEMS_PREFIX)
-    return {name: f"{keys[key]}/" for name, key in short.items()}
-
-
-def _means(key: str, one: SystemResult) -> list[tuple[str, float]]:
-    """``systems/NAME/accuracy`` with ``_low`` and ``_high``: what MLflow draws as bars."""
-    ends = [
-        (f"{key}{name}{end}", found)
-        for name, value in one.metrics.items()
-        for end, found in (("", value.value), ("_low", value.low), ("_high", value.high))
-    ]
-    return [(name, value) for name, value in ends if value is not None]
-
-
-def _runs(key: str, one: SystemResult) -> list[tuple[str, Series]]:
-    """``systems/NAME/accuracy_by_run``: a step for each run, drawn as a line over runs."""
-    found = []
-    for name, metric in one.metrics.items():
-        steps = tuple((k, v) for k, v in enumerate(metric.values[:MAX_STEPS], 1) if v is not None)
-        if steps:
-            found.append((f"{key}{name}_by_run", steps))
-    return found
-
-
-def systems_table(found: SystemsComparison) -> dict[str, list[Any]]:
-    """Return the columns of the table of systems: a row for each system and metric."""
-    every = [(one.system, name, value) for one in found.systems for name, value in one.metrics.items()]
-    ends = ("value", "low", "high", "best_run_flatters", "standard_error", "df")
-    systems: dict[str, list[Any]] = {
-        "system": [system for system, _, _ in every],
-        "metric": [name for _, name, _ in every],
-        "runs": [len(value.values) for _, _, value in every],
-    }
-    return systems | {end: [getattr(value, end) for _, _, value in every] for end in ends}
-
-
+"""Panels of a comparison in the order of the page; one that does not apply returns None."""
+COLUMNS: Final = ("metric", "run", "baseline", "difference", "low", "high", "p", "p_adjusted", "verdict")
 PREFIX = "compare/"
 LONGEST_RUN = 100
 """Letters of a run's name in a metric key."""
 
 
-def comparison_payload(
-    comparison: Comparison | SystemsComparison,
-    content: Mapping[str, Any],
-    page: str,
-    *,
-    version: str,
-    notes: str = "",
-) -> Payload:
-    """Return everything that is logged of a comparison.
+class ComparisonBase(Presentation[R]):
+    """What comparisons of runs and of systems have in common."""
 
-    Parameters
-    ----------
-    content : mapping
-        The comparison as JSON, with its `headline`.
-    page : str
-        HTML.
-    version : str
-        Of evalreport.
-    notes : str
-        Of the page.
-    """
-    verdict = str(content["headline"])
-    series: dict[str, Series] = {}
-    if isinstance(comparison, SystemsComparison):
-        made_of: list[Any] = []
-        metrics, series = systems_metrics(comparison)
-    else:
-        made_of = [[lasting(encode(ev)) for ev in comparison.evaluations]]
-        metrics = differences(comparison)
-    return Payload(
-        digest=content_digest(dict(content), *made_of, version, notes),
-        metrics=metrics,
-        series=series,
-        tags={VERSION_TAG: version, "evalreport.comparison": verdict[:LONGEST_VERDICT]},
-        description=described(comparison, COMPARISON_PAGE),
-        artifacts={COMPARISON_PAGE: page.encode(), COMPARISON: dumps(content).encode()},
-        part="comparison",
-    )
+    page_name = COMPARISON_PAGE
+    document = COMPARISON
+    noun = "comparison"
+    part = "comparison"
+    cards = ()
+
+    def content(self) -> dict[str, Any]:
+        """Return the JSON: the comparison with its verdict in words."""
+        return {**self.encoded, "headline": self.headline, **self.extra}
+
+    def lasting(self) -> tuple[Any, ...]:
+        """Return what the digest is made of."""
+        return self.content(), __version__, self.notes
+
+    def tags(self) -> dict[str, str]:
+        """Return the tags of a run."""
+        return {"evalreport.comparison": self.headline[:LONGEST_VERDICT]}
 
 
-def comparison_files(
-    comparison: Comparison | SystemsComparison, content: Mapping[str, Any], page: str
-) -> dict[str, bytes]:
-    """Return the files of ``--out``: page, `comparison.json`, every difference and system as CSV."""
-    files = {COMPARISON_PAGE: page.encode(), "comparison.json": dumps(content).encode()}
-    names = ["metric", "run", "baseline", "difference", "low", "high", "p", "p_adjusted", "verdict"]
-    rows: list[Any] = list(comparison.differences)
-    if isinstance(comparison, SystemsComparison):
-        files["systems.csv"] = as_csv(systems_table(comparison))
-    else:
-        rows += comparison.parts
-        names.insert(3, "scope")
-    return files | {"differences.csv": as_csv({name: [getattr(d, name) for d in rows] for name in names})}
+class ComparisonPresentation(ComparisonBase[Comparison]):
+    """The page of a comparison of runs."""
+
+    @property
+    def title(self) -> str:
+        """Title of the page."""
+        names = self.of.names
+        return f"Comparison of {' and '.join(names) if len(names) == 2 else f'{len(names)} runs'}"
+
+    @cached_property
+    def headline(self) -> str:
+        """The verdict in one sentence, plain text."""
+        return headline(self.of).text
+
+    def sections(self) -> Sequence[Section]:
+        """Return the sections of the page, the verdict first."""
+        return [section for panel in PANELS if (section := panel(self.of)) is not None]
+
+    @property
+    def intervals(self) -> str:
+        """What the last line of the page says of the intervals."""
+        return f" · intervals are {self.of.evaluations[0].sampling.level * 100:.10g}%"
+
+    def summary(self) -> ResultSummary:
+        """Return the comparison in a few lines: every metric of two runs, or one metric of every pair."""
+        found, rows = self.of, []
+        two = len(found.pairings) == 1
+        for d in (found.differences if two else found.of(found.primary))[:MOST_ROWS]:
+            shown = stated(d)
+            name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
+            rows.append((name, shown.gap, shown.limits, d.verdict.replace("_", " ")))
+        return ResultSummary(
+            self.headline,
+            " and ".join(found.names) if two else f"{len(found.names)} runs",
+            (
+                "Metric" if two else "Run",
+                "Difference",
+                f"{found.evaluations[0].sampling.level * 100:g}% interval",
+                "Verdict",
+            ),
+            tuple(rows),
+        )
+
+    def lasting(self) -> tuple[Any, ...]:
+        """Return what the digest is made of: of the evaluations, too."""
+        content, *rest = super().lasting()
+        return content, [lasting(encode(ev)) for ev in self.of.evaluations], *rest
+
+    def metrics(self) -> dict[str, float]:
+        """Return the numbers that are logged, under their keys."""
+        return differences(self.of)
+
+    def exports(self) -> dict[str, bytes]:
+        """Return every difference as CSV."""
+        columns = (*COLUMNS[:3], "scope", *COLUMNS[3:])
+        return {"differences.csv": differences_csv([*self.of.differences, *self.of.parts], columns)}
+
+
+def differences_csv(rows: Iterable[Difference], columns: Sequence[str] = COLUMNS) -> bytes:
+    """Return differences as a CSV file."""
+    listed = list(rows)
+    return as_csv({name: [getattr(d, name) for d in listed] for name in columns})
 
 
 def differences(comparison: Comparison) -> dict[str, float]:
