@@ -13,9 +13,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple
 
 from evalreport.core.errors import DataError
 from evalreport.features.text_labels import cues
@@ -172,6 +171,8 @@ def split_camel(text: str) -> str:
 
 
 _NOUNS = frozenset("kAPI")
+"""Cues of nouns. "No", "A", "other" and "question" are labels of many label sets and words of every text: in
+a shape such a word is ``m``, or ``w`` where its case is not the declared one, until `settle` decides."""
 _IS_NOUN = re.compile(r"[mw](?=[q)]{0,4}[:>=|-])|[mw](?=[fAqI]{0,3}v)")
 _LABEL_PLACES = tuple(
     map(
@@ -230,7 +231,6 @@ def settle(letters: str, doubtful: Mapping[int, str]) -> str:
 
 
 _SEPARATORS = frozenset({":", "=", ">", "|", "- "})
-_KEYS = frozenset("kAPI")
 _SIGN = {"\n": "\n", **{sign: letter for letter, signs in cues.SIGNS.items() for sign in signs.split()}}
 
 
@@ -287,32 +287,12 @@ class Shape:
         return " ".join(strip_glue(token) for token in inside if is_word(token))
 
 
-class Trie(NamedTuple):
-    """The labels in a trie, and what is known of them.
-
-    Parameters
-    ----------
-    root : Node
-    labels : tuple of str
-        As declared.
-    odd : frozenset of int
-        Codes of the labels declared as identifiers: in prose their plain words may mean less.
-    plain : mapping of str to str
-        Letter of each token that is a cue or a sign by itself and begins no label.
-    """
-
-    root: Node
-    labels: tuple[str, ...]
-    odd: frozenset[int]
-    plain: Mapping[str, str]
-
-
 class _Reader:
     """One pass over the tokens of one text."""
 
-    def __init__(self, trie: Trie, text: str) -> None:
-        self.trie = trie
-        self.labels = trie.root.next
+    def __init__(self, index: LabelIndex, text: str) -> None:
+        self.index = index
+        self.labels = index.root.next
         self.cues = _cue_root().next
         self.text = text
         self.tokens = tokens_of(text)
@@ -331,7 +311,7 @@ class _Reader:
 
     def read(self) -> None:
         """Fill letters, starts and codes."""
-        at, end, plain = 0, len(self.tokens), self.trie.plain
+        at, end, plain = 0, len(self.tokens), self.index.plain
         while at < end:
             self.starts.append(at)
             letter = plain.get(self.tokens[at])
@@ -363,7 +343,8 @@ class _Reader:
         best, here, node = (at, -1), at, self.labels.get(self.words[at])
         while node is not None:
             here += 1
-            if node.code >= 0 and self._is_whole(at, here) and not (node.loose and self._is_small(at)):
+            is_refused = node.loose and self.cased[at].islower()
+            if node.code >= 0 and self._is_whole(at, here) and not is_refused:
                 best = (here, node.code)
             node = node.next.get(self.words[here]) if here < limit else None
         return best
@@ -383,12 +364,12 @@ class _Reader:
         alone = end == at + 1
         common = alone and word in cues.COMMON_WORDS
         cue = "" if not alone or cue in "XV" or word in cues.CONTENT_WORDS else cue
-        small = alone and len(word) == 1 and word.isalpha() and self.cased[at] not in self.trie.labels[code]
+        small = alone and len(word) == 1 and word.isalpha() and self.cased[at] not in self.index.labels[code]
         if cue or common or small:
             self.doubtful[position] = cue or "x"
             self.letters.append("w" if small else "m")
         else:
-            plain = code in self.trie.odd and not self._is_underscored(at, end)
+            plain = code in self.index.identifiers and not self._is_underscored(at, end)
             self.letters.append("l" if plain else "L")
         self.codes[position] = code
         return end
@@ -405,9 +386,6 @@ class _Reader:
 
     def _is_underscored(self, at: int, end: int) -> bool:
         return any(self.tokens[here][-1] == "_" for here in range(at, end - 1))
-
-    def _is_small(self, at: int) -> bool:
-        return self.cased[at].islower()
 
     def _other(self, at: int) -> int:
         """Take one word or sign that is neither label nor cue, or an identifier as a whole."""
@@ -430,25 +408,20 @@ class _Reader:
             after += 1
         letter = "u"
         if after < len(self.tokens) and self.tokens[after] in _SEPARATORS:
-            letter = self._key(at, end + 1)
+            inside = [node.cue for word in self.words[at : end + 1] if (node := self.cues.get(word))]
+            keys = (
+                *(cue for cue in "FA" if cue in inside),
+                *(cue for cue in reversed(inside) if cue in _NOUNS),
+            )
+            letter = next(iter(keys), "x")
         self.letters.append(letter)
         return end + 1
-
-    def _key(self, at: int, end: int) -> str:
-        cues_inside = [self._cue(word) for word in self.words[at:end]]
-        first = next((cue for cue in "FA" if cue in cues_inside), None)
-        return first or next((cue for cue in reversed(cues_inside) if cue in _KEYS), "x")
-
-    def _cue(self, word: str) -> str:
-        node = self.cues.get(word)
-        return node.cue if node and node.cue else "x"
 
 
 LONGEST_LABEL = 64
 """Tokens: a longer label is found as a whole answer, not within a text."""
 
 
-@dataclass(frozen=True)
 class LabelIndex:
     """The label set as the parsers look labels up: exactly, folded, and within a text.
 
@@ -468,35 +441,44 @@ class LabelIndex:
     {2: 1}
     """
 
-    labels: tuple[str, ...]
-    exact: dict[str, int] = field(init=False, repr=False, compare=False)
-    _folded: dict[tuple[str, ...], int] = field(init=False, repr=False, compare=False)
-    _crowded: frozenset[tuple[str, ...]] = field(init=False, repr=False, compare=False)
-    _trie: Trie = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        check_distinct(self.labels)
-        forms = list(_forms(self.labels))
-        put = object.__setattr__
-        put(self, "exact", {label.strip(): code for code, label in enumerate(self.labels)})
-        put(self, "_folded", {form: code for form, code, _ in reversed(forms)})
-        times = Counter(map(words_of, self.labels))
-        put(self, "_crowded", frozenset(words for words, number in times.items() if number > 1))
-        put(self, "_trie", _label_trie(forms, self.labels))
+    def __init__(self, labels: tuple[str, ...]) -> None:
+        check_distinct(labels)
+        self.labels = labels
+        self.exact = {label.strip(): code for code, label in enumerate(labels)}
+        forms = list(_forms(labels))
+        self._folded = {form: code for form, code, _ in reversed(forms)}
+        times = Counter(map(words_of, labels))
+        self._ambiguous = frozenset(words for words, number in times.items() if number > 1)
+        self.identifiers = frozenset(  # in prose their plain words may mean less
+            code
+            for code, label in enumerate(labels)
+            if "_" in label.strip("_") or re.search("[a-z][A-Z]", label)
+        )
+        self.root, cue_root = Node(), _cue_root().next
+        for form, code, loose in forms:
+            # a label without words is sought in a text only if it is an arrow, sign or picture, as an emoji
+            is_pictorial = all(ord(token[0]) > 0x2190 for token in form)
+            if (len(form) <= LONGEST_LABEL and any(map(is_word, form))) or is_pictorial:
+                node = self.root.place(form)
+                node.code, node.loose = code, loose
+        letters = {word: node.cue for word, node in cue_root.items() if node.cue and not node.next}
+        letters |= {sign: letter for sign, letter in _SIGN.items() if sign not in cue_root}
+        # the letters of tokens that begin no label and no longer cue
+        self.plain = {word: letter for word, letter in letters.items() if word not in self.root.next}
 
     def whole(self, text: str) -> int:
-        """Return the code of the label that the whole text is, without regard to case and dress; or -1."""
+        """Return the code of the label that the whole text is, without regard to case and markup; or -1."""
         code = self.exact.get(text.strip(), -1)
         if code >= 0 or len(text) > 50 * LONGEST_LABEL:  # longer than any label of so many tokens
             return code
         tokens = spelling(text)
         code = self._folded.get(tokens, -1)
         words = tuple(filter(is_word, tokens))
-        return code if code >= 0 or words in self._crowded else self._folded.get(words, -1)
+        return code if code >= 0 or words in self._ambiguous else self._folded.get(words, -1)
 
     def shape(self, text: str) -> Shape:
         """Return the shape of a normalised text; linear in its length."""
-        reader = _Reader(self._trie, text)
+        reader = _Reader(self, text)
         reader.read()
         letters = "".join(reader.letters)
         if reader.doubtful:
@@ -554,21 +536,3 @@ def _forms(labels: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int, bool]]
             if form and form not in taken and times[form] == 1:
                 taken[form] = code
                 yield form, code, loose
-
-
-def _label_trie(forms: Sequence[tuple[tuple[str, ...], int, bool]], labels: tuple[str, ...]) -> Trie:
-    """Return the labels in their trie, with the letters of all signs and cues that begin nothing longer."""
-    root, cue_root = Node(), _cue_root().next
-    for form, code, loose in forms:
-        # a label without words is sought in a text only if it is an arrow, sign or picture, such as an emoji
-        is_pictorial = all(ord(token[0]) > 0x2190 for token in form)
-        if (len(form) <= LONGEST_LABEL and any(map(is_word, form))) or is_pictorial:
-            node = root.place(form)
-            node.code, node.loose = code, loose
-    letters = {word: node.cue for word, node in cue_root.items() if node.cue and not node.next}
-    letters |= {sign: letter for sign, letter in _SIGN.items() if sign not in cue_root}
-    plain = {word: letter for word, letter in letters.items() if word not in root.next}
-    identifiers = (
-        code for code, label in enumerate(labels) if "_" in label.strip("_") or re.search("[a-z][A-Z]", label)
-    )
-    return Trie(root, labels, frozenset(identifiers), plain)
