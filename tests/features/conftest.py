@@ -1,0 +1,3 @@
+"""The example is a package of its own: it is on the path of the processes that try it, not of these tests."""
+
+collect_ignore = ["example"]

@@ -1,0 +1,62 @@
+"""A metric, a reader, a section of the page and a finding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evalreport.evaluation.evaluation import Evaluation
+from evalreport.findings.rule import AddedRule, Told, rule
+from evalreport.metrics.record import Metric, Proportion, divide
+from evalreport.page.elements import Note, Section
+from evalreport.page.sentences import say
+from evalreport.readers.content import Content
+from evalreport.readers.formats import Reader
+from evalreport.readers.limits import Select, choose
+
+METRICS = (
+    Metric(
+        name="false_omission_rate",
+        title="False omission rate",
+        meaning="share of negative predictions that are wrong",
+        formula="FN / (TN + FN)",
+        task="binary",
+        needs="counts",
+        reads="counts",
+        low=0.0,
+        high=1.0,
+        better="lower",
+        strategy=Proportion(),
+        function=lambda c: divide(c.fn, c.cleared),
+        over="cleared",
+        source="1 - npv",
+        use="a negative prediction is relied upon",
+        trap="near 0 when positives are rare",
+    ),
+)
+
+
+def read_pairs(data: bytes, select: Select | None) -> Content:
+    """Read lines such as ``y_true=1 score=0.25``."""
+    rows = [dict(pair.split("=") for pair in line.split()) for line in data.decode().splitlines()]
+    names = tuple(rows[0])
+    return Content(
+        names, {name: np.array([float(row[name]) for row in rows]) for name in choose(names, select)}
+    )
+
+
+READERS = (Reader("pairs", (".pairs",), (), read_pairs),)
+
+
+def row_count_section(ev: Evaluation) -> Section:
+    """Return how many rows there are."""
+    summary = say("{rows:count} rows were counted.", rows=ev.rows)
+    return Section.of("row-count", "Rows", "How many rows", summary, Note(say("Added by an example.")))
+
+
+@rule("note", section="metrics")
+def even_rows(ev: Evaluation) -> Told | None:
+    """The number of rows is even."""
+    return None if ev.rows % 2 else Told("{n:rows} is an even number.", {"n": ev.rows})
+
+
+EVEN_ROWS = AddedRule(even_rows)
