@@ -113,14 +113,14 @@ import evalreport as er
 from evalreport.findings.catalogue import find
 from evalreport.page.presentation import present
 from evalreport.page.render import render_page
-from evalreport.tracking.outputs import SINKS
+from evalreport.tracking.memory import MemorySink
 
 truth = [0, 1] * 20
 ev = er.evaluate(truth, scores=er.Probabilities([(7 * k % 40) / 40 for k in range(40)]), resamples=50)
 shown = present(ev)
 html = render_page(shown)
 made = shown.payload(html)
-logged = SINKS[-1]().log(made)
+logged = MemorySink().log(made)
 print(json.dumps({
     "count": json.loads(ev.to_json())["metrics"]["false_omission_rate"],
     "npv": ev["npv"].value,
@@ -132,7 +132,7 @@ print(json.dumps({
     "sentence": "Markdown: one click selects it." in html,
     "glossary": "False omission rate" in html,
     "keys": sorted(key for key in logged.metrics if "omission" in key or "ranks_lost" in key),
-    "sink": SINKS[-1].__name__,
+    "sink": logged.state,
 }))
 """
 
@@ -162,15 +162,6 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     insert(page, "    multilabel,\n    threshold,\n", "    rows,\n")
     insert(page, '    "binary": (\n        verdict.verdict_section,\n', "        rows.panel,\n")
     (package / "tracking" / "memory.py").write_text(SINK)
-    sinks = package / "tracking" / "outputs.py"
-    insert(
-        sinks,
-        "from evalreport.tracking.folder import FolderSink\n",
-        "from evalreport.tracking.memory import MemorySink\n",
-    )
-    sinks.write_text(
-        sinks.read_text().replace("(FolderSink, MlflowSink)", "(FolderSink, MlflowSink, MemorySink)")
-    )
     feature = package / "features" / "size"
     feature.mkdir()
     (feature / "__init__.py").write_text("")
@@ -178,7 +169,7 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "templates" / "panels" / "size.html.j2").write_text(TEMPLATE)
     insert(
         package / "features" / "__init__.py",
-        "TABLE: Final[Mapping[str, Mapping[str, Mapping[str, str]]]] = {\n",
+        "TABLE: Final[Mapping[str, Table]] = {\n",
         '    "size": {"sections": {"size": "evalreport.features.size.page:size_section"}},\n',
     )
     (holding,) = [path for path in package.rglob("*.py") if SENTENCE in path.read_text()]
@@ -239,7 +230,7 @@ def test_a_section_is_on_the_page(shown: dict[str, Any]) -> None:
 
 
 def test_an_output_receives_the_payload(shown: dict[str, Any]) -> None:
-    assert shown["sink"] == "MemorySink"
+    assert shown["sink"] == "written"
 
 
 def test_a_sentence_is_found_by_its_words_and_changed(shown: dict[str, Any]) -> None:
