@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evalreport.core.extensions import extensions
-from tests.house import copied, python
+from tests.package_copy import copy_package, run_python
 from tests.test_architecture import FEATURES, feature, inner_imports
 
 UNCUT = {feature(name) for _, a, name, b in inner_imports() if b == "features" and a != "features"}
@@ -55,7 +55,7 @@ def house(
     request: pytest.FixtureRequest, template_database: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[str]]:
     """A copy of the package, and the features that are deleted there."""
-    copy = copied(tmp_path_factory.mktemp("house"))
+    copy = copy_package(tmp_path_factory.mktemp("house"))
     deleted = CUT if request.param == "all" else [request.param]
     for name in deleted:
         shutil.rmtree(copy / "evalreport" / "features" / name)
@@ -67,7 +67,7 @@ def house(
 
 def test_the_core_works(house: tuple[Path, list[str]]) -> None:
     copy, _ = house
-    done = python(copy, "-c", CORE)
+    done = run_python(copy, "-c", CORE)
     assert done.returncode == 0, done.stderr
     shown: dict[str, Any] = json.loads(done.stdout)
     for name in ("report", "compare", "sweep", "log"):
@@ -82,11 +82,11 @@ def test_the_core_works(house: tuple[Path, list[str]]) -> None:
 
 def test_a_missing_command_names_its_feature(house: tuple[Path, list[str]]) -> None:
     copy, deleted = house
-    listed = python(copy, "-m", "evalreport", "--help")
+    listed = run_python(copy, "-m", "evalreport", "--help")
     for name, of in COMMANDS.items():
         assert (f"\n  {name} " in listed.stdout) is (of not in deleted)
         if of in deleted:
-            done = python(copy, "-m", "evalreport", name, "rows.csv")
+            done = run_python(copy, "-m", "evalreport", name, "rows.csv")
             assert done.returncode == 2
             assert done.stderr.splitlines() == [
                 f"error: {name} belongs to the feature {of}, which is not installed",
@@ -112,11 +112,11 @@ def test_text_without_its_feature_is_refused_in_three_lines(
     (copy / "texts.csv").write_text("y_true,text\n" + "a,a\nb,it is b\n" * 30)
     (copy / "repeated.csv").write_text("id,y_true,y_pred\n" + "1,a,a\n1,a,b\n2,b,b\n2,b,b\n")
     (copy / "samples.json").write_text('{"eval": {}, "samples": [{"output": {"completion": "a"}}]}')
-    done = python(copy, "-m", "evalreport", "report", *words)
+    done = run_python(copy, "-m", "evalreport", "report", *words)
     first, where, fix = done.stderr.splitlines()
     assert first == f"error: {what} belongs to the feature text_labels, which is not installed"
     assert "evalreport.features.text_labels." in where
     assert fix.startswith("  fix  install the whole of evalreport again")
-    done = python(copy, "-m", "evalreport", "report", "samples.json")
+    done = run_python(copy, "-m", "evalreport", "report", "samples.json")
     assert "inspect, openai-batch" in done.stderr
     assert "need the feature text_labels" in done.stderr
