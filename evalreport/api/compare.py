@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy.typing as npt
 
@@ -24,6 +24,12 @@ from evalreport.features.studies.trials import Trials
 from evalreport.features.systems.compare import compare_systems
 from evalreport.features.systems.result import SystemsComparison
 from evalreport.figures.curves import objective_curves
+from evalreport.page.comparison.table import (
+    DIFFERENCE_COLUMNS,
+    RANKING_COLUMNS,
+    comparison_ranking,
+    table_data,
+)
 from evalreport.page.presentation import present
 from evalreport.page.render import render_comparison_brief, render_summary
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
@@ -32,6 +38,7 @@ from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
 
@@ -59,6 +66,24 @@ class Comparison(comparison.Comparison):
 
     def _repr_html_(self) -> str:
         return render_comparison_brief(self)
+
+    def to_frame(self, table: Literal["differences", "ranking"] = "differences") -> pd.DataFrame:
+        """Return every difference, or the runs by the primary metric, one a row.
+
+        Parameters
+        ----------
+        table : {"differences", "ranking"}
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of ``differences.csv`` and ``ranking.csv``.
+        """
+        import pandas as pd
+
+        if table == "ranking":
+            return pd.DataFrame(table_data(RANKING_COLUMNS, comparison_ranking(self)))
+        return pd.DataFrame(table_data(DIFFERENCE_COLUMNS, [*self.differences, *self.parts]))
 
 
 @overload

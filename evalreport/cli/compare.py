@@ -16,10 +16,9 @@ from evalreport.cli.options import SectionCommand
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.comparison.compare import MOST_RUNS
-from evalreport.core.estimate_format import interval, shown_value, valued
+from evalreport.core.estimate_format import shown_value
 from evalreport.core.format import percent, plural
 from evalreport.metrics.catalogue import find
-from evalreport.page.comparison.difference_text import stated
 from evalreport.page.comparison.sentences import (
     against,
     headline,
@@ -27,7 +26,13 @@ from evalreport.page.comparison.sentences import (
     mistakes,
     positive_label,
     same_matching,
-    verdict,
+)
+from evalreport.page.comparison.table import (
+    DIFFERENCE_COLUMNS,
+    RANKING_COLUMNS,
+    comparison_ranking,
+    head_texts,
+    row_texts,
 )
 
 if TYPE_CHECKING:
@@ -229,17 +234,16 @@ def _pairs(found: Comparison) -> Iterator[list[str]]:
             else "unpaired"
         )
         level = f"{found.evaluations[0].sampling.level * 100:.10g}%"
-        head = ["", _cut(base), _cut(run), "difference", f"{level} ({basis})", ""]
-        lines = _aligned([head, *map(_row, mine)])
+        known = {"baseline": _cut(base), "run": _cut(run), "level": f"{level} ({basis})"}
+        head = ["", *head_texts(DIFFERENCE_COLUMNS, known, short=True)]
+        lines = _aligned([head, *([d.metric, *_row(d)] for d in mine)])
         if (run, base) in moves:
             lines.append("  " + mistakes(moves[run, base], tests.get((run, base))).text)
         yield [*lines, *_parts(found, run, base)]
 
 
 def _row(d: Difference) -> list[str]:
-    shown = stated(d)
-    limits = "" if d.limits is None else shown.limits
-    return [d.metric, shown.before, shown.after, shown.gap, limits, verdict(d).text]
+    return list(row_texts(DIFFERENCE_COLUMNS, d).values())
 
 
 def _parts(found: Comparison, run: str, base: str) -> list[str]:
@@ -248,26 +252,22 @@ def _parts(found: Comparison, run: str, base: str) -> list[str]:
     if not mine:
         return []
     more = f"; {len(mine) - MOST_PARTS} more in the page and the JSON" if len(mine) > MOST_PARTS else ""
-    rows = [[f"{d.scope}, {d.metric}", *_row(d)[1:]] for d in mine[:MOST_PARTS]]
+    rows = [[f"{d.scope}, {d.metric}", *_row(d)] for d in mine[:MOST_PARTS]]
     return [f"  demonstrated by class or slice (Holm){more}", *_aligned(rows)]
 
 
 def _primary_only(found: Comparison) -> Iterator[list[str]]:
-    rows = [[f"{d.run} against {d.baseline}", *_row(d)[3:]] for d in found.of(found.primary)]
-    yield _aligned([[f"{found.primary}, all pairs", "difference", "", ""], *rows])
+    rows = [[f"{d.run} against {d.baseline}", *_row(d)] for d in found.of(found.primary)]
+    known = {"level": f"{found.level * 100:.10g}%", "baseline": "baseline", "run": "run"}
+    head = [f"{found.primary}, all pairs", *head_texts(DIFFERENCE_COLUMNS, known, short=True)]
+    yield _aligned([head, *rows])
 
 
 def _ranking(found: Comparison) -> Iterator[str]:
     """The runs by the primary metric, with the ranks that are left to each, and which are the best."""
-    rows = [["", found.primary, "", "ranks", ""]]
-    style = find(found.primary).style
-    for entry in found.ranking:
-        value, limits = "–", ""
-        if entry.value is not None:
-            value = valued(entry.result, style)
-            limits = "" if entry.low is None else interval(entry.result, style)
-        group = "best group" if entry.best_group else ""
-        rows.append([entry.run, value, limits, entry.shown_ranks, group])
+    known = {"level": f"{found.level * 100:.10g}%", "metric": found.primary}
+    rows = [["", *head_texts(RANKING_COLUMNS, known, short=True)]]
+    rows += [[row.entry.run, *row_texts(RANKING_COLUMNS, row).values()] for row in comparison_ranking(found)]
     yield from _aligned(rows)
     if found.baseline is not None:
         yield against(found).text

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalreport.comparison.comparison import Comparison, Difference
+from evalreport.comparison.comparison import Comparison
 from evalreport.core.estimate_format import interval, valued
 from evalreport.core.format import threshold
 from evalreport.core.result import Estimate, Finding, Undefined
@@ -144,34 +144,27 @@ def comparison_brief(comparison: Comparison) -> ComparisonBrief:
     comparison : Comparison
     """
     from evalreport.page.comparison.sentences import headline, same_matching
+    from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, head_texts, row_texts
 
     two = len(comparison.pairings) == 1
     chosen = comparison.differences if two else comparison.of(comparison.primary)
     names = (chosen[0].baseline, chosen[0].run) if two else ("baseline", "run")
+    known = {"level": f"{comparison.level * 100:.10g}%", "baseline": names[0], "run": names[1]}
     more = len(chosen) - BRIEF_MOST_ROWS
     tail = f" {more} more pairs: .differences" if more > 0 else ""
     return ComparisonBrief(
         headline=headline(comparison).text,
-        heads=(
-            "metric" if two else "pair",
-            *names,
-            "difference",
-            f"{comparison.level * 100:.10g}%",
-            "verdict",
+        heads=("metric" if two else "pair", *head_texts(DIFFERENCE_COLUMNS, known, short=True)),
+        rows=tuple(
+            (
+                d.metric if two else f"{d.run} against {d.baseline}",
+                *row_texts(DIFFERENCE_COLUMNS, d).values(),
+            )
+            for d in chosen[:BRIEF_MOST_ROWS]
         ),
-        rows=tuple(_difference_row(d, two=two) for d in chosen[:BRIEF_MOST_ROWS]),
         matched=(same_matching(comparison).text or "Pairs were matched differently: .pairings") + tail,
         notes=comparison.notes,
     )
-
-
-def _difference_row(d: Difference, *, two: bool) -> tuple[str, ...]:
-    from evalreport.page.comparison.difference_text import stated
-    from evalreport.page.comparison.sentences import verdict
-
-    shown = stated(d)
-    name = d.metric if two else f"{d.run} against {d.baseline}"
-    return (name, shown.before, shown.after, shown.gap, shown.limits, verdict(d).text)
 
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]#|~$])")

@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evalreport.cli.compare import _row
 from evalreport.cli.print_evaluation import metric_line
 from evalreport.comparison.comparison import Comparison
 from evalreport.core.result import Estimate, Result
@@ -22,6 +21,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import everything, find
 from evalreport.page.comparison.charts import Differences
 from evalreport.page.comparison.payload import PANELS
+from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, row_texts
 from evalreport.page.elements import Cell, Table
 from evalreport.page.presentation import present
 from evalreport.page.sections.order import sections
@@ -89,7 +89,7 @@ def known(result: Result) -> bool:
 
 
 def table(ev: Evaluation) -> Iterator[Stated]:
-    (section,) = (s for s in sections(ev, None) if s.id == "metrics")
+    (section,) = (s for s in sections(ev) if s.id == "metrics")
     titles = {find(name, ev.task).title: name for name in ev.metrics}
     *_, every = section.body[-1].parts  # before it, what keeps several undefined
     for row in every.rows:
@@ -98,7 +98,7 @@ def table(ev: Evaluation) -> Iterator[Stated]:
 
 
 def forest(ev: Evaluation) -> Iterator[Stated]:
-    (section,) = (s for s in sections(ev, None) if s.id == "verdict")
+    (section,) = (s for s in sections(ev) if s.id == "verdict")
     for row in section.body.forest.rows:
         yield from stated("forest", row.name, ev.metrics[row.name], row.estimate, row.interval)
 
@@ -182,7 +182,7 @@ def tables(value: object) -> Iterator[Table]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_bin_and_no_interval_of_a_page_has_equal_ends(kind: str) -> None:
-    for section in sections(made(kind), None):
+    for section in sections(made(kind)):
         for found in tables(section.body):
             for row in found.rows:
                 for cell in row:
@@ -198,12 +198,12 @@ def differences(comparison: Comparison) -> Iterator[tuple[str, str, str, str]]:
     names = {find(d.metric, task).title: d.metric for d in comparison.differences}
     plots = [part for part in section.body if isinstance(part, Differences)]
     for line in (line for plot in plots for group in plot.groups for line in group.rows):
-        yield "page", names[line.title], line.gap, line.limits
+        yield "page", names[line.title], line.shown["difference"], line.shown["interval"]
     for cells in comparison_brief(comparison).rows:
         yield "notebook", cells[0], cells[3], cells[4]
     for d in comparison.differences:
-        row = _row(d)
-        yield "terminal", d.metric, row[3], row[4]
+        shown = row_texts(DIFFERENCE_COLUMNS, d)
+        yield "terminal", d.metric, shown["difference"], shown["interval"]
 
 
 @pytest.mark.parametrize("kind", ["binary", "binary-labels", "twenty", "multilabel"])

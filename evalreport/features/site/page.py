@@ -10,7 +10,7 @@ The page of a metric over time: what changed when, the chart, and each run.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -30,6 +30,7 @@ from evalreport.features.site.leaderboard import (
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.metrics.record import Metric
 from evalreport.page.charts import nice_step, padded, tick_text
+from evalreport.page.comparison.table import RANKING_COLUMNS, head_texts, ranking_rows, row_texts
 from evalreport.page.elements import Cell, Column, Facts, ForestRow, Section, Table, forest_row
 from evalreport.page.sentences import NOTHING, Sentence, listed, paragraph, say, shortened
 
@@ -224,22 +225,21 @@ def _days(first: int, last: int) -> list[int]:
     return found if found else [first]
 
 
+PLACED = {"rank", "value", "interval", "against_best"}
+"""Columns of a ranking that the template places, with links and drawings."""
 FURTHER = 3
 """Metrics beside the first that can be shown."""
 
 
 @dataclass(frozen=True)
 class LeaderRow:
-    """A run of the leaderboard, as it is shown."""
+    """A run of the leaderboard, as it is shown; `shown` has the texts of the ranking's columns by name."""
 
     run: BoardRun
     rank: int
-    ranks: str
-    estimate: str
-    interval: str
+    shown: Mapping[str, str]
     value: float
     track: ForestRow
-    word: str
     tied: bool
     champion: bool
     marks: tuple[str, ...]
@@ -263,9 +263,13 @@ class BoardColumn:
 
 @dataclass(frozen=True)
 class LeaderTable:
-    """The leaderboard with its columns; `ends` are the texts of the axis."""
+    """The leaderboard with its columns; `ends` are the texts of the axis.
+
+    `others` has names and heads of columns of the ranking beyond those that the template places.
+    """
 
     title: str
+    others: Mapping[str, str]
     rows: tuple[LeaderRow, ...]
     columns: tuple[BoardColumn, ...]
     ends: tuple[str, str]
@@ -293,8 +297,10 @@ def leaderboard_of(board: Board) -> Section:
         known,
     )
     rows = tuple(_leader_row(board, place, axis) for place in range(len(board.ranking)))
+    others = [c for c in RANKING_COLUMNS if c.text is not None and c.name not in PLACED]
     body = LeaderTable(
         board.metric.title,
+        {c.name: head for c, head in zip(others, head_texts(others, {}), strict=True)},
         rows,
         _columns(board)[1],
         (tick_text(axis[0]), tick_text(axis[1])),
@@ -327,9 +333,9 @@ def _is_column(board: Board, name: str) -> bool:
 
 
 def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRow:
-    entry = board.ranking[place]
-    run, d, style = board.by_name[entry.run], board.behind(entry.run), board.metric.style
-    result = entry.result
+    row = ranking_rows(board.ranking, board.metric)[place]
+    entry, style = row.entry, board.metric.style
+    run, d = board.by_name[entry.run], board.behind(entry.run)
     mark = next(
         (e.value for e in board.ranking if board.champion is not None and e.run == board.champion.name), None
     )
@@ -347,12 +353,9 @@ def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRo
     return LeaderRow(
         run,
         place + 1,
-        entry.shown_ranks,
-        valued(result, style),
-        interval(result, style),
+        row_texts(RANKING_COLUMNS, row, short=True),
         round(entry.value or 0.0, 6),
-        forest_row(board.metric.name, run.name, NOTHING, result, style, axis=axis, reference=mark),
-        "the best" if d is None else "not told apart" if entry.best_group else "worse",
+        forest_row(board.metric.name, run.name, NOTHING, entry.result, style, axis=axis, reference=mark),
         entry.best_group,
         run is board.champion,
         marks,

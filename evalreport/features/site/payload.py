@@ -10,6 +10,7 @@ from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Estimate
 from evalreport.features.site.leaderboard import Board, OverTime
 from evalreport.features.site.page import front_page, over_time_sections
+from evalreport.page.comparison.table import RANKING_COLUMNS, ranking_rows, table_data
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import Section
 from evalreport.page.payload import LONGEST_VERDICT, SITE, VERSION_TAG, Payload, content_digest
@@ -81,19 +82,14 @@ def _pair(d: Any) -> dict[str, Any]:
 
 
 def _row(board: Board, place: int) -> dict[str, Any]:
-    entry = board.ranking[place]
+    row = ranking_rows(board.ranking, board.metric)[place]
+    entry = row.entry
     run, d = board.by_name[entry.run], board.behind(entry.run)
     ends = None if d is None else d.adjusted
     found: dict[str, Any] = {
         "rank": place + 1,
-        "first_rank": entry.ranks[0] if entry.ranks else None,
-        "last_rank": entry.ranks[1] if entry.ranks else None,
-        "run": run.name,
+        **{name: column[0] for name, column in table_data(RANKING_COLUMNS, [row]).items()},
         "run_id": run.run_id,
-        "value": entry.value,
-        "low": entry.low,
-        "high": entry.high,
-        "best_group": entry.best_group,
         "difference": None if d is None else d.difference,
         "difference_low": None if ends is None else ends.low,
         "difference_high": None if ends is None else ends.high,

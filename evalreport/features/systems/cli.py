@@ -15,13 +15,12 @@ from evalreport.features.systems.compare_systems import GroupedItems, compared_s
 from evalreport.features.systems.page import (
     headline,
     main_metric,
-    pairs_ahead,
+    pair_columns,
     points,
     result_of,
     summary,
-    verdict,
 )
-from evalreport.page.comparison.difference_text import stated
+from evalreport.page.comparison.table import head_texts, row_texts
 from evalreport.workflow.compare import deliver_comparison
 from evalreport.workflow.deliver import Deliverable
 from evalreport.workflow.items import folds_of, items_of
@@ -61,10 +60,9 @@ def _system(found: SystemsComparison, one: SystemResult) -> list[str]:
 
 
 def _pairs(found: SystemsComparison) -> Iterator[str]:
-    rows = [["", "difference", "", "ahead in", ""]]
-    for d in found.of(found.primary):
-        shown = stated(d)
-        rows.append([f"{d.run} − {d.baseline}", shown.gap, shown.limits, pairs_ahead(d), verdict(d)])
+    columns = pair_columns()
+    rows = [["", *head_texts(columns, {"level": f"{found.level * 100:.10g}%"}, short=True)]]
+    rows += [[f"{d.run} − {d.baseline}", *row_texts(columns, d).values()] for d in found.of(found.primary)]
     yield from _indented(rows)
 
 

@@ -7,7 +7,7 @@ The first screen of a comparison of systems, and the differences of all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -26,6 +26,7 @@ from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.comparison.difference_text import in_words, stated, style_of
 from evalreport.page.comparison.sections import Versus
+from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, TableColumn, page_columns
 from evalreport.page.elements import (
     Beside,
     Cell,
@@ -40,6 +41,7 @@ from evalreport.page.elements import (
     PagePart,
     Row,
     Section,
+    Shown,
     Table,
     forest_row,
     place,
@@ -167,6 +169,13 @@ def pairs_ahead(d: SystemDifference) -> str:
         return "–"
     ties = f", {d.pairs.ties:,} level" if d.pairs.ties else ""
     return f"{d.pairs.ahead:,} of {d.pairs.of:,}{ties}"
+
+
+def pair_columns() -> list[TableColumn[SystemDifference]]:
+    """Return the columns of the difference of two systems, whose values are in a table of their own."""
+    ahead = TableColumn("ahead", "Ahead in", text=pairs_ahead)
+    shared = [c for c in DIFFERENCE_COLUMNS if c.name not in ("baseline_value", "run_value")]
+    return [ahead, *shared]
 
 
 MOST = 5
@@ -450,18 +459,13 @@ def _pair(found: SystemsComparison, d: SystemDifference, axis: tuple[float, floa
 
 
 def _by_metric(found: SystemsComparison) -> Table:
-    heads = ("Metric", Column("Pair"), "Difference", "Interval", Column("Verdict"))
-    rows = (
-        (find(d.metric, found.task).title, f"{d.run} − {d.baseline}", shown.gap, shown.limits, _said(d))
-        for d in found.differences
-        if d.difference is not None
-        for shown in (stated(d),)
-    )
-    return Table.of("metrics-table", "Differences by every metric", heads, rows, tall=True)
-
-
-def _said(d: SystemDifference) -> str:
-    return d.verdict.replace("_", " ") if d.verdict != "undefined" else d.reason
+    columns: list[tuple[Column, Callable[[SystemDifference], Shown]]] = [
+        (Column("Metric"), lambda d: find(d.metric, found.task).title),
+        (Column("Pair"), lambda d: f"{d.run} − {d.baseline}"),
+        *page_columns(pair_columns(), {"level": f"{found.level * 100:.10g}%"}),
+    ]
+    rows = (d for d in found.differences if d.difference is not None)
+    return Table.by("metrics-table", "Differences by every metric", columns, rows, tall=True)
 
 
 def values(found: SystemsComparison) -> Section:

@@ -6,12 +6,18 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from evalreport.core.estimate_format import interval, valued
-from evalreport.core.result import Estimate
+from evalreport.comparison.verdicts import ranking
 from evalreport.features.systems import page
 from evalreport.features.systems.result import SystemsComparison
-from evalreport.metrics.catalogue import find
-from evalreport.page.comparison.payload import ComparisonBase, differences_csv
+from evalreport.page.comparison.payload import ComparisonBase
+from evalreport.page.comparison.table import (
+    DIFFERENCE_COLUMNS,
+    RANKING_COLUMNS,
+    head_texts,
+    ranking_rows,
+    row_texts,
+    table_data,
+)
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import Section
 from evalreport.page.payload import MAX_STEPS, Series, metric_keys
@@ -54,18 +60,16 @@ class SystemsPresentation(ComparisonBase[SystemsComparison]):
         return f" · intervals are {self.of.level * 100:.10g}%"
 
     def summary(self) -> ResultSummary:
-        """Return the mean of each system by the primary metric."""
-        found, metric = self.of, find(self.of.primary, self.of.task)
+        """Return the systems ranked by the mean of the primary metric."""
+        found, metric = self.of, page.main_metric(self.of)
         results = {one.system: page.result_of(one, found) for one in found.systems}
+        rows = ranking_rows(ranking(results, found.of(found.primary), metric.better), metric)
+        known = {"metric": f"Mean {metric.title}", "level": f"{found.level * 100:.10g}%"}
         return ResultSummary(
             self.headline,
             f"{len(found.systems)} systems of {sum(len(one.runs) for one in found.systems)} runs",
-            ("System", f"Mean {metric.title}", f"{found.level * 100:g}% interval"),
-            tuple(
-                (name, valued(result, metric.style), interval(result, metric.style))
-                for name, result in results.items()
-                if isinstance(result, Estimate)
-            ),
+            ("System", *head_texts(RANKING_COLUMNS, known)),
+            tuple((row.entry.run, *row_texts(RANKING_COLUMNS, row).values()) for row in rows),
             found.notes[:MOST_FINDINGS],
         )
 
@@ -94,8 +98,8 @@ class SystemsPresentation(ComparisonBase[SystemsComparison]):
 
     def exports(self) -> dict[str, bytes]:
         """Return the systems and their differences as CSV."""
-        systems = as_csv(systems_table(self.of))
-        return {"systems.csv": systems, "differences.csv": differences_csv(self.of.differences)}
+        differences = table_data(DIFFERENCE_COLUMNS, self.of.differences)
+        return {"systems.csv": as_csv(systems_table(self.of)), "differences.csv": as_csv(differences)}
 
 
 def _keys(found: SystemsComparison) -> dict[str, str]:

@@ -5,7 +5,7 @@ ROC and precision-recall curves of several runs in one chart, one line style per
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -21,8 +21,8 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.charts import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape, taken
-from evalreport.page.comparison.difference_text import stated
 from evalreport.page.comparison.sentences import verdict
+from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, head_texts, other_columns, row_texts
 from evalreport.page.elements import Beside, Section, Table, place
 from evalreport.page.evaluation_terms import estimate, known
 from evalreport.page.sections.curves import TITLE, Kind, RatePlot, until_all_found
@@ -48,14 +48,14 @@ Side = Literal["better", "worse", "none", "undefined"]
 class DifferenceRow:
     """One difference: its words, and its places on an axis of 1000 units with zero in the middle.
 
+    `shown` has the texts of its columns by name, `more` those of the columns that have cells of their own;
     `side` decides colour and dot: blue, orange, or hollow and grey where nothing is demonstrated.
     """
 
     title: str
-    values: tuple[str, str]
-    gap: str
-    limits: str
+    shown: Mapping[str, str]
     verdict: Sentence
+    more: tuple[str, ...]
     side: Side
     at: float | None
     low: float | None
@@ -77,7 +77,7 @@ class Differences:
 
     kind: ClassVar[str] = "differences"
     name: str
-    columns: tuple[str, str, str]
+    columns: tuple[str, ...]
     groups: tuple[UnitGroup, ...]
 
 
@@ -94,16 +94,17 @@ def differences_of(comparison: Comparison, found: Sequence[Difference], name: st
     """
     task = comparison.evaluations[0].task
     metrics = [(find(d.metric, task), d) for d in found]
-    known = [units_of(metric) for metric, _ in metrics]
+    kinds = [units_of(metric) for metric, _ in metrics]
     groups = [
-        _group(title, units, [pair for pair, own in zip(metrics, known, strict=True) if own == units])
+        _group(title, units, [pair for pair, own in zip(metrics, kinds, strict=True) if own == units])
         for units, title in GROUPS.items()
-        if units in known
+        if units in kinds
     ]
     first = found[0]
     level = f"{comparison.level * 100:.10g}%"
-    heads = (f"{first.baseline} → {first.run}", f"Difference, {level} interval", "worse ← 0 → better")
-    return Differences(name, heads, tuple(groups))
+    known = {"level": level, "baseline": first.baseline, "run": first.run}
+    heads = (f"{first.baseline} → {first.run}", f"Difference, {level} interval")
+    return Differences(name, (*heads, *head_texts(other_columns(), known)), tuple(groups))
 
 
 def units_of(metric: Metric) -> Units:
@@ -148,7 +149,6 @@ def axis_end(found: Iterable[Difference]) -> float:
 
 def difference_row(title: str, d: Difference, span: float, *, turned: bool) -> DifferenceRow:
     """Return a row of a difference plot; `turned`: to the right is less."""
-    shown = stated(d)
     axis = (span, -span) if turned else (-span, span)
     low, high = d.limits or (None, None)
     side: Side = "none"
@@ -156,9 +156,9 @@ def difference_row(title: str, d: Difference, span: float, *, turned: bool) -> D
         side = "better" if d.verdict == "better" else "worse"
     elif d.difference is None:
         side = "undefined"
-    ends = (shown.before, shown.after)
     places = (place(d.difference, axis), place(low, axis), place(high, axis))
-    return DifferenceRow(title, ends, shown.gap, shown.limits, verdict(d), side, *places)
+    more = tuple(row_texts(other_columns(), d).values())
+    return DifferenceRow(title, row_texts(DIFFERENCE_COLUMNS, d), verdict(d), more, side, *places)
 
 
 STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")

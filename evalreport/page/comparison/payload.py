@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from evalreport import __version__
-from evalreport.comparison.comparison import Comparison, Difference
+from evalreport.comparison.comparison import Comparison
 from evalreport.core.json_codec import encode
 from evalreport.metrics.catalogue import find
 from evalreport.page.comparison import charts, matched, sections
-from evalreport.page.comparison.difference_text import stated
 from evalreport.page.comparison.sentences import headline
+from evalreport.page.comparison.table import (
+    DIFFERENCE_COLUMNS,
+    RANKING_COLUMNS,
+    comparison_ranking,
+    head_texts,
+    row_texts,
+    table_data,
+)
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import Section
 from evalreport.page.payload import COMPARISON, COMPARISON_PAGE, LONGEST_VERDICT, lasting, metric_keys
@@ -32,7 +39,6 @@ PANELS: Final[tuple[Callable[[Comparison], Section | None], ...]] = (
     sections.provenance,
 )
 """Panels of a comparison in the order of the page; one that does not apply returns None."""
-COLUMNS: Final = ("metric", "run", "baseline", "difference", "low", "high", "p", "p_adjusted", "verdict")
 PREFIX = "compare/"
 LONGEST_RUN = 100
 """Letters of a run's name in a metric key."""
@@ -84,24 +90,20 @@ class ComparisonPresentation(ComparisonBase[Comparison]):
         return f" · intervals are {self.of.evaluations[0].sampling.level * 100:.10g}%"
 
     def summary(self) -> ResultSummary:
-        """Return the comparison in a few lines: every metric of two runs, or one metric of every pair."""
-        found, rows = self.of, []
-        two = len(found.pairings) == 1
-        for d in (found.differences if two else found.of(found.primary))[:MOST_ROWS]:
-            shown = stated(d)
-            name = find(d.metric).title if two else f"{d.run} against {d.baseline}"
-            rows.append((name, shown.gap, shown.limits, d.verdict.replace("_", " ")))
-        return ResultSummary(
-            self.headline,
-            " and ".join(found.names) if two else f"{len(found.names)} runs",
-            (
-                "Metric" if two else "Run",
-                "Difference",
-                f"{found.evaluations[0].sampling.level * 100:g}% interval",
-                "Verdict",
-            ),
-            tuple(rows),
-        )
+        """Return the comparison in a few lines: every metric of two runs, or the ranking of several."""
+        found, level = self.of, {"level": f"{self.of.level * 100:.10g}%"}
+        if len(found.names) == 2:
+            (run, baseline, _), about = found.pairings[0], " and ".join(found.names)
+            heads = ["Metric", *head_texts(DIFFERENCE_COLUMNS, level | {"baseline": baseline, "run": run})]
+            rows = [
+                [find(d.metric).title, *row_texts(DIFFERENCE_COLUMNS, d, short=True).values()]
+                for d in found.differences
+            ]
+        else:
+            about, ranked = f"{len(found.names)} runs", comparison_ranking(found)
+            heads = ["Run", *head_texts(RANKING_COLUMNS, level | {"metric": ranked[0].metric.title})]
+            rows = [[row.entry.run, *row_texts(RANKING_COLUMNS, row).values()] for row in ranked]
+        return ResultSummary(self.headline, about, tuple(heads), tuple(map(tuple, rows[:MOST_ROWS])))
 
     def lasting(self) -> tuple[Any, ...]:
         """Return what the digest is made of: of the evaluations, too."""
@@ -113,15 +115,10 @@ class ComparisonPresentation(ComparisonBase[Comparison]):
         return differences(self.of)
 
     def exports(self) -> dict[str, bytes]:
-        """Return every difference as CSV."""
-        columns = (*COLUMNS[:3], "scope", *COLUMNS[3:])
-        return {"differences.csv": differences_csv([*self.of.differences, *self.of.parts], columns)}
-
-
-def differences_csv(rows: Iterable[Difference], columns: Sequence[str] = COLUMNS) -> bytes:
-    """Return differences as a CSV file."""
-    listed = list(rows)
-    return as_csv({name: [getattr(d, name) for d in listed] for name in columns})
+        """Return the files of ``--out`` beside page and JSON: every difference and the ranking as CSV."""
+        differences = table_data(DIFFERENCE_COLUMNS, [*self.of.differences, *self.of.parts])
+        ranked = table_data(RANKING_COLUMNS, comparison_ranking(self.of))
+        return {"differences.csv": as_csv(differences), "ranking.csv": as_csv(ranked)}
 
 
 def differences(comparison: Comparison) -> dict[str, float]:

@@ -10,7 +10,7 @@ The first screen of a comparison: which run is better, how sure that is, and the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.page.charts import tick_text
 from evalreport.page.comparison.charts import axis_end, differences_of
-from evalreport.page.comparison.difference_text import size, stated
+from evalreport.page.comparison.difference_text import stated
 from evalreport.page.comparison.matched import points_table, sentence
 from evalreport.page.comparison.sentences import (
     against,
@@ -43,6 +43,16 @@ from evalreport.page.comparison.sentences import (
     positive_label,
     same_matching,
     title_of_metric,
+)
+from evalreport.page.comparison.table import (
+    DIFFERENCE_COLUMNS,
+    RANKING_COLUMNS,
+    RankingRow,
+    TableColumn,
+    comparison_ranking,
+    other_columns,
+    page_columns,
+    row_texts,
 )
 from evalreport.page.elements import (
     Cell,
@@ -83,15 +93,17 @@ def leaderboard(comparison: Comparison) -> Table:
     scale, unit = SCALE[metric.style]
     ends = " to ".join(tick_text(round(end * scale, 9)) + unit for end in (low, high))
     level = f"{comparison.level * 100:.10g}%"
-    heads = (
-        "Rank",
-        Column("Run"),
-        metric.title,
-        Column(f"{level} interval, {ends}", "plot"),
-        Column("Against the best"),
-    )
-    rows = (_ranked_row(comparison, entry, (low, high)) for entry in comparison.ranking)
-    return Table.of("ranking-table", f"Runs ranked by {metric.title}", heads, rows)
+    columns: list[tuple[Column, Callable[[RankingRow], Shown]]] = [
+        (
+            replace(head, title=f"{head.title}, {ends}") if head.look == "plot" else head,
+            partial(_ranking_cell, column, axis=(low, high)),
+        )
+        for column in RANKING_COLUMNS
+        for head, _ in page_columns([column], {"level": level, "metric": metric.title})
+    ]
+    columns.insert(1, (Column("Run"), lambda row: Cell(row.entry.run, _best_look(row.entry))))
+    rows = comparison_ranking(comparison)
+    return Table.by("ranking-table", f"Runs ranked by {metric.title}", columns, rows)
 
 
 def _axis(known: Sequence[RankedRun], most: tuple[float, float]) -> tuple[float, float]:
@@ -107,24 +119,21 @@ def _axis(known: Sequence[RankedRun], most: tuple[float, float]) -> tuple[float,
     return max(round(low, 10), most[0]), min(round(high, 10), most[1])
 
 
-def _ranked_row(comparison: Comparison, entry: RankedRun, axis: tuple[float, float]) -> Row:
-    metric = find(comparison.primary, comparison.evaluations[0].task)
-    if entry.value is None or entry.ranks is None:
-        return "–", entry.run, "–", Cell("undefined", "none"), ""
-    row = forest_row(metric.name, entry.run, NOTHING, entry.result, metric.style, axis=axis)
-    look: Look = "right" if entry.best_group else ""
-    told = Cell(_against_best(comparison, entry), look)
-    return entry.shown_ranks, Cell(entry.run, look), row.estimate, Cell(row.interval, track=row), told
+def _best_look(entry: RankedRun) -> Look:
+    return "right" if entry.best_group else ""
 
 
-def _against_best(comparison: Comparison, entry: RankedRun) -> Sentence:
-    best = comparison.ranking[0]
-    if entry is best:
-        return say("the best value")
-    if entry.best_group:
-        return say("not demonstrated to be worse")
-    style = find(comparison.primary, comparison.evaluations[0].task).style
-    return say("_worse_ by {gap}", gap=size("gap", entry.behind or 0.0, entry.low, entry.high, style))
+def _ranking_cell(column: TableColumn[RankingRow], row: RankingRow, axis: tuple[float, float]) -> Shown:
+    """A cell of the ranking; intervals are drawn, the best group stands out."""
+    entry, metric = row.entry, row.metric
+    text = (column.full or column.text or str)(row)
+    if column.look != "plot":
+        return Cell(text, _best_look(entry)) if column.name == "against_best" else text
+    if entry.value is None:
+        return Cell(text, "none")
+    return Cell(
+        text, track=forest_row(metric.name, entry.run, NOTHING, entry.result, metric.style, axis=axis)
+    )
 
 
 def every_value(comparison: Comparison) -> Table:
@@ -409,8 +418,8 @@ def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
         (Column("Pair", "", "up"), _values_pair) if len(comparison.pairings) > 1 else None,
         (Column("Baseline → run", "n"), lambda d: f"{stated(d).before} → {stated(d).after}"),
         (Column(f"F1 from {tick_text(low)} to 1", "plot"), partial(_dumbbell, axis=(low, 1.0))),
-        (Column("Difference", "n", "down"), lambda d: Cell(stated(d).gap, sort=d.difference, sub=_said(d))),
-        (Column(f"{comparison.level * 100:.10g}% interval", "n"), lambda d: stated(d).limits),
+        (Column("Difference", "n", "down"), _gap_and_verdict),
+        *page_columns(other_columns("interval"), _heads(comparison)),
     )
     return Table.by(
         "classes-table",
@@ -425,8 +434,13 @@ def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
     )
 
 
-def _said(d: Difference) -> str:
-    return d.verdict.replace("_", " ")
+def _heads(comparison: Comparison) -> dict[str, str]:
+    return {"level": f"{comparison.level * 100:.10g}%", "baseline": "Baseline", "run": "Run"}
+
+
+def _gap_and_verdict(d: Difference) -> Cell:
+    shown = row_texts(DIFFERENCE_COLUMNS, d, short=True)
+    return Cell(shown["difference"], sort=d.difference, sub=shown["verdict"])
 
 
 def _dumbbell(d: Difference, axis: tuple[float, float]) -> Cell:
@@ -443,11 +457,7 @@ def _slices(comparison: Comparison, shown: Sequence[Difference]) -> Table:
         (Column("Slice", "", "up"), lambda d: d.scope),
         (Column("Metric", "", "up"), lambda d: find(d.metric).title),
         (Column("Pair", "", "up"), _values_pair) if len(comparison.pairings) > 1 else None,
-        (Column("Baseline", "n", "down"), lambda d: Cell(stated(d).before, sort=d.values[1])),
-        (Column("Run", "n", "down"), lambda d: Cell(stated(d).after, sort=d.values[0])),
-        (Column("Difference", "n", "down"), lambda d: Cell(stated(d).gap, sort=d.difference)),
-        (Column(f"{comparison.level * 100:.10g}% interval", "n"), lambda d: stated(d).limits),
-        (Column("Verdict", "", "up"), _said),
+        *page_columns(DIFFERENCE_COLUMNS, _heads(comparison)),
     )
     return Table.by(
         "parts-table",
