@@ -6,8 +6,7 @@ Arrays, frames, files and runs evaluated in Python.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass, fields, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -38,8 +37,6 @@ from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Scores
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import evaluation as model
-from evalreport.features.large.collect import evaluated_facts
-from evalreport.features.spark.evaluate_table import collect_frame
 from evalreport.page.render import render_brief
 from evalreport.page.sections.headline import headline
 from evalreport.tracking.client import connect
@@ -410,9 +407,8 @@ def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any
             where="frame",
             fix="pass spark.table(name), or evaluate(frame) for a frame in memory",
         )
-    wanted = asked(request, columns)
-    work = partial(evaluated_facts, request=wanted)
-    return viewed(Evaluation, collect_frame(frame, "Spark DataFrame", wanted, work).made)
+    wanted = replace(asked(request, columns), engine="spark")
+    return viewed(Evaluation, Item(table=frame).evaluate(wanted)[0])
 
 
 @face

@@ -19,6 +19,7 @@ from evalreport.cli.console import Console, error_as_json, internal, show_error
 from evalreport.cli.stdio import interrupt
 from evalreport.cli.streams import Progress
 from evalreport.core.errors import EvalreportError, LoggingInterrupted
+from evalreport.core.shared import sharing
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -218,15 +219,13 @@ class _Forwarding(logging.Handler):
 
 def _serve(link: Connection, work: Callable[[Any], Any], level: int) -> None:
     """Do work until nobody hands over any more."""
-    from evalreport.features.spark.session import one_session
-
     signal.signal(signal.SIGTERM, interrupt)
     logger = logging.getLogger("evalreport")
     logger.addHandler(_Forwarding(link))
     logger.setLevel(level)
     logger.propagate = False
     try:
-        with one_session():
+        with sharing():
             while True:
                 _hand_back(link, attempted(work, link.recv()))
     except LoggingInterrupted as half:
@@ -301,7 +300,7 @@ def each_run(
 
 def jobs_in_spark(items: Sequence[Any], options: Mapping[str, Any]) -> int | None:
     """Return one process where most items are tables of Spark: a session for each would take all cores."""
-    tables = sum(getattr(item, "tagged", None) is not None for item in items)
+    tables = sum(getattr(item, "is_tagged", False) for item in items)
     return 1 if options.get("engine") == "spark" or 2 * tables > len(items) else None
 
 
@@ -321,9 +320,7 @@ def outcomes(
                     begin(item)
                 yield item, outcome
         return
-    from evalreport.features.spark.session import one_session
-
-    with one_session():
+    with sharing():
         for item in items:
             begin(item)
             yield item, attempted(work, item)

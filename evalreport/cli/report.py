@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import as_run, print_evaluation
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.core.errors import UsageError
+from evalreport.core.extensions import extension
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,19 +81,16 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 def _facts(console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]) -> int:
     """Write what was counted of one item, and no page."""
-    from evalreport.features.large.facts_file import check_place, packed_facts, write_facts
-
+    write = extension("options", "--facts")
     if len(items) > 1:
         raise UsageError("--facts names one file for several inputs", fix="write the facts of one at a time")
-    check_place(options["facts"], force=options["force"])
     if options["output"] or options["out"]:
         raise UsageError(
             "--facts writes facts alone, no page",
             where="--facts",
             fix="leave -o out; report x.facts makes one",
         )
-    item, request = items[0], replace(request, for_facts=True)
-    write_facts(item.read(request, packed_facts), options["facts"], request, item.tuning_rows(request))
+    write(items[0], options["facts"], request, force=options["force"])
     console.out(options["facts"])
     console.emit(runs=[{"source": items[0].shown, "ok": True, "files": [options["facts"]]}], ok=True)
     return 0

@@ -59,6 +59,15 @@ TABLE: Final[Mapping[str, Table]] = {
             "format_drift": "evalreport.features.text_labels.reporting:FORMAT_DRIFT",
         },
     },
-    "large": {},
-    "spark": {},
+    "large": {
+        "engines": {
+            "stream": "evalreport.features.large.collect:open_files",
+            ".facts": "evalreport.features.large.facts_file:open_shards",
+        },
+        "options": {"--facts": "evalreport.features.large.facts_file:write_item_facts"},
+    },
+    "spark": {
+        "engines": {"spark": "evalreport.features.spark.evaluate_table:open_item"},
+        "run_sources": {"logged table": "evalreport.features.spark.evaluate_table:open_logged"},
+    },
 }

@@ -6,6 +6,7 @@ The NumPy engine: predictions in memory, one pass in blocks of rows.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
@@ -15,12 +16,13 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.errors import DataError, some_of
+from evalreport.core.errors import DataError, UsageError, some_of
 from evalreport.core.lazy import Later
 from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import REASONS
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
+from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.class_scores import ClassBins, ClassScores, LabelScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts, less, run_starts, sums
 from evalreport.statistics.row_sums import SET_SCORES, LabelMoments, Tally, ratio
@@ -407,3 +409,40 @@ def _ranks(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> tuple[npt.
         rank[here] = np.count_nonzero(ahead, axis=1)
         true_rank[here] = np.count_nonzero(ahead & truth[rows], axis=1)
     return row, rank, true_rank
+
+
+def decide_at(summary: Summary, threshold: Threshold) -> Summary:
+    """Return the facts of the same rows decided at a threshold, by their score table.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> table = ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True]))
+    >>> plain = Summary(Binary(0, 1), 2, 2.0, Tally.of({}, np.ones(2)), scores=table)
+    >>> decide_at(plain, Threshold(0.5, "given")).counts.dense()
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+
+    Raises
+    ------
+    UsageError
+        There are no scores.
+    """
+    table = summary.scores
+    if not isinstance(table, ScoreTable):
+        raise UsageError(
+            "a threshold needs scores, and there are none", fix="name the score column with --score"
+        )
+    if isinstance(table, BinnedTable) and isinstance(threshold.value, float):
+        table.check_edge(threshold.value)
+    tp, fp = table.path
+    flagged = len(table) - bisect_left(table.scores, threshold.value)  # a stored column is not read whole
+    cells = {
+        0: table.negatives - fp[flagged],
+        1: fp[flagged],
+        3: table.positives - tp[flagged],
+        4: tp[flagged],
+    }
+    held = [cell for cell, weight in cells.items() if weight]
+    counts = Counts(2, np.array(held, dtype=np.int64), np.array([float(cells[cell]) for cell in held]))
+    return replace(summary, counts=counts, threshold=threshold)

@@ -19,7 +19,7 @@ from functools import partial
 from glob import has_magic
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
-from typing import Self, TypeAlias, TypeVar, overload
+from typing import Any, Self, TypeAlias, TypeVar, overload
 
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.names import (
@@ -51,7 +51,6 @@ from evalreport.core.errors import (
     some_of,
 )
 from evalreport.core.text import printable
-from evalreport.features.large.read import PredictionStream
 from evalreport.page.payload import SITE, is_ours
 from evalreport.readers.formats import ARRAYS, PICKLES, RawTable, accepted_suffixes, unpacked_name
 from evalreport.readers.read import read_for
@@ -105,10 +104,11 @@ class RunFileReader:
     Parameters
     ----------
     opened : callable, optional
-        From a file or folder to its stream, None where memory is to hold it; without it memory holds all.
+        From a file or folder to what an engine opened, None where memory is to hold it; without it memory
+        holds all.
     """
 
-    def __init__(self, opened: Callable[[str], PredictionStream | None] | None = None) -> None:
+    def __init__(self, opened: Callable[[str], Any] | None = None) -> None:
         self.opened, self._kept = opened, ExitStack()
         self._folders: list[Path] = []
 
@@ -137,7 +137,7 @@ class RunFileReader:
             self._folders.append(local.parents[artifact.path.count("/")])
             with self._as_in_run():
                 rows = self.read_copy(local, request, artifact.path)
-            if isinstance(rows, PredictionStream):
+            if not isinstance(rows, RawTable):
                 self._kept.push(copies.pop_all())
         return rows
 
@@ -148,8 +148,8 @@ class RunFileReader:
         return stream or read_for(path, request.columns, format=request.format, name=name)
 
 
-Rows: TypeAlias = RawTable | PredictionStream
-"""What a file was read as."""
+Rows: TypeAlias = RawTable | Any
+"""What a file was read as; of any other class, what an engine opened."""
 
 
 @dataclass(frozen=True)
@@ -395,7 +395,7 @@ class RunStream:
     Of a folder of parts `artifact` is the first of them.
     """
 
-    stream: PredictionStream
+    stream: Any
     taken: str
     notes: tuple[str, ...] = ()
     artifact: str = ""
@@ -480,9 +480,9 @@ def _taken(
     rows: Rows, request: RunRequest, name: str, artifact: str, notes: tuple[str, ...] = ()
 ) -> RunTable | RunStream:
     what = f"artifact {printable(name)}"
-    if isinstance(rows, PredictionStream):
-        return RunStream(rows, what, notes, artifact)
-    return RunTable(rows, request.columns, what, notes, artifact=artifact)
+    if isinstance(rows, RawTable):
+        return RunTable(rows, request.columns, what, notes, artifact=artifact)
+    return RunStream(rows, what, notes, artifact)
 
 
 def _opened(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) -> _Opened:

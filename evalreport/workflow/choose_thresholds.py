@@ -19,25 +19,15 @@ from evalreport.data.scores import NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
-from evalreport.features.large.collect import (
-    CollectedFacts,
-    MadeOfFacts,
-    check_cost,
-    check_distinct,
-    chosen_by_row,
-    common_values,
-    label_aims,
-    not_at_hand,
-)
-from evalreport.features.large.engine import decided_at
 from evalreport.features.studies.search import Search, SearchProgress
 from evalreport.intervals.estimates import estimates
 from evalreport.metrics.catalogue import OF_SWEEP, find
 from evalreport.metrics.record import Metric
 from evalreport.readers.read import read_costs
 from evalreport.statistics.class_scores import RankedScores
+from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import summarise
+from evalreport.statistics.summary import decide_at, summarise
 from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned
 from evalreport.thresholds.class_weights import class_weights
 from evalreport.thresholds.coverage_cutoff import cutoff
@@ -47,7 +37,15 @@ from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import Collected
-from evalreport.workflow.evaluate import check_both_classes, check_holdable, deployed, no_scores, table_of
+from evalreport.workflow.engines import MEMORY, CollectedFacts, MadeOfFacts
+from evalreport.workflow.evaluate import (
+    check_both_classes,
+    check_holdable,
+    deployed,
+    label_goal,
+    no_scores,
+    table_of,
+)
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 
@@ -55,6 +53,8 @@ HOLDABLE = "recall>=0.9"
 ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")
 MOST_CELLS = 20_000_000
 """Decisions up to which an objective of several labels is followed over a common threshold."""
+EACH_LABEL = ("f1_macro", "f1_micro")
+ADVICE = f"pass {MEMORY}, or ask for f1_macro, f1_micro or a bound of each label, such as recall>=0.9"
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _streamed_binary(
         return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["binary"], sweep=sweep)
 
     def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
-        return estimates(metrics, decided_at(summary, threshold), None, request.sampling)
+        return estimates(metrics, decide_at(summary, threshold), None, request.sampling)
 
     return _binary(_Ranked(table, evaluation, at), request, None, asked)
 
@@ -400,3 +400,92 @@ def _is_accuracy(name: str) -> bool:
         return False
     bound = Bound.parse(name, where=f"objective {name!r}")
     return (bound.metric, bound.demands, bound.part, bound.change) == ("accuracy", "high", "", "")
+
+
+@dataclass(frozen=True)
+class LabelAims:
+    """Bounds of labels, and objectives of all labels, each by its name."""
+
+    bounds: Mapping[str, PartBound]
+    goals: Mapping[str, LabelObjective]
+
+
+def label_aims(objectives: Sequence[str], space: LabelSpace) -> LabelAims:
+    """Read what is asked for; without anything, what is usual.
+
+    Raises
+    ------
+    UsageError
+        An objective that is not known, or stands twice.
+
+    Examples
+    --------
+    >>> list(label_aims(["max-f1", "recall[a]>=0.9"], Multilabel("ab")).goals)
+    ['f1_macro']
+    """
+    check_cost(objectives, "several labels", "an objective of yours: --objective module:function")
+    objectives = objectives or EACH_LABEL
+    bounds = {bound.name: bound for name in objectives for bound in part_bounds(name, space)}
+    names = [label_goal(name) for name in objectives if not is_bound(name)]
+    check_distinct(names)
+    return LabelAims(bounds, {name: LabelObjective.parse(name) for name in names})
+
+
+def check_cost(objectives: Sequence[str], what: str, instead: str) -> None:
+    """Refuse a cost of misses where there are more than two classes.
+
+    Raises
+    ------
+    UsageError
+    """
+    if any(name.split(":")[0] == "cost" for name in objectives):
+        raise UsageError(
+            f"a cost of misses is for two classes; these are {what}", where="--cost", fix=f"use {instead}"
+        )
+
+
+def check_distinct(names: Sequence[str]) -> None:
+    """Refuse an objective that stands twice.
+
+    Raises
+    ------
+    UsageError
+    """
+    twice = next((name for name in names if list(names).count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"two objectives are named {twice}", where="--objective", fix="ask for one of them at a time"
+        )
+
+
+def chosen_by_row() -> UsageError:
+    """Return the error of what is chosen of several classes where no rows are held."""
+    return UsageError(
+        "cut-offs and weights of classes are chosen row by row: a stream cannot",
+        fix=f"pass the rows, with {MEMORY}",
+    )
+
+
+def not_at_hand(name: str) -> UsageError:
+    """Return the error of an objective that needs rows where facts are all there is."""
+    return UsageError(f"thresholds for {name} are judged on rows, which are not at hand", fix=ADVICE)
+
+
+def common_values(scores: RankedScores, goal: LabelObjective, at: Array) -> Array:
+    """Return the value of an objective of counts where all labels have one threshold, at each of some.
+
+    Examples
+    --------
+    >>> from evalreport.statistics.class_scores import ClassScores
+    >>> rows = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
+    >>> common_values(ClassScores(*rows, None), LabelObjective.parse("f1_micro"), np.array([0.3, 0.9]))
+    array([1., 0.])
+    """
+    counts = [Sweep.of(scores.table(label)).at(at) for label in range(scores.size)]
+    return np.asarray(goal.of_counts(side_by_side(counts)))
+
+
+def side_by_side(counts: Sequence[BinaryCounts]) -> BinaryCounts:
+    """Return the counts of each label as one, with the labels along the last axis."""
+    cells = zip(*((one.tp, one.fp, one.fn, one.tn) for one in counts), strict=True)
+    return BinaryCounts(*(np.stack(each, axis=-1) for each in cells))

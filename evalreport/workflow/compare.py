@@ -28,7 +28,6 @@ from evalreport.core.errors import (
 from evalreport.core.format import counted
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.large.facts_file import are_facts
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.page.payload import EVALUATION
 from evalreport.thresholds.objectives import Costs
@@ -38,7 +37,7 @@ from evalreport.tracking.log import MlflowSink
 from evalreport.tracking.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.deliver import Deliverable, Delivered, deliver, files_read, sink_in
 from evalreport.workflow.evaluate import deployed
-from evalreport.workflow.items import STDIN, Item, work_on_each
+from evalreport.workflow.items import STDIN, Item, are_facts, work_on_each
 from evalreport.workflow.request import Destination, Request
 
 T = TypeVar("T")

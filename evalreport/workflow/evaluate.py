@@ -20,7 +20,7 @@ from evalreport.core.result import Undefined
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Origin, Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, on_scale
-from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.catalogue import find
 from evalreport.intervals.settings import Sampling
@@ -34,6 +34,7 @@ from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.workflow.collect import Collected
+from evalreport.workflow.engines import CollectedFacts
 from evalreport.workflow.request import Request
 
 
@@ -429,3 +430,21 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
         ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})
     logger.debug("evaluated %s rows, %d metrics", f"{ev.rows:,}", len(ev.metrics))
     return ev.changed(findings=find(ev) if request.sampling.intervals else partial(find, ev))
+
+
+def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
+    """Evaluate what was counted of a stream."""
+    seen = collected.seen
+    stage(f"evaluating {seen.summary.rows:,} rows")
+    ev = evaluate_facts(
+        seen,
+        request.sampling,
+        only=request.metrics,
+        more=(*deployed(seen.summary.space, request.prevalence), *request.points),
+        sweep=collected.sweep,
+        tuned=None if request.threshold is None else next(iter(collected.tuned.values()), None),
+    )
+    ev = replace(ev, provenance=collected.provenance)
+    if request.no_examples or collected.sensitive:
+        ev = replace(ev, mistakes=(), facts={**ev.facts, "withheld": 1.0})
+    return replace(ev, findings=find(ev))

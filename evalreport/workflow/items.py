@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from glob import glob
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from evalreport.core.errors import (
     ArtifactNotFoundError,
@@ -17,37 +18,33 @@ from evalreport.core.errors import (
     ServerError,
     UsageError,
 )
+from evalreport.core.extensions import added
+from evalreport.core.progress import stage
 from evalreport.core.text import slug
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.large.collect import (
-    CollectedFacts,
-    MadeOfFacts,
-    collect_run_rows,
-    collect_stream,
-    evaluated_facts,
-    streams,
-)
-from evalreport.features.large.facts_file import are_facts, collect_shards, facts_like
-from evalreport.features.spark.evaluate_table import collect_spark
-from evalreport.features.spark.tables import SparkSource, logged_table, tagged_table
 from evalreport.page.payload import TABLE_TAG
-from evalreport.readers.data_sets import DataSet
+from evalreport.readers.content import in_file
+from evalreport.readers.data_sets import STREAMED, is_several
 from evalreport.readers.formats import accepted_suffixes
 from evalreport.readers.limits import PACKED
 from evalreport.tracking.client import Store, connect
+from evalreport.tracking.find_predictions import RunFileReader, RunTable, read_run
 from evalreport.tracking.runs import PARENT_TAG, RunInfo, Selection, select_runs
 from evalreport.workflow.collect import (
     Collected,
+    asked_of,
     collect_file,
     collect_fold_files,
     collect_fold_runs,
     collect_run,
+    collect_run_table,
     is_hidden,
     run_origin,
     with_unit,
 )
-from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.engines import ENDING, CollectedFacts, Counting, MadeOfFacts, is_streamed, open_with
+from evalreport.workflow.evaluate import evaluated, evaluated_facts
 from evalreport.workflow.request import Request
 
 T = TypeVar("T")
@@ -59,8 +56,8 @@ class Item:
     """A file, or a run of a store.
 
     `folds` are the files of a cross-validation, of which `path` is the first; with `children` the folds are
-    the child runs of the run. `files` are those of one data set, of which `path` is the first. `table` is a
-    table of Spark: by itself, or that of the run.
+    the child runs of the run. `files` are those of one data set, of which `path` is the first. `table` is the
+    name of a table of Spark, by itself or of the run, or a Spark DataFrame.
     """
 
     path: str | None = None
@@ -70,7 +67,7 @@ class Item:
     folds: tuple[str, ...] = ()
     children: bool = False
     files: tuple[str, ...] = ()
-    table: str | None = None
+    table: Any = None
 
     @property
     def shown(self) -> str:
@@ -78,7 +75,7 @@ class Item:
         if self.run is not None:
             return self.run.shown
         if self.table is not None:
-            return self.table
+            return str(self.table)
         return "stdin" if self.path == STDIN else str(self.path)
 
     @property
@@ -155,69 +152,40 @@ class Item:
                 where=f"{self.shown}, --artifact",
                 fix="name a run with --run-id ID, or leave --artifact out",
             )
-        if are_facts(self.files):
-            return MadeOfFacts.of(collect_shards(self.files, request), work)
-        source = self._source(request)
-        if source is not None:
-            return self._counted(source, request, work)
-        data = self._streamed(request)
-        if data is not None:
-            return MadeOfFacts.of(collect_stream(data, request, sought), work)
-        try:
-            if self.run is None or self.children or request.engine not in ("auto", "stream"):
+        request = request if self.run is None else with_unit(request, self.run)
+        counting = self._counting(request)
+        if counting is None:
+            if self.run is None or self.children:
                 return self.collect(request)
-            read = collect_run_rows(self.opened, self.run, request, sought)
-        except ArtifactNotFoundError:
-            source = None if self.run is None else logged_table(self.run, remote=self.opened.remote)
-            if source is None or request.engine != "auto":
-                raise
-            return self._counted(source, request, work)
-        return MadeOfFacts.of(read, work) if isinstance(read, CollectedFacts) else read
+            try:
+                return self._of_run(self.run, request, work, sought)
+            except ArtifactNotFoundError:
+                sources = added("run_sources") if request.engine == "auto" else ()
+                counting = next(filter(None, (source(self, request) for source in sources)), None)
+                if counting is None:
+                    raise
+        if self.run is None:
+            return counting.made(work, sought=sought)
+        origin = run_origin(self.opened, self.run)
+        return counting.made(work, origin, sought=sought, sensitive=is_hidden(self.run))
 
     @property
-    def tagged(self) -> SparkSource | None:
-        """The table of Spark that the run names by its tag."""
-        return None if self.run is None else tagged_table(self.run, remote=self.opened.remote)
+    def is_tagged(self) -> bool:
+        """Whether the run names a table of Spark by its tag."""
+        return self.run is not None and bool(self.run.tags.get(TABLE_TAG, "").strip())
 
-    def _source(self, request: Request) -> SparkSource | None:
-        """The table of Spark that holds the predictions of the item; None where other engines read it."""
-        match request.engine:
-            case "spark" if self.path not in (None, STDIN) and len(self.files) < 2:
-                return SparkSource(str(self.path))
-            case "spark" | "auto" if self.table is not None:
-                return SparkSource(self.table)
-            case "auto":
-                return None if self.children or request.artifact else self.tagged
-            case "spark":
-                logged = None if self.run is None else logged_table(self.run, remote=self.opened.remote)
-                found = self.tagged or logged
-                if found is None:
-                    raise UsageError(
-                        f"{self.shown} names no table of Spark",
-                        where="--engine spark",
-                        fix=f"pass --table NAME, or set the tag {TABLE_TAG} of the run",
-                    )
-                return found
-            case _ if self.table is not None:
-                raise UsageError(
-                    f"a table is read by Spark, not by the engine {request.engine}",
-                    where=f"--table {self.table}",
-                    fix="leave --engine out, or pass spark",
-                )
-        return None
-
-    def _counted(
-        self, source: SparkSource, request: Request, work: Callable[[CollectedFacts], T]
-    ) -> MadeOfFacts[T]:
-        if self.run is None:
-            return collect_spark(source, request, work)
-        request, origin = with_unit(request, self.run), run_origin(self.opened, self.run)
-        return collect_spark(source, request, work, origin, sensitive=is_hidden(self.run))
-
-    def _streamed(self, request: Request) -> DataSet | None:
-        """The files of the item where they are streamed."""
+    def _counting(self, request: Request) -> Counting | None:
+        """What an engine opened; None where memory holds it, or the files of a run are looked at first."""
+        if are_facts(self.files):
+            return open_with(ENDING, self, request)
+        tagged = request.engine == "auto" and self.is_tagged and not (self.children or request.artifact)
+        if self.table is not None or tagged or request.engine == "spark":
+            counting = open_with("spark", self, request)
+            if counting is not None:
+                return counting
         if self.path not in (None, STDIN) and not self.folds:
-            return streams(self.files or (str(self.path),), request)
+            streamed = is_streamed(self.files or (str(self.path),), request)
+            return open_with("stream", self, request) if streamed else None
         if request.engine == "stream" and (self.run is None or self.children):
             raise UsageError(
                 f"{self.shown} is read as a whole",
@@ -225,6 +193,35 @@ class Item:
                 fix="leave it out; of a cross-validation, each child run by itself is streamed",
             )
         return None
+
+    def _of_run(
+        self,
+        run: RunInfo,
+        request: Request,
+        work: Callable[[CollectedFacts], T],
+        sought: Sequence[str] | None,
+    ) -> Collected | MadeOfFacts[T]:
+        """Read the files of a run, or count them where they are a stream; copies of them are removed."""
+        stage("reading the predictions")
+
+        def opened(path: str) -> Counting | None:
+            return open_with("stream", Item(path=path), request) if is_streamed((path,), request) else None
+
+        with RunFileReader(opened).keeping() as reader:
+            found = read_run(self.opened, run, asked_of(request), reader)
+            if isinstance(found, RunTable):
+                if request.engine == "stream":
+                    raise UsageError(
+                        f"{found.taken} is read as a whole",
+                        where=f"{run.shown}, --engine stream",
+                        fix=f"log the predictions as one of {', '.join(STREAMED)}, or leave the engine out",
+                    )
+                return collect_run_table(found, self.opened, run, request)
+            origin = run_origin(self.opened, run)
+            origin = replace(origin, notes=(*origin.notes, *found.notes))
+            with in_file(run.shown):
+                counted = found.stream.made(_itself, origin, sought=sought, sensitive=is_hidden(run))
+        return MadeOfFacts(work(counted.made), (("source", found.taken), *counted.taken), found.artifact)
 
     @property
     def opened(self) -> Store:
@@ -238,6 +235,32 @@ class Item:
         if self.store is None:
             raise UsageError(f"{self.shown} is not a run", fix="name a file")
         return self.store
+
+
+def _itself(counted: CollectedFacts) -> CollectedFacts:
+    return counted
+
+
+def are_facts(paths: Sequence[str]) -> bool:
+    """Return whether all files hold facts, by their names.
+
+    Examples
+    --------
+    >>> are_facts(["a.facts", "b.facts"]), are_facts(["a.csv"])
+    (True, False)
+    """
+    return bool(paths) and all(path.endswith(ENDING) for path in paths)
+
+
+def facts_like(path: str) -> list[str]:
+    """Return the files of facts that a pattern names, which a shell could not list; else the path.
+
+    Examples
+    --------
+    >>> facts_like("part-0.facts"), facts_like("nowhere/*.facts"), facts_like("parts/*.parquet")
+    (['part-0.facts'], ['nowhere/*.facts'], ['parts/*.parquet'])
+    """
+    return (sorted(glob(path)) if are_facts([path]) and is_several(path) else []) or [path]  # noqa: PTH207
 
 
 def open_runs(tracking_uri: str | None, selection: Selection) -> tuple[Store, tuple[RunInfo, ...]]:

@@ -32,10 +32,10 @@ DECODE = (
 )
 """Row group by row group: a buffer would hold the file."""
 FACTS = (
-    "from evalreport.readers.data_sets import data_set;"
     "from evalreport.workflow.request import Request;"
-    "from evalreport.features.large.collect import collect_stream;"
-    "work = lambda: collect_stream(data_set([path]), Request())"
+    "from evalreport.features.large.collect import open_files;"
+    "from evalreport.workflow.items import Item;"
+    "work = lambda: open_files(Item(path=path), Request()).made(lambda counted: counted)"
 )
 STREAM = "import evalreport as er; work = lambda: er.to_html(er.evaluate_files(path{more}))"
 SMALL = ", memory=100_000_000"

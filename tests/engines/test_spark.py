@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 import evalreport as er
 from evalreport.api.arrays import asked as request_of
 from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
-from evalreport.features.large.collect import CollectedFacts, evaluated_facts
-from evalreport.features.spark.evaluate_table import collect_frame
+from evalreport.features.spark.evaluate_table import SparkCounting
 from evalreport.features.spark.partitions import Buckets, PackedWords, merged
 from evalreport.features.spark.session import spark_errors
 from evalreport.statistics.score_table import ScoreTable
+from evalreport.workflow.engines import CollectedFacts
+from evalreport.workflow.evaluate import evaluated_facts
 
 FEW: dict[str, Any] = {"resamples": 100}
 N = 600
@@ -203,7 +204,7 @@ def test_a_task_that_dies_once_changes_nothing(spark: Any, tmp_path: Path) -> No
     once = er.evaluate_spark(frame, **known)
     with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
         other = frame.mapInArrow(dying, frame.schema)
-    found = collect_frame(other, "rows", request, working).made
+    found = SparkCounting(other, request).made(working).made
     assert {path.name for path in tmp_path.iterdir()} == {"reading", "working"}
     assert plain(found)["metrics"] == plain(once)["metrics"]
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import evalreport as er
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.progress import listening
-from evalreport.features.large.collect import collect_stream, streams
+from evalreport.features.large.collect import open_files
 from evalreport.features.large.evaluation import Watch
 from evalreport.features.large.score_words import Budget, ScoreWords
 from evalreport.features.large.spill import FILES, Spill, StoredColumns
@@ -33,6 +33,7 @@ from evalreport.statistics.stored_columns import is_stored
 from evalreport.thresholds.bounds_on_new_rows import limited
 from evalreport.thresholds.objectives import Constraint
 from evalreport.thresholds.sweep import Sweep
+from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 from tests.cli.running import run
 
@@ -415,10 +416,9 @@ def test_a_disk_that_fills_up_is_an_error_of_three_lines(
 def test_rows_are_told_while_they_are_counted(tmp_path: Path) -> None:
     parquet(table(), tmp_path / "a.parquet")
     request, told = Request(engine="stream"), list[tuple[str, int, int]]()
-    data = streams([str(tmp_path / "a.parquet")], request)
-    assert data is not None
+    stream = open_files(Item(path=str(tmp_path / "a.parquet")), request)
     with listening(lambda *said: told.append(said)):
-        collect_stream(data, request)
+        stream.made(lambda counted: counted)
     rows = [done for what, done, of in told if (what, of) == ("rows counted", N)]
     assert rows == sorted(rows)
     assert rows[-1] == N
@@ -430,8 +430,8 @@ def test_the_engine_is_chosen_by_size_and_said(
     path = tmp_path / "a.csv"
     csv(table(), path)
     assert "engine" not in run(capsys, "report", str(path), "--out", str(tmp_path / "one")).err
-    monkeypatch.setattr("evalreport.features.large.collect.SMALL", 0)
-    monkeypatch.setattr("evalreport.features.large.collect._free", lambda: 1 << 10)
+    monkeypatch.setattr("evalreport.workflow.engines.SMALL", 0)
+    monkeypatch.setattr("evalreport.workflow.engines._free", lambda: 1 << 10)
     done = run(capsys, "report", str(path), "--out", str(tmp_path / "two"))
     assert "engine stream of 1 file, by itself" in done.err
     assert (tmp_path / "two" / "evaluation.json").is_file()

@@ -19,11 +19,11 @@ import evalreport as er
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.progress import listening
 from evalreport.features.large.class_ranges import ClassCells, placed_range
-from evalreport.features.large.collect import streams
 from evalreport.features.large.second_pass import OwnScores
 from evalreport.features.large.spill import StoredColumns
 from evalreport.readers.data_sets import DataSet
 from evalreport.statistics.class_scores import ClassScores, LabelScores
+from evalreport.workflow.engines import is_streamed
 from evalreport.workflow.request import Request
 from tests.cli.running import run
 from tests.engines.test_stream import FEW, FORMATS, parts, plain
@@ -259,16 +259,16 @@ def test_a_file_is_streamed_for_its_columns_as_for_its_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, path = classes(), tmp_path / "a.parquet"
-    monkeypatch.setattr("evalreport.features.large.collect.SMALL", 0)
+    monkeypatch.setattr("evalreport.workflow.engines.SMALL", 0)
     monkeypatch.setattr(
-        "evalreport.features.large.collect._free", lambda: 4 * 200 * N
+        "evalreport.workflow.engines._free", lambda: 4 * 200 * N
     )  # 200 bytes a row may be taken
     pq.write_table(rows, path)
-    assert streams([str(path)], Request(engine="auto")) is None
+    assert not is_streamed([str(path)], Request(engine="auto"))
     for place in range(20):
         rows = rows.append_column(f"proba_{place}", pa.array(np.zeros(N)))
     pq.write_table(rows, path)
-    assert streams([str(path)], Request(engine="auto")) is not None
+    assert is_streamed([str(path)], Request(engine="auto"))
 
 
 def test_what_several_classes_cannot_have(tmp_path: Path) -> None:

@@ -8,42 +8,34 @@ Predictions that are counted as a stream: which engine reads what, and the evalu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.names import wanted
-from evalreport.core.bounds import is_bound
-from evalreport.core.errors import EvalreportError, UsageError
+from evalreport.core.errors import UsageError
 from evalreport.core.progress import stage
 from evalreport.core.result import Provenance
-from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, renamed
+from evalreport.data.labels import Binary, Multiclass, Multilabel, renamed
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, on_scale
-from evalreport.evaluation.evaluate import Observed, evaluate_facts
-from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.evaluate import Observed
 from evalreport.features.large.evaluation import Watch
-from evalreport.features.large.read import MEMORY, PredictionStream, open_stream
+from evalreport.features.large.read import PredictionStream, open_stream
 from evalreport.features.large.score_words import Budget, ScoreBins, ScoreWords
 from evalreport.features.large.second_pass import LabelTables
 from evalreport.features.large.spill import temporary_folder
-from evalreport.findings.catalogue import find
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.binned_bounds import roc_auc_bounds
-from evalreport.readers.content import in_file
-from evalreport.readers.data_sets import STREAMED, DataSet, data_set, is_several
+from evalreport.readers.data_sets import DataSet, data_set
 from evalreport.readers.limits import check_room
 from evalreport.statistics.binned_tables import BinnedTable
-from evalreport.statistics.class_scores import RankedScores
-from evalreport.statistics.confusion import Array, BinaryCounts
+from evalreport.statistics.confusion import Array
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import OutOfSample, Tuned
 from evalreport.thresholds.cross_fitting import FOLDS, estimated
-from evalreport.thresholds.one_against_rest import PartBound, part_bounds
 from evalreport.thresholds.per_label import (
     EACH,
     Corners,
@@ -60,50 +52,21 @@ from evalreport.thresholds.per_label import (
     too_few,
 )
 from evalreport.thresholds.sweep import Sweep
-from evalreport.tracking.client import Store
-from evalreport.tracking.find_predictions import RunFileReader, RunTable, read_run
-from evalreport.tracking.runs import RunInfo
-from evalreport.workflow.collect import (
-    Collected,
-    asked_of,
-    collect_run_table,
-    is_hidden,
-    ordered,
-    run_origin,
-    with_unit,
-)
+from evalreport.workflow.choose_thresholds import ADVICE, chosen_by_row, label_aims, side_by_side
+from evalreport.workflow.collect import ordered
+from evalreport.workflow.engines import MEMORY, CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import (
     check_threshold_holdable,
     chosen_label_by_label,
     chosen_on,
-    deployed,
     label_bounds,
-    label_goal,
     no_scores,
     no_scores_to_decide,
     no_threshold,
     number_of,
 )
+from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
-
-
-def common_values(scores: RankedScores, goal: LabelObjective, at: Array) -> Array:
-    """Return the value of an objective of counts where all labels have one threshold, at each of some.
-
-    Examples
-    --------
-    >>> from evalreport.statistics.class_scores import ClassScores
-    >>> rows = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
-    >>> common_values(ClassScores(*rows, None), LabelObjective.parse("f1_micro"), np.array([0.3, 0.9]))
-    array([1., 0.])
-    """
-    counts = [Sweep.of(scores.table(label)).at(at) for label in range(scores.size)]
-    return np.asarray(goal.of_counts(_side_by_side(counts)))
-
-
-def _side_by_side(counts: Sequence[BinaryCounts]) -> BinaryCounts:
-    cells = zip(*((one.tp, one.fp, one.fn, one.tn) for one in counts), strict=True)
-    return BinaryCounts(*(np.stack(each, axis=-1) for each in cells))
 
 
 class StreamedLabels:
@@ -245,73 +208,13 @@ class StreamedLabels:
 
     def _value(self, goal: LabelObjective, point: Array) -> float:
         counts = [Sweep.of(self._tables.table(label)).at(at) for label, at in enumerate(point.tolist())]
-        return float(goal.of_counts(_side_by_side(counts)))
+        return float(goal.of_counts(side_by_side(counts)))
 
     def _measured(self, goal: LabelObjective, sums: Array) -> OutOfSample:
         value, *drawn = goal.of_counts(counts_of_sums(sums))
         rows = float(len(self._tables))
         return OutOfSample(
             estimated(goal.name, float(value), np.array(drawn), rows, self._sampling), None, "cross-fitted"
-        )
-
-
-EACH_LABEL = ("f1_macro", "f1_micro")
-ADVICE = f"pass {MEMORY}, or ask for f1_macro, f1_micro or a bound of each label, such as recall>=0.9"
-
-
-@dataclass(frozen=True)
-class LabelAims:
-    """Bounds of labels, and objectives of all labels, each by its name."""
-
-    bounds: Mapping[str, PartBound]
-    goals: Mapping[str, LabelObjective]
-
-
-def label_aims(objectives: Sequence[str], space: LabelSpace) -> LabelAims:
-    """Read what is asked for; without anything, what is usual.
-
-    Raises
-    ------
-    UsageError
-        An objective that is not known, or stands twice.
-
-    Examples
-    --------
-    >>> list(label_aims(["max-f1", "recall[a]>=0.9"], Multilabel("ab")).goals)
-    ['f1_macro']
-    """
-    check_cost(objectives, "several labels", "an objective of yours: --objective module:function")
-    objectives = objectives or EACH_LABEL
-    bounds = {bound.name: bound for name in objectives for bound in part_bounds(name, space)}
-    names = [label_goal(name) for name in objectives if not is_bound(name)]
-    check_distinct(names)
-    return LabelAims(bounds, {name: LabelObjective.parse(name) for name in names})
-
-
-def check_cost(objectives: Sequence[str], what: str, instead: str) -> None:
-    """Refuse a cost of misses where there are more than two classes.
-
-    Raises
-    ------
-    UsageError
-    """
-    if any(name.split(":")[0] == "cost" for name in objectives):
-        raise UsageError(
-            f"a cost of misses is for two classes; these are {what}", where="--cost", fix=f"use {instead}"
-        )
-
-
-def check_distinct(names: Sequence[str]) -> None:
-    """Refuse an objective that stands twice.
-
-    Raises
-    ------
-    UsageError
-    """
-    twice = next((name for name in names if list(names).count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(
-            f"two objectives are named {twice}", where="--objective", fix="ask for one of them at a time"
         )
 
 
@@ -344,19 +247,6 @@ def goals_of_stream(
             fix=ADVICE,
         )
     return tuple(aims.goals.values())
-
-
-def chosen_by_row() -> UsageError:
-    """Return the error of what is chosen of several classes where no rows are held."""
-    return UsageError(
-        "cut-offs and weights of classes are chosen row by row: a stream cannot",
-        fix=f"pass the rows, with {MEMORY}",
-    )
-
-
-def not_at_hand(name: str) -> UsageError:
-    """Return the error of an objective that needs rows where facts are all there is."""
-    return UsageError(f"thresholds for {name} are judged on rows, which are not at hand", fix=ADVICE)
 
 
 def _asked(request: Request) -> tuple[str] | None:
@@ -412,148 +302,6 @@ def _pass(
         stage(what, done, watch.rows)
 
 
-T = TypeVar("T")
-ROW = 105
-"""Bytes of memory that the engine in memory takes for a row (measured: 1e7 rows of truth and score)."""
-CELL = 24
-"""Bytes that it takes for a row and column, where the columns are many (measured: 1e6 rows of 20 classes)."""
-PACKED = 4
-"""Times that a text or a file without a count of rows grows in memory (chosen by hand)."""
-SMALL = 256 << 20
-"""Bytes in memory up to which nobody asks how much is free."""
-SHARE = 4
-"""`auto` streams what would take over one part in so many of the memory that is free."""
-
-
-@dataclass(frozen=True, eq=False)
-class CollectedFacts:
-    """What was counted of a stream, what was taken for what, and its origin."""
-
-    seen: Observed
-    taken: tuple[tuple[str, str], ...]
-    provenance: Provenance
-    sweep: Sweep | None = None
-    tuned: Mapping[str, Tuned] = field(default_factory=dict)
-    """Thresholds of several labels, by the objective that they were chosen for."""
-    artifact: str = ""
-    sensitive: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class MadeOfFacts(Generic[T]):
-    """What was made of what was counted, what was taken for what, and the file of the run that held it."""
-
-    made: T
-    taken: tuple[tuple[str, str], ...]
-    artifact: str = ""
-
-    @classmethod
-    def of(cls, counted: CollectedFacts, work: Callable[[CollectedFacts], T]) -> MadeOfFacts[T]:
-        """Do the work."""
-        return cls(work(counted), counted.taken, counted.artifact)
-
-
-def streams(paths: Sequence[str], request: Request) -> DataSet | None:
-    """Return the files as a data set where they are to be streamed; None where memory is to hold them.
-
-    Raises
-    ------
-    UsageError
-        Several files for the engine in memory.
-    EvalreportError
-        Files that cannot be opened.
-    """
-    if request.engine == "memory":
-        if len(paths) > 1:
-            raise UsageError(
-                "the engine in memory reads one file, folder or pattern",
-                where=f"{paths[0]} and {len(paths) - 1} more",
-                fix="put them into one folder, or leave the engine out: several are a stream",
-            )
-        return None
-    several = len(paths) > 1 or is_several(paths[0])
-    chosen = several or request.approximate or _is_large(paths[0], request)
-    if request.engine == "auto" and not chosen:
-        return None
-    return data_set(paths, request.format)
-
-
-def _is_large(path: str, request: Request) -> bool:
-    """Whether a file would take too much of the memory that is free."""
-    try:
-        if Path(path).stat().st_size * PACKED < SMALL:
-            return False
-        data = data_set([path], request.format)
-    except (EvalreportError, OSError):
-        return False  # the reader of whole files says what is wrong
-    if data.format not in STREAMED:
-        return False
-    columns = len(wanted(request.columns)(data.names))
-    need = data.size * PACKED if data.rows is None else data.rows * max(ROW, CELL * columns)
-    return need > _free() // SHARE
-
-
-def _free() -> int:
-    """Bytes of memory that are free, as the system says it; without its word, four gigabytes."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
-        return 4 << 30
-
-
-def collect_stream(data: DataSet, request: Request, sought: Sequence[str] | None = None) -> CollectedFacts:
-    """Count the predictions of some files without holding them.
-
-    Parameters
-    ----------
-    data : DataSet
-    request : Request
-    sought : sequence of str, optional
-        Objectives for which thresholds are sought, empty for those of the task.
-
-    Raises
-    ------
-    EvalreportError
-        Whatever keeps them from being counted; nothing is left behind.
-    """
-    return _counted(stream_of(data, request), request, Provenance(), sought)
-
-
-def collect_run_rows(
-    store: Store, run: RunInfo, request: Request, sought: Sequence[str] | None = None
-) -> Collected | CollectedFacts:
-    """Read predictions from a run, or count them where they are a stream; copies of files are removed.
-
-    Raises
-    ------
-    EvalreportError
-        Whatever keeps the run from being evaluated; it names the run.
-    """
-    stage("reading the predictions")
-
-    def opened(path: str) -> PredictionStream | None:
-        data = streams((path,), request)
-        return None if data is None else stream_of(data, request)
-
-    with RunFileReader(opened).keeping() as reader:
-        found = read_run(store, run, asked_of(request), reader)
-        if isinstance(found, RunTable):
-            if request.engine == "stream":
-                raise UsageError(
-                    f"{found.taken} is read as a whole",
-                    where=f"{run.shown}, --engine stream",
-                    fix=f"log the predictions as one of {', '.join(STREAMED)}, or leave the engine out",
-                )
-            return collect_run_table(found, store, run, request)
-        origin = run_origin(store, run)
-        origin = replace(origin, notes=(*origin.notes, *found.notes))
-        with in_file(run.shown):
-            counted = _counted(found.stream, with_unit(request, run), origin, sought)
-    taken = (("source", found.taken), *counted.taken)
-    return replace(counted, taken=taken, artifact=found.artifact, sensitive=is_hidden(run))
-
-
 def check_bins(stream: PredictionStream, request: Request) -> None:
     """Refuse bins for what is not scores of two labels.
 
@@ -566,25 +314,6 @@ def check_bins(stream: PredictionStream, request: Request) -> None:
         raise UsageError(
             f"--approximate counts scores of two labels in bins, and {what}", fix="leave --approximate out"
         )
-
-
-def _counted(
-    stream: PredictionStream, request: Request, origin: Provenance, sought: Sequence[str] | None
-) -> CollectedFacts:
-    """Count what is left of a stream, and say where it comes from."""
-    space = renamed(ordered(stream.space, request), dict(request.label_names))
-    check_bins(stream, request)
-    goals = goals_of_stream(stream, request, sought)
-    budget = budget_of(request)
-    if not request.approximate:
-        _check_room(stream, budget, chosen=bool(goals))
-    holders = ScoreBins(budget) if request.approximate else budget
-    with Watch(space, holders, answered=stream.pred is not None, at=point_of(request)) as watch:
-        _count(stream, watch)
-        tuned = passed_again(stream, watch, goals, request)
-        seen, sweep = observed(watch, stream, request)
-    taken = (*stream.found.taken, ("engine", _engine_words(stream.data, request)))
-    return CollectedFacts(seen, taken, _origin(origin, stream, request, taken), sweep, tuned)
 
 
 def stream_of(data: DataSet, request: Request) -> PredictionStream:
@@ -604,11 +333,6 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
             fix=f"pass {MEMORY}, or leave the scores out (--no-scores)",
         )
     return stream
-
-
-def budget_of(request: Request) -> Budget:
-    """Return what scores may take, and where they go beyond it."""
-    return Budget(request.memory, temporary_folder())
 
 
 def point_of(request: Request) -> Threshold | None:
@@ -703,48 +427,73 @@ def cells_of(stream: PredictionStream, rows: int) -> int:
     return rows * tables * (1 if stream.pred is None else 2)
 
 
-def _count(stream: PredictionStream, watch: Watch) -> None:
-    for batch, ids in stream.batches():
-        watch.add(batch, ids)
-        stage("rows counted", watch.rows, stream.data.rows or 0)
+T = TypeVar("T")
 
 
-def _engine_words(data: DataSet, request: Request) -> str:
-    count = f"{len(data.files)} files" if len(data.files) > 1 else "1 file"
-    why = "" if request.engine == "stream" else ", by itself"
-    return f"stream of {count}{why}"
+@dataclass(frozen=True, eq=False)
+class StreamCounting:
+    """A stream whose columns are known; a `Counting`."""
+
+    stream: PredictionStream
+    request: Request
+
+    def made(
+        self,
+        work: Callable[[CollectedFacts], T],
+        origin: Provenance | None = None,
+        *,
+        sought: Sequence[str] | None = None,
+        sensitive: bool = False,
+    ) -> MadeOfFacts[T]:
+        """Count the rows, and do work on the counts.
+
+        Raises
+        ------
+        EvalreportError
+            Whatever keeps them from being counted; nothing is left behind.
+        """
+        stream, request = self.stream, self.request
+        space = renamed(ordered(stream.space, request), dict(request.label_names))
+        check_bins(stream, request)
+        goals = goals_of_stream(stream, request, sought)
+        budget = Budget(request.memory, temporary_folder())
+        if not request.approximate:
+            _check_room(stream, budget, chosen=bool(goals))
+        holders = ScoreBins(budget) if request.approximate else budget
+        with Watch(space, holders, answered=stream.pred is not None, at=point_of(request)) as watch:
+            for batch, ids in stream.batches():
+                watch.add(batch, ids)
+                stage("rows counted", watch.rows, stream.data.rows or 0)
+            tuned = passed_again(stream, watch, goals, request)
+            seen, sweep = observed(watch, stream, request)
+        provenance = self._provenance(origin or Provenance())
+        facts = CollectedFacts(seen, provenance.columns, provenance, sweep, tuned, sensitive=sensitive)
+        return MadeOfFacts.of(facts, work)
+
+    def _provenance(self, origin: Provenance) -> Provenance:
+        files, first = self.stream.data.files, self.stream.data.files[0]
+        several = f"{len(files)} files"
+        engine = f"stream of {several if len(files) > 1 else '1 file'}"
+        engine += "" if self.request.engine == "stream" else ", by itself"
+        name = first.name.split(".", 1)[0] if len(files) == 1 else first.parent.name
+        return replace(
+            origin,
+            run_name=origin.run_name or name,
+            source=first.name if len(files) == 1 else f"{first.parent.name or first.name} ({several})",
+            sha256=self.stream.data.sha256,
+            columns=(*self.stream.found.taken, ("engine", engine)),
+            **self.request.origin(),
+            notes=(*origin.notes, *self.stream.found.unused_note),
+        )
 
 
-def _origin(
-    origin: Provenance, stream: PredictionStream, request: Request, taken: tuple[tuple[str, str], ...]
-) -> Provenance:
-    data, first = stream.data, stream.data.files[0]
-    several = f"{first.parent.name or first.name} ({len(data.files)} files)"
-    name = first.name.split(".", 1)[0] if len(data.files) == 1 else first.parent.name
-    return replace(
-        origin,
-        run_name=origin.run_name or name,
-        source=first.name if len(data.files) == 1 else several,
-        sha256=data.sha256,
-        columns=taken,
-        **request.origin(),
-        notes=(*origin.notes, *stream.found.unused_note),
-    )
+def open_files(item: Item, request: Request) -> StreamCounting:
+    """Open the files of an item as a stream; an `Engine`.
 
-
-def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
-    """Evaluate what was counted of a stream."""
-    seen = collected.seen
-    stage(f"evaluating {seen.summary.rows:,} rows")
-    ev = evaluate_facts(
-        seen,
-        request.sampling,
-        only=request.metrics,
-        more=(*deployed(seen.summary.space, request.prevalence), *request.points),
-        sweep=collected.sweep,
-        tuned=None if request.threshold is None else next(iter(collected.tuned.values()), None),
-    )
-    ev = replace(ev, provenance=collected.provenance)
-    if request.no_examples or collected.sensitive:
-        ev = replace(ev, mistakes=(), facts={**ev.facts, "withheld": 1.0})
-    return replace(ev, findings=find(ev))
+    Raises
+    ------
+    EvalreportError
+        Files that cannot be opened, or what a stream cannot do.
+    """
+    data = data_set(item.files or (str(item.path),), request.format)
+    return StreamCounting(stream_of(data, request), request)

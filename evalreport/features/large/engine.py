@@ -8,7 +8,6 @@ What both share, counts and means over rows, adds up; areas of classes are count
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -25,13 +24,11 @@ from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
 from evalreport.features.large.class_ranges import ClassCells, RangePlaces
 from evalreport.features.large.score_words import Budget
 from evalreport.features.large.second_pass import KeptRows, LabelTables, OwnScores, ScorePlaces
-from evalreport.features.spark.partitions import Buckets
-from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.class_scores import right_between
 from evalreport.statistics.confusion import BinaryCounts, Counts, sums
 from evalreport.statistics.row_sums import LabelMoments, Tally
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, counted, merge, tallied_alike
+from evalreport.statistics.summary import Summary, counted, decide_at, merge, tallied_alike
 
 EXTREMES = 20
 """Rows of each class that are kept from either end of the scores: the worst mistakes are among them,
@@ -73,6 +70,10 @@ class Holders(Protocol):
     @property
     def budget(self) -> Budget:
         """What tables that are made of others may take."""
+
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """Scores between ranges that other processes merge; None where all rows are counted here."""
 
     def keys(self) -> KeyHolder:
         """Return a new one of keys."""
@@ -140,7 +141,7 @@ class BinaryStream:
         plain = replace(self.counted, scores=self._truth.table())
         if self._kind == "decision" or self.answered:
             return plain
-        return decided_at(plain, Threshold(0.5, "default"))
+        return decide_at(plain, Threshold(0.5, "default"))
 
     @property
     def counted(self) -> Summary:
@@ -186,43 +187,6 @@ def check_plain(batch: Predictions) -> None:
     """
     if batch.weighted or batch.groups is not None or batch.folds is not None:
         raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --engine memory")
-
-
-def decided_at(summary: Summary, threshold: Threshold) -> Summary:
-    """Return the facts of the same rows decided at a threshold, which their score table tells.
-
-    Examples
-    --------
-    >>> from evalreport.data.labels import Binary
-    >>> table = ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True]))
-    >>> plain = Summary(Binary(0, 1), 2, 2.0, Tally.of({}, np.ones(2)), scores=table)
-    >>> decided_at(plain, Threshold(0.5, "given")).counts.dense()
-    array([[1., 0., 0.],
-           [0., 1., 0.]])
-
-    Raises
-    ------
-    UsageError
-        There are no scores.
-    """
-    table = summary.scores
-    if not isinstance(table, ScoreTable):
-        raise UsageError(
-            "a threshold needs scores, and there are none", fix="name the score column with --score"
-        )
-    if isinstance(table, BinnedTable) and isinstance(threshold.value, float):
-        table.check_edge(threshold.value)
-    tp, fp = table.path
-    flagged = len(table) - bisect_left(table.scores, threshold.value)  # a stored column is not read whole
-    cells = {
-        0: table.negatives - fp[flagged],
-        1: fp[flagged],
-        3: table.positives - tp[flagged],
-        4: tp[flagged],
-    }
-    held = [cell for cell, weight in cells.items() if weight]
-    counts = Counts(2, np.array(held, dtype=np.int64), np.array([float(cells[cell]) for cell in held]))
-    return replace(summary, counts=counts, threshold=threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -446,7 +410,7 @@ class ClassStream(SeveralStream):
     def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
         super().__init__(space, tables=tables)
         self.ranked = (
-            ClassCells(len(space), holders.edges) if isinstance(holders, Buckets) else OwnScores(len(space))
+            OwnScores(len(space)) if holders.edges is None else ClassCells(len(space), holders.edges)
         )
         self._confidence = holders.holder()
         self.places: ScorePlaces | RangePlaces | None = None

@@ -37,7 +37,6 @@ from evalreport.features.large.engine import (
     KeyHolder,
     LabelStream,
     TruthDigest,
-    decided_at,
 )
 from evalreport.features.large.second_pass import LabelTables
 from evalreport.intervals.class_averages import looked_at
@@ -45,7 +44,7 @@ from evalreport.intervals.settings import Sampling
 from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.confusion import Counts
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, tallied_alike
+from evalreport.statistics.summary import Summary, decide_at, tallied_alike
 
 
 class MixUps:
@@ -488,10 +487,10 @@ class Watch:
         """Return what was observed with decisions at another threshold, and the mistakes that these make."""
         if again is not None:
             slices = {
-                name: {value: decided_at(part, again) for value, part in parts.items()}
+                name: {value: decide_at(part, again) for value, part in parts.items()}
                 for name, parts in seen.slices.items()
             }
-            seen = replace(seen, summary=decided_at(seen.summary, again), slices=slices)
+            seen = replace(seen, summary=decide_at(seen.summary, again), slices=slices)
         return replace(seen, mistakes=self._shown.mistakes(seen.summary, point))
 
 

@@ -12,10 +12,9 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from glob import glob
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -24,27 +23,26 @@ from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, renamed
-from evalreport.data.predictions import Origin, Predictions, Threshold
+from evalreport.data.predictions import Origin, Threshold
 from evalreport.data.scores import ScoreKind, on_scale
 from evalreport.evaluation.data_checks import table_facts
 from evalreport.evaluation.evaluate import Observed
-from evalreport.features.large.collect import CollectedFacts, MadeOfFacts, binned_note, table_in
-from evalreport.features.large.engine import decided_at
+from evalreport.features.large.collect import binned_note, table_in
 from evalreport.features.large.second_pass import LabelTables
 from evalreport.intervals.settings import by_rows
 from evalreport.readers.content import in_file
-from evalreport.readers.data_sets import is_several
 from evalreport.readers.limits import load
 from evalreport.statistics.binned_tables import BinnedTable, bins_of, edges_of
 from evalreport.statistics.class_scores import ClassBins, ClassScores
 from evalreport.statistics.confusion import BinaryCounts, Counts
 from evalreport.statistics.row_sums import LabelMoments, Tally
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, merge, summarise
+from evalreport.statistics.summary import Summary, decide_at, merge, summarise
 from evalreport.thresholds.sweep import Sweep
 from evalreport.tracking.folder import write_file
-from evalreport.workflow.collect import Collected
+from evalreport.workflow.engines import ENDING, CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import chosen_on, decided, number_of
+from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 
 VERSION = 1
@@ -369,41 +367,42 @@ def _check_together(made: Summary) -> None:
         raise ValueError("scores of another task")
 
 
-ENDING = ".facts"
+T = TypeVar("T")
 ALONE = "made of facts alone: no rows to show, no slices, and no intervals by cluster or weight"
 
 
-def are_facts(paths: Sequence[str]) -> bool:
-    """Return whether all files hold facts, by their names.
+@dataclass(frozen=True, eq=False)
+class Shards:
+    """Files of facts that add up; a `Counting`."""
 
-    Examples
-    --------
-    >>> are_facts(["a.facts", "b.facts"]), are_facts(["a.csv"])
-    (True, False)
-    """
-    return bool(paths) and all(path.endswith(ENDING) for path in paths)
+    paths: Sequence[str]
+    request: Request
 
+    def made(self, work: Callable[[CollectedFacts], T], *_: Any, **_more: Any) -> MadeOfFacts[T]:
+        """Read the facts of several files, add them up, and do work on the sum.
 
-def facts_like(path: str) -> list[str]:
-    """Return the files of facts that a pattern names, which a shell could not list; else the path.
-
-    Examples
-    --------
-    >>> facts_like("part-0.facts"), facts_like("nowhere/*.facts"), facts_like("parts/*.parquet")
-    (['part-0.facts'], ['nowhere/*.facts'], ['parts/*.parquet'])
-    """
-    return (sorted(glob(path)) if are_facts([path]) and is_several(path) else []) or [path]  # noqa: PTH207
+        Raises
+        ------
+        DataError
+            A file that holds no facts, or facts that do not add up; names the file.
+        """
+        return MadeOfFacts.of(collect_shards(self.paths, self.request), work)
 
 
-def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
-    """Read the facts of several files and add them up.
+def open_shards(item: Item, request: Request) -> Shards:
+    """Return the files of facts of an item; an `Engine`.
 
     Raises
     ------
-    DataError
-        A file that holds no facts, or facts that do not add up; names the file.
+    UsageError
+        What is said of rows, which were counted already.
     """
     _refuse(request)
+    return Shards(item.files, request)
+
+
+def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
+    """Read the facts of several files and add them up."""
     digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
     for path in paths:
         with in_file(path):
@@ -493,7 +492,7 @@ def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
     else:
         (value,) = on_scale([number], probabilities=seen.summary.score_kind == "probability")
         point = Threshold(value, "given")
-    return replace(seen, summary=decided_at(seen.summary, point)), sweep
+    return replace(seen, summary=decide_at(seen.summary, point)), sweep
 
 
 def _facts(summary: Summary) -> dict[str, float]:
@@ -502,37 +501,28 @@ def _facts(summary: Summary) -> dict[str, float]:
     return table_facts(summary.scores, None, probabilities=summary.score_kind != "decision")
 
 
-def packed_facts(counted: CollectedFacts) -> bytes:
-    """Return the facts of what was counted as bytes."""
-    return to_bytes(counted.seen.summary)
+def write_item_facts(item: Item, path: str, request: Request, *, force: bool) -> None:
+    """Count one item, and write what was counted as a file; rows in memory are decided as it is asked for.
 
-
-def check_place(path: str, *, force: bool) -> None:
-    """Refuse a file that facts cannot be written to, before rows are counted.
+    Parameters
+    ----------
+    item : Item
+    path : str
+    request : Request
+    force : bool
+        Whether to write over a file that holds something else.
 
     Raises
     ------
     UsageError
-        A name that is not of facts, or a file that holds something else.
+        A name that is not of facts, a file that holds something else, rows that weigh or belong together.
     """
-    place = Path(path)
+    place, request = Path(path), replace(request, for_facts=True)
     if not path.endswith(ENDING):
         raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
     if not force and os.path.isfile(place) and KEY not in place.read_bytes():
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
-
-
-def write_facts(
-    read: Collected | MadeOfFacts[bytes], path: str, request: Request, tune_on: Predictions | None
-) -> None:
-    """Write the facts of what was read, of rows in memory decided as it is asked for.
-
-    Raises
-    ------
-    UsageError
-        Rows that weigh or belong together, which facts do not know.
-    """
-    place = Path(path)
+    read = item.read(request, _packed)
     if isinstance(read, MadeOfFacts):
         write_file(place, read.made)
         return
@@ -542,5 +532,9 @@ def write_facts(
             where="--facts",
             fix="leave --weight and --group out",
         )
-    decision = decided(read.predictions, request.threshold, tune_on, request.sampling)
+    decision = decided(read.predictions, request.threshold, item.tuning_rows(request), request.sampling)
     write_file(place, to_bytes(summarise(decision.rows)))
+
+
+def _packed(counted: CollectedFacts) -> bytes:
+    return to_bytes(counted.seen.summary)

@@ -38,8 +38,8 @@ from evalreport.readers.content import Content, in_file
 from evalreport.readers.data_sets import DataSet
 from evalreport.readers.formats import RawTable
 from evalreport.readers.read import named_after_labels
+from evalreport.workflow.engines import MEMORY
 
-MEMORY = "--engine memory"
 ROW = re.compile(r"\brow (\d+)")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet, finalize
 
 import numpy as np
@@ -88,6 +88,7 @@ class Budget:
     memory: int = 1 << 30
     spill: Path | None = None
     setting: str = "TMPDIR"
+    edges: ClassVar[None] = None
     ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
 
     def holder(self) -> ScoreWords:
@@ -419,6 +420,7 @@ class ScoreBins:
     """What makes holders of scores in bins."""
 
     budget: Budget
+    edges: ClassVar[None] = None
 
     def keys(self) -> KeyTimes:
         """Return what counts keys of rows."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,8 +14,6 @@ from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, renamed
 from evalreport.data.predictions import Threshold
 from evalreport.features.large.collect import (
-    CollectedFacts,
-    MadeOfFacts,
     cells_of,
     check_bins,
     goals_of_stream,
@@ -28,10 +26,13 @@ from evalreport.features.large.score_words import Budget
 from evalreport.features.spark.count import CountedTable, count_table, done_there, put_together, with_rows
 from evalreport.features.spark.partitions import Buckets
 from evalreport.features.spark.session import read_table, spark_errors, spark_session
-from evalreport.features.spark.tables import SparkSource, SparkTable, open_frame
+from evalreport.features.spark.tables import SparkSource, SparkTable, logged_table, open_frame, tagged_table
+from evalreport.page.payload import TABLE_TAG
 from evalreport.readers.content import in_file
 from evalreport.workflow.collect import ordered
+from evalreport.workflow.engines import CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import chosen_label_by_label, no_scores_to_decide
+from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 
 T = TypeVar("T")
@@ -39,62 +40,101 @@ BY_PARTITION = "rows are numbered partition by partition, in no order that lasts
 ELSEWHERE = "write the rows to a file, and pass --engine memory"
 
 
-def collect_spark(
-    source: SparkSource,
-    request: Request,
-    work: Callable[[CollectedFacts], T],
-    origin: Provenance | None = None,
-    *,
-    sensitive: bool = False,
-) -> MadeOfFacts[T]:
-    """Count the predictions of a table, in the session that runs or a new one; as `collect_frame`.
-
-    Raises
-    ------
-    EvalreportError
-        No PySpark, no Java, no such table, or whatever keeps it from being counted.
-    """
-    stage("beginning a session of Spark")
-    with spark_session(request.spark_master) as spark:
-        frame = read_table(spark, source)
-        return collect_frame(frame, source.shown, request, work, origin, sensitive=sensitive)
-
-
-def collect_frame(
-    frame: Any,
-    name: str,
-    request: Request,
-    work: Callable[[CollectedFacts], T],
-    origin: Provenance | None = None,
-    *,
-    sensitive: bool = False,
-) -> MadeOfFacts[T]:
-    """Count the predictions of a Spark DataFrame where they are.
+@dataclass(frozen=True, eq=False)
+class SparkCounting:
+    """Predictions in a table of Spark, or in a frame of a session that runs; a `Counting`.
 
     Parameters
     ----------
-    frame : pyspark.sql.DataFrame
-    name : str
-        How messages call it.
+    source : SparkSource or pyspark.sql.DataFrame
     request : Request
-    work : callable
-        What is made of the facts: in a task of Spark, where scores are read there.
-    origin : Provenance, optional
-        What the run says that they are of.
-    sensitive : bool
-        Whether the run shows no examples.
+    """
+
+    source: Any
+    request: Request
+
+    def made(
+        self,
+        work: Callable[[CollectedFacts], T],
+        origin: Provenance | None = None,
+        *,
+        sought: Sequence[str] | None = None,
+        sensitive: bool = False,
+    ) -> MadeOfFacts[T]:
+        """Count the rows where they are, in the session that runs or a new one, and do work there.
+
+        Raises
+        ------
+        EvalreportError
+            No PySpark, no Java, no such table, or whatever keeps it from being counted.
+        """
+        del sought
+        if not isinstance(self.source, SparkSource):
+            return self._of_frame(self.source, "Spark DataFrame", work, origin, sensitive=sensitive)
+        stage("beginning a session of Spark")
+        with spark_session(self.request.spark_master) as spark:
+            frame = read_table(spark, self.source)
+            return self._of_frame(frame, self.source.shown, work, origin, sensitive=sensitive)
+
+    def _of_frame(
+        self,
+        frame: Any,
+        name: str,
+        work: Callable[[CollectedFacts], T],
+        origin: Provenance | None,
+        *,
+        sensitive: bool,
+    ) -> MadeOfFacts[T]:
+        request = self.request
+        with spark_errors(name):
+            table = open_frame(frame, name, request.columns.where)
+            stream = _stream(table, request)
+            made = partial(_made, request=request, name=name, origin=origin, sensitive=sensitive, work=work)
+            stage("counting rows in Spark", 0, table.rows)
+            return _counted(table, stream, request, made)
+
+
+def open_item(item: Item, request: Request) -> SparkCounting | None:
+    """Return the table that holds the predictions of an item; an `Engine`.
+
+    None for a run without a table that can be read, where none was asked for.
 
     Raises
     ------
-    EvalreportError
-        Whatever keeps them from being counted.
+    UsageError
+        Another engine was named for a table, or no table for Spark.
     """
-    with spark_errors(name):
-        table = open_frame(frame, name, request.columns.where)
-        stream = _stream(table, request)
-        made = partial(_made, request=request, name=name, origin=origin, sensitive=sensitive, work=work)
-        stage("counting rows in Spark", 0, table.rows)
-        return _counted(table, stream, request, made)
+    run, engine = item.run, request.engine
+    if item.table is not None and engine not in ("auto", "spark"):
+        raise UsageError(
+            f"a table is read by Spark, not by the engine {engine}",
+            where=f"--table {item.table}",
+            fix="leave --engine out, or pass spark",
+        )
+    if item.table is not None:
+        source = SparkSource(item.table) if isinstance(item.table, str) else item.table
+        return SparkCounting(source, request)
+    if item.path not in (None, "-") and len(item.files) < 2:
+        return SparkCounting(SparkSource(str(item.path)), request)
+    tagged = None if run is None else tagged_table(run, remote=item.opened.remote)
+    if tagged is not None:
+        return SparkCounting(tagged, request)
+    if engine == "auto":
+        return None
+    logged = open_logged(item, request)
+    if logged is None:
+        raise UsageError(
+            f"{item.shown} names no table of Spark",
+            where="--engine spark",
+            fix=f"pass --table NAME, or set the tag {TABLE_TAG} of the run",
+        )
+    return logged
+
+
+def open_logged(item: Item, request: Request) -> SparkCounting | None:
+    """Return the table of the one dataset of Spark or Delta that was logged with the run of an item."""
+    source = None if item.run is None else logged_table(item.run, remote=item.opened.remote)
+    return None if source is None else SparkCounting(source, request)
 
 
 def _counted(

@@ -11,13 +11,12 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
+from evalreport.core.shared import shared
 from evalreport.features.spark.tables import SparkSource
 from evalreport.readers.data_sets import DELTA
 from evalreport.readers.formats import accepted_suffixes, unpacked_name
@@ -35,42 +34,13 @@ NO_PARQUET = ("UNABLE_TO_INFER_SCHEMA", "is not a Parquet file")
 JAVA_CLASS = re.compile(r"^(?:Caused by)?[: ]*(?:[a-z]\w*\.)+\w+: ")
 
 
-@dataclass(eq=False)
-class _Lasting:
-    """The session that was begun for one of several tables, and is there for the next."""
-
-    spark: Any = None
-
-
-_LASTING: ContextVar[_Lasting | None] = ContextVar("lasting", default=None)
-
-
-@contextmanager
-def one_session() -> Iterator[None]:
-    """Have a session that is begun within the block serve all tables of the block, and end with it.
-
-    Examples
-    --------
-    >>> with one_session():  # doctest: +SKIP
-    ...     for master in ("local[1]", "local[1]"):
-    ...         with spark_session(master) as spark:
-    ...             spark.range(3).count()
-    3
-    3
-    """
-    lasting = _Lasting()
-    before = _LASTING.set(lasting)
-    try:
-        yield
-    finally:
-        _LASTING.reset(before)
-        if lasting.spark is not None:
-            _end(lasting.spark)
+_OURS: list[Any] = []
+"""The session that was started here, while it runs."""
 
 
 @contextmanager
 def spark_session(master: str | None = None) -> Iterator[Any]:
-    """Give the active session of Spark; else one of a master, ended when it is done with or `one_session` is.
+    """Give the active session of Spark; else one of a master, ended after use, or with `sharing`.
 
     Raises
     ------
@@ -85,26 +55,23 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
     ...     spark.range(3).count()
     3
     """
-    spark, lasting = active_session(), _LASTING.get()
+    spark, stack = active_session(), shared()
     if spark is not None:
-        if master is not None and (lasting is None or lasting.spark is not spark):
+        if master is not None and spark not in _OURS:
             raise UsageError(
                 "a session of Spark runs already", where="--spark-master", fix="leave --spark-master out"
             )
         yield spark
         return
-    spark = _begun(master)
-    if lasting is not None:
-        lasting.spark = spark
+    with ExitStack() as own:
+        spark = _begun(master)
+        _OURS.append(spark)
+        (stack or own).callback(_end, spark)
         yield spark
-        return
-    try:
-        yield spark
-    finally:
-        _end(spark)
 
 
 def _end(spark: Any) -> None:
+    _OURS.remove(spark)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         spark.stop()
