@@ -34,8 +34,8 @@ NO_PARQUET = ("UNABLE_TO_INFER_SCHEMA", "is not a Parquet file")
 JAVA_CLASS = re.compile(r"^(?:Caused by)?[: ]*(?:[a-z]\w*\.)+\w+: ")
 
 
-_OURS: list[Any] = []
-"""The session that was started here, while it runs."""
+_SHARED: list[Any] = []
+"""The session that was started for one of several tables, and serves the next."""
 
 
 @contextmanager
@@ -57,7 +57,7 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
     """
     spark, stack = active_session(), shared()
     if spark is not None:
-        if master is not None and spark not in _OURS:
+        if master is not None and spark not in _SHARED:
             raise UsageError(
                 "a session of Spark runs already", where="--spark-master", fix="leave --spark-master out"
             )
@@ -65,13 +65,14 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
         return
     with ExitStack() as own:
         spark = _begun(master)
-        _OURS.append(spark)
         (stack or own).callback(_end, spark)
+        if stack is not None:
+            _SHARED.append(spark)
+            stack.callback(_SHARED.remove, spark)
         yield spark
 
 
 def _end(spark: Any) -> None:
-    _OURS.remove(spark)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         spark.stop()
