@@ -69,7 +69,7 @@ PANEL = '''"""A panel of its own."""
 
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.elements import Section
-from evalreport.page.sentences import say
+from evalreport.core.sentences import say
 
 
 def panel(ev: Evaluation) -> Section | None:
@@ -83,7 +83,7 @@ FEATURE = '''"""A feature of its own."""
 
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.elements import Section
-from evalreport.page.sentences import say
+from evalreport.core.sentences import say
 
 
 def size_section(ev: Evaluation) -> Section | None:

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.format import MINUS
+from evalreport.core.sentences import Sentence
 from evalreport.page.elements import Table
-from evalreport.page.sentences import Sentence
 
 WIDTH, HEIGHT = 340, 300
 """Units of the view box."""

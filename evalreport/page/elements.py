@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 from evalreport.core.estimate_format import beside, interval, valued
 from evalreport.core.format import Style, count, percent
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.page.sentences import Sentence, joined, say
+from evalreport.core.sentences import Sentence, joined, say
 
 
 @dataclass(frozen=True)

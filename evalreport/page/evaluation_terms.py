@@ -12,6 +12,7 @@ import numpy as np
 from evalreport.core.errors import UsageError
 from evalreport.core.format import Style, plural
 from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.sentences import FIELDS, NOTHING, Sentence, Value, say
 from evalreport.data.labels import Binary, Label
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
@@ -20,7 +21,6 @@ from evalreport.intervals.proportions import wilson
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.elements import Empty
-from evalreport.page.sentences import FIELDS, NOTHING, Sentence, Value, say
 from evalreport.statistics.confusion import BinaryCounts, Counts
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
+from evalreport.core.sentences import say
 from evalreport.core.text import printable
 from evalreport.page.elements import Section
 from evalreport.page.presentation import Presentation, present
 from evalreport.page.sections.appendix import with_notes
-from evalreport.page.sentences import say
 from evalreport.page.summary import brief, comparison_brief, markdown
 
 if TYPE_CHECKING:

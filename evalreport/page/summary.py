@@ -13,12 +13,12 @@ from evalreport.comparison.comparison import Comparison
 from evalreport.core.estimate_format import interval, valued
 from evalreport.core.format import threshold
 from evalreport.core.result import Estimate, Finding, Undefined
+from evalreport.core.sentences import NOTHING
 from evalreport.core.text import unlinked
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import DESCRIBED, HEADLINE, find, telling
 from evalreport.page.elements import ForestRow, forest_row
 from evalreport.page.sections.headline import headline
-from evalreport.page.sentences import NOTHING
 
 FEW = 12
 """Metrics up to which all are shown: somebody asked for these."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from evalreport.core.sentences import Sentence
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import NoScores, Probabilities
 from evalreport.evaluation.evaluation import Evaluation
@@ -28,7 +29,6 @@ from evalreport.page.sections import (
 from evalreport.page.sections.threshold_selection import forest
 from evalreport.page.sections.verdict import better_threshold
 from evalreport.page.sections.verdict import forest as headline
-from evalreport.page.sentences import Sentence
 from evalreport.thresholds.best_threshold import Optimum
 from tests.report.made import TUMOUR, evaluation, made, named, noisy
 from tests.report.sweeps import made as chosen

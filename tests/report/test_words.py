@@ -22,6 +22,7 @@ import pytest
 from scipy.stats import binom
 
 from evalreport.core.result import Estimate, Provenance
+from evalreport.core.sentences import Sentence, listed, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
@@ -34,7 +35,6 @@ from evalreport.intervals.settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
 from evalreport.page.sections.order import sections
 from evalreport.page.sections.verdict import verdict_section as verdict
-from evalreport.page.sentences import Sentence, listed, say
 from tests.report.made import KINDS, made
 
 LITERALS = re.compile(

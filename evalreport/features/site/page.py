@@ -18,6 +18,7 @@ from itertools import pairwise
 from evalreport.core.estimate_format import gap, interval, valued, with_interval
 from evalreport.core.format import count, counted, dated
 from evalreport.core.result import Estimate
+from evalreport.core.sentences import NOTHING, Sentence, listed, paragraph, say, shortened
 from evalreport.features.site.leaderboard import (
     Board,
     BoardRun,
@@ -32,7 +33,6 @@ from evalreport.metrics.record import Metric
 from evalreport.page.charts import nice_step, padded, tick_text
 from evalreport.page.comparison.table import RANKING_COLUMNS, head_texts, ranking_rows, row_texts
 from evalreport.page.elements import Cell, Column, Facts, ForestRow, Section, Table, forest_row
-from evalreport.page.sentences import NOTHING, Sentence, listed, paragraph, say, shortened
 
 HEIGHT = 260.0
 """Pixels of the plot."""

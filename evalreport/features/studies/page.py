@@ -17,6 +17,7 @@ import numpy as np
 from evalreport.core.estimate_format import valued
 from evalreport.core.format import fixed, significant
 from evalreport.core.result import Undefined
+from evalreport.core.sentences import NOTHING, Sentence, compared, joined, paragraph, say, with_options
 from evalreport.features.studies.sentences import STATES, about, own
 from evalreport.features.studies.study import UNNAMED, Study, metric_of
 from evalreport.features.studies.trial import Param, Space, Trial, is_number
@@ -66,7 +67,6 @@ from evalreport.page.elements import (
 from evalreport.page.sections.curves import spread
 from evalreport.page.sections.verdict import MOST as VERDICT_MOST
 from evalreport.page.sections.verdict import WORDS, Warned
-from evalreport.page.sentences import NOTHING, Sentence, compared, joined, paragraph, say, with_options
 
 ROWS = 20
 """Trials of a table beside a chart."""

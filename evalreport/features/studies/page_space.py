@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from evalreport.core.format import significant
 from evalreport.core.result import Undefined
+from evalreport.core.sentences import NOTHING, Sentence, say, shortened
 from evalreport.features.studies.page import param_cell
 from evalreport.features.studies.sentences import about, own
 from evalreport.features.studies.study import Study
@@ -14,7 +15,6 @@ from evalreport.features.studies.trial import ParameterColumn
 from evalreport.features.studies.views import ParameterSlice, parallel_view, slice_views, ticks_of
 from evalreport.page.charts import Axes, Chart, Path, named_axis, padded, y_axis
 from evalreport.page.elements import Beside, Cell, Column, Empty, Note, Section, Table, share_cell
-from evalreport.page.sentences import NOTHING, Sentence, say, shortened
 
 MOST = 12
 """Parameters that have a chart of their own; of several objectives each has its part of them."""

@@ -14,6 +14,7 @@ from itertools import pairwise
 from evalreport.core.estimate_format import beside, gap, interval, valued
 from evalreport.core.format import Style, at, count, counted, decimals, percent
 from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.sentences import NOTHING, Number, Run, Sentence, bracketed, joined, paragraph, say
 from evalreport.features.systems.result import (
     ChangingAnswer,
     Churn,
@@ -48,7 +49,6 @@ from evalreport.page.elements import (
     share_cell,
 )
 from evalreport.page.sections.examples import UNREADABLE, numbered
-from evalreport.page.sentences import NOTHING, Number, Run, Sentence, bracketed, joined, paragraph, say
 
 WHATEVER = 0.95
 """Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from evalreport.core.estimate_format import interval, shown_value
 from evalreport.core.format import count, percent, plural
+from evalreport.core.sentences import Sentence, say
 from evalreport.data.parsing_outcomes import ParsingReport
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import AgreementGroup
 from evalreport.findings.rule import AddedRule, Told, in_words, rule, value
 from evalreport.page.elements import Cell, Column, Forest, Heading, Note, Row, Section, Table, forest_row
 from evalreport.page.evaluation_terms import confidence_percent, tell, units
-from evalreport.page.sentences import Sentence, say
 
 REASONS = {
     "refusal": "refused to answer",

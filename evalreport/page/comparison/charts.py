@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from evalreport.comparison.comparison import Comparison, Difference
 from evalreport.core.format import MINUS, ratio
+from evalreport.core.sentences import NOTHING, Sentence, listed, say, shortened
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curve import Curve
 from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
@@ -26,7 +27,6 @@ from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, head_texts, oth
 from evalreport.page.elements import Beside, Section, Table, place
 from evalreport.page.evaluation_terms import estimate, known
 from evalreport.page.sections.curves import TITLE, Kind, RatePlot, until_all_found
-from evalreport.page.sentences import NOTHING, Sentence, listed, say, shortened
 
 SPANS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Ends of an axis within a power of ten: the next one above the largest interval, so that it is used."""

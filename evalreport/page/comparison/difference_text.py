@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from evalreport.comparison.comparison import Difference
 from evalreport.core.estimate_format import NONE, gap
 from evalreport.core.format import Style, at, decimals, gap_decimals
+from evalreport.core.sentences import NOTHING, Number, Run, Sentence, bracketed
 from evalreport.metrics.catalogue import find
-from evalreport.page.sentences import NOTHING, Number, Run, Sentence, bracketed
 
 
 @dataclass(frozen=True)

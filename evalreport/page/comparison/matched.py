@@ -17,11 +17,11 @@ from evalreport.comparison.comparison import AlarmList, Comparison, MatchedCount
 from evalreport.comparison.matched_thresholds import PER_THOUSAND
 from evalreport.core.format import FINEST, at, count, decimals, fixed
 from evalreport.core.format import threshold as threshold_text
+from evalreport.core.sentences import NOTHING, Sentence, paragraph, say, shortened
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.elements import Cell, Column, Look, Row, Section, Table
 from evalreport.page.evaluation_terms import called, of_weights, positive, units
 from evalreport.page.sections.threshold import Four, Preset, whole
-from evalreport.page.sentences import NOTHING, Sentence, paragraph, say, shortened
 from evalreport.thresholds.objectives import Costs
 
 TICKS = (1, 3, 10, 30, 100, 300, 1000)

@@ -27,6 +27,7 @@ from evalreport.comparison.comparison import (
 from evalreport.core.estimate_format import interval, valued
 from evalreport.core.format import SCALE, count, plural
 from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.sentences import NOTHING, Sentence, joined, listed, paragraph, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
@@ -75,7 +76,6 @@ from evalreport.page.elements import (
 from evalreport.page.evaluation_terms import one_threshold, tell
 from evalreport.page.sections.appendix import origin
 from evalreport.page.sections.examples import UNREADABLE, numbered
-from evalreport.page.sentences import NOTHING, Sentence, joined, listed, paragraph, say
 
 REACH = 0.2
 """Runs further behind the best than this are marked by an arrow, so that the others can be told apart."""

@@ -18,11 +18,11 @@ from evalreport.comparison.comparison import (
 )
 from evalreport.comparison.pairing import Pairing
 from evalreport.core.format import plural
+from evalreport.core.sentences import NOTHING, Sentence, joined, listed, quoted, say
 from evalreport.data.labels import Binary, LabelSpace, Multilabel
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import ERROR_KINDS, find
 from evalreport.page.comparison.difference_text import in_words, size, style_of
-from evalreport.page.sentences import NOTHING, Sentence, joined, listed, quoted, say
 
 _CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
 

@@ -14,12 +14,12 @@ from typing import Any, Final, Generic, Literal, TypeVar
 
 from evalreport.comparison.comparison import Comparison, Difference, RankedRun
 from evalreport.core.estimate_format import NONE, interval, valued
+from evalreport.core.sentences import Sentence, say
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.comparison.difference_text import size, stated
 from evalreport.page.comparison.sentences import because, verdict
 from evalreport.page.elements import Cell, Column, Look, Shown
-from evalreport.page.sentences import Sentence, say
 
 T = TypeVar("T")
 RowT_contra = TypeVar("RowT_contra", contravariant=True)

@@ -21,6 +21,7 @@ from evalreport.core.estimate_format import beside, interval, valued
 from evalreport.core.format import Style, count
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Result, Undefined
+from evalreport.core.sentences import NOTHING, Sentence, dotted, joined, listed, say, with_options
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.calibration import clip_note
@@ -29,7 +30,6 @@ from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.record import Metric
 from evalreport.page.elements import Cell, Column, Command, Facts, Folded, Heading, Note, Row, Section, Table
 from evalreport.page.evaluation_terms import confidence_percent, is_text, one_threshold, tell
-from evalreport.page.sentences import NOTHING, Sentence, dotted, joined, listed, say, with_options
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode

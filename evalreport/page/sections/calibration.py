@@ -16,6 +16,7 @@ import numpy as np
 from evalreport.core.estimate_format import apart, interval, valued
 from evalreport.core.format import count, fixed
 from evalreport.core.result import Estimate, Undefined
+from evalreport.core.sentences import NOTHING, Sentence, paragraph, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curve import Cardinality, Histogram, Reliability
 from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
@@ -50,7 +51,6 @@ from evalreport.page.evaluation_terms import (
     tell,
     units,
 )
-from evalreport.page.sentences import NOTHING, Sentence, paragraph, say
 
 
 def summary(ev: Evaluation) -> Sentence:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from evalreport.core.estimate_format import distance, interval, value_and_interval
 from evalreport.core.format import Style, count, fixed, ratio, threshold
 from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.sentences import NOTHING, Sentence, bracketed, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult, Slice
@@ -34,7 +35,6 @@ from evalreport.page.elements import (
     value_cell,
 )
 from evalreport.page.evaluation_terms import confidence_percent, tell, units
-from evalreport.page.sentences import NOTHING, Sentence, bracketed, say
 
 DRAWN = 40
 """Classes up to which the interval of each is drawn, 300 bytes a row; of more it stands in numbers."""

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.format import count, counted, fixed, percent
+from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.confusions import Family, Kinship, kinship
 from evalreport.page.elements import Cell, Column, Empty, Section, Table
 from evalreport.page.evaluation_terms import MATRIX, SMALL_TABLE, is_text, mistakes, no_mistakes, tell, units
-from evalreport.page.sentences import NOTHING, Sentence, say
 from evalreport.statistics.confusion import Counts, Places
 
 RIGHT_STEPS = (0.5, 0.75, 0.9)

@@ -15,6 +15,7 @@ from evalreport.core.estimate_format import beside, interval, shown_value, value
 from evalreport.core.format import count, percent
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Undefined
+from evalreport.core.sentences import NOTHING, say
 from evalreport.curves.curve import Curve
 from evalreport.curves.multiclass import MulticlassCurves
 from evalreport.data.labels import Multiclass
@@ -34,7 +35,6 @@ from evalreport.page.evaluation_terms import (
 )
 from evalreport.page.sections.curves import spread
 from evalreport.page.sections.threshold import Meter, Preset, whole
-from evalreport.page.sentences import NOTHING, say
 from evalreport.thresholds.best_threshold import Cutoff, Method, Tuned
 
 WANTED = ((0.9, "90% right"), (0.95, "95% right"), (0.99, "99% right"))

@@ -9,13 +9,13 @@ from dataclasses import replace
 from evalreport.core.estimate_format import interval, valued
 from evalreport.core.format import count
 from evalreport.core.result import Estimate, Result
+from evalreport.core.sentences import NOTHING
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.intervals.cross_validation import FoldedMetric, Folds
 from evalreport.metrics.catalogue import COMPARED, find, telling
 from evalreport.metrics.record import Metric
 from evalreport.page.elements import Cell, Column, Folded, Row, Section, Table, forest_row, place
 from evalreport.page.evaluation_terms import confidence_percent, tell
-from evalreport.page.sentences import NOTHING
 
 MOST = 30
 """Folds that have a column; a table of more is read in evaluation.json."""

@@ -18,6 +18,7 @@ from evalreport.core.estimate_format import with_interval
 from evalreport.core.format import percent, ratio
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curve import Band, Curve
 from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
@@ -42,7 +43,6 @@ from evalreport.page.charts import (
 )
 from evalreport.page.elements import Beside, Cell, Empty, Section, Table, interval_cell, value_cell
 from evalreport.page.evaluation_terms import confidence_percent, estimate, four_counts, known, tell
-from evalreport.page.sentences import NOTHING, Sentence, say
 
 Kind: TypeAlias = Literal["roc", "pr"]
 AXES = {"roc": ("False-alarm rate (1 − specificity)", "Recall ↑"), "pr": ("Recall", "Precision ↑")}

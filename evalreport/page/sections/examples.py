@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 
 from evalreport.core.format import confidence
+from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.examples import cut
 from evalreport.evaluation.parts import Mistake
 from evalreport.page.elements import Cell, Column, Empty, Row, Section, Shown, Table, Tag
 from evalreport.page.evaluation_terms import mistakes, no_mistakes, tell, units
-from evalreport.page.sentences import NOTHING, Sentence, say
 
 UNREADABLE = "not readable"
 ANSWER = 140

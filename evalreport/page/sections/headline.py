@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from evalreport.core.format import count, of_how_many
 from evalreport.core.result import Estimate
+from evalreport.core.sentences import NOTHING, Sentence, compared, quoted, say, shortened
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
@@ -23,7 +24,6 @@ from evalreport.page.evaluation_terms import (
     tell,
     unread,
 )
-from evalreport.page.sentences import NOTHING, Sentence, compared, quoted, say, shortened
 from evalreport.statistics.confusion import BinaryCounts
 
 LENGTH = 120

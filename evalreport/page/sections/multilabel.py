@@ -10,6 +10,7 @@ import numpy as np
 from evalreport.core.format import count, fixed, percent, ratio
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Undefined
+from evalreport.core.sentences import Sentence, say
 from evalreport.curves.multiclass import LabelSweep, MultilabelCurves
 from evalreport.data.labels import Multilabel
 from evalreport.evaluation.evaluation import Evaluation
@@ -20,7 +21,6 @@ from evalreport.page.evaluation_terms import estimate, known, of_weights, one_th
 from evalreport.page.sections.coverage_cutoff import tuned_table
 from evalreport.page.sections.curves import pr_chart, spread
 from evalreport.page.sections.threshold import Meter, Preset, whole
-from evalreport.page.sentences import Sentence, say
 
 ROWS = 19
 """Steps of the table beside the chart, the thresholds with a name apart."""

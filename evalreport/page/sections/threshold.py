@@ -19,6 +19,7 @@ from evalreport.core.estimate_format import interval, valued
 from evalreport.core.format import count, fixed, percent, ratio
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate
+from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.intervals.distributions import normal_quantile
@@ -45,7 +46,6 @@ from evalreport.page.sections.threshold_table import (
     steps,
     story,
 )
-from evalreport.page.sentences import NOTHING, Sentence, say
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.thresholds.best_threshold import Optimum
 from evalreport.thresholds.sweep import Sweep

@@ -15,6 +15,7 @@ from evalreport.core.estimate_format import beside, with_interval
 from evalreport.core.format import count, percent, plural, significant
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate
+from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import Skill, ranking_skill
 from evalreport.findings.scores import recommended, value_elsewhere
@@ -28,7 +29,6 @@ from evalreport.page.evaluation_terms import (
     some,
     tell,
 )
-from evalreport.page.sentences import NOTHING, Sentence, say
 from evalreport.thresholds.best_threshold import Optimum
 from evalreport.thresholds.bounds_on_new_rows import SURE, chance_with, fewest, limited, one_class
 from evalreport.thresholds.objectives import MISS, Constraint, Objective

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from evalreport.core.estimate_format import interval, valued
 from evalreport.core.format import Style, fixed
 from evalreport.core.result import Result, Undefined
+from evalreport.core.sentences import Sentence, paragraph, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curve import Curve
 from evalreport.evaluation.evaluation import Evaluation
@@ -45,7 +46,6 @@ from evalreport.page.evaluation_terms import (
     tell,
     units,
 )
-from evalreport.page.sentences import Sentence, paragraph, say
 
 TITLES: Mapping[str, str] = {
     "precision": "Alarms that are right (PPV)",

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from evalreport.core.format import count, dated, significant
 from evalreport.core.result import Estimate, Finding
+from evalreport.core.sentences import NOTHING, Sentence, compared, listed, paragraph, say, with_options
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
@@ -37,7 +38,6 @@ from evalreport.page.evaluation_terms import (
     unread,
 )
 from evalreport.page.sections.headline import headline, most_frequent_mix_up, never_predicted, right_for
-from evalreport.page.sentences import NOTHING, Sentence, compared, listed, paragraph, say, with_options
 from evalreport.thresholds.best_threshold import Optimum
 
 ROWS = 7

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from evalreport.core.sentences import say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import AddedRule, Told, rule
 from evalreport.metrics.record import Metric, Proportion, divide
 from evalreport.page.elements import Note, Section
-from evalreport.page.sentences import say
 from evalreport.readers.content import Content
 from evalreport.readers.formats import Reader
 from evalreport.readers.limits import Select, choose
