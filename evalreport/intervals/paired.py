@@ -31,7 +31,6 @@ import numpy.typing as npt
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.intervals.distributions import (
     NORMAL,
-    incomplete_beta,
     normal_quantile,
     t_quantile,
     two_sided_p,
@@ -110,11 +109,13 @@ def mcnemar(only1: int, only2: int) -> float:
     >>> round(mcnemar(10, 2), 4), round(mcnemar(4, 0), 4), mcnemar(3, 3)
     (0.0225, 0.0625, 1.0)
     """
+    from scipy.special import betainc
+
     n, fewer = only1 + only2, min(only1, only2)
     if only1 == only2:
         return 1.0
     log_at = math.lgamma(n + 1) - math.lgamma(fewer + 1) - math.lgamma(n - fewer + 1) - n * math.log(2)
-    p = 2 * incomplete_beta(0.5, n - fewer, fewer + 1) - math.exp(log_at)
+    p = 2 * float(betainc(n - fewer, fewer + 1, 0.5)) - math.exp(log_at)
     return p if p > SMALLEST else two_sided_p((only1 - only2) / math.sqrt(n))
 
 

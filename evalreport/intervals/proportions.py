@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.intervals.distributions import incomplete_beta, normal_quantile
+from evalreport.intervals.distributions import normal_quantile
 
 ROUNDING = 1e-12
 """A share this near to 0 or 1 is there: sums of weights are not exact."""
@@ -67,18 +67,12 @@ def exact_limits(successes: float, trials: float, level: float = 0.95) -> tuple[
     >>> [round(end, 4) for end in exact_limits(81, 263)]
     [0.2527, 0.3676]
     """
+    from scipy.special import betaincinv
+
     tail, failures = (1 - level) / 2, trials - successes
-    low = _beta_quantile(tail, successes, failures + 1) if successes > 0 else 0.0
-    high = _beta_quantile(1 - tail, successes + 1, failures) if failures > 0 else 1.0
-    return low, high
-
-
-def _beta_quantile(chance: float, a: float, b: float) -> float:
-    low, high = 0.0, 1.0
-    for _ in range(60):  # halvings: what is left is less than a float near 1 can show
-        middle = (low + high) / 2
-        low, high = (middle, high) if incomplete_beta(middle, a, b) < chance else (low, middle)
-    return (low + high) / 2
+    low = betaincinv(successes, failures + 1, tail) if successes > 0 else 0.0
+    high = betaincinv(successes + 1, failures, 1 - tail) if failures > 0 else 1.0
+    return float(low), float(high)
 
 
 def exact_like(value: float, low: float, high: float, level: float) -> tuple[float, float]:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.intervals.bootstrap import posterior
-from evalreport.intervals.distributions import incomplete_beta
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.record import Metric, Proportion
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, reached
@@ -65,7 +65,7 @@ def one_class(bound: Constraint) -> _OneClass | None:
     )
 
 
-def chance_of(wrong: Array, n: float, allowed: float) -> Array:
+def chance_of(wrong: npt.ArrayLike, n: float, allowed: float) -> Array:
     """Return the chance that at most the allowed share of a class is wrong at a limit read off n of it.
 
     Parameters
@@ -85,6 +85,7 @@ def chance_of(wrong: Array, n: float, allowed: float) -> Array:
     from scipy.special import betainc
 
     share = min(max(allowed, 0.0), 1.0)
+    wrong = np.asarray(wrong)
     right = np.maximum(n - wrong, 1e-9)  # none right: a limit beyond them all, which keeps no bound
     chance: Array = np.where(right > 1e-9, betainc(wrong + 1, right, share), float(share >= 1))
     return chance
@@ -122,13 +123,15 @@ def chance_at(
     float or None
         For another metric, and without rows of the class, `crossed`.
     """
+    from scipy.special import betainc
+
     sought = one_class(bound)
     positives, negatives, rows = units.effective() if sought is not None else (0.0, 0.0, 0.0)
     if sought is None or not (n := positives if sought.positive else negatives):
         return crossed
     place = int(np.searchsorted(sweep.thresholds, best.threshold))
     wrong, allowed = float(_wrong(sweep, n, sought, np.array([place]))[0]), min(max(sought.allowed, 0.0), 1.0)
-    own = incomplete_beta(allowed, wrong + 0.5, n - wrong + 0.5)
+    own = float(betainc(wrong + 0.5, n - wrong + 0.5, allowed))
     if crossed is None:
         return own
     share = _set_by_ties(sweep, place, rows, math.sqrt(allowed * (1 - allowed) / max(n, 1.0)))
@@ -252,16 +255,11 @@ def most_wrong(n: int, allowed: float, confidence: float) -> int:
     low, high = -1, math.ceil(n * allowed) if 0 < allowed < 1 else -1
     while low < high:
         middle = (low + high + 1) // 2
-        if chance_with(middle, n, allowed) >= confidence:
+        if chance_of(middle, n, allowed) >= confidence:
             low = middle
         else:
             high = middle - 1
     return low
-
-
-def chance_with(wrong: int, n: int, allowed: float) -> float:
-    """Return what `chance_of` does, of rows that count alike: one number, which spares a report SciPy."""
-    return incomplete_beta(allowed, wrong + 1, n - wrong) if wrong < n else float(allowed >= 1)
 
 
 def _limited(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:

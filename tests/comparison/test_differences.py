@@ -21,7 +21,6 @@ from evalreport.data.labels import Binary, Task
 from evalreport.data.predictions import Categorical, Predictions, predictions
 from evalreport.data.scores import Decisions, NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.intervals.distributions import two_sided_t
 from evalreport.intervals.estimates import estimates
 from evalreport.intervals.paired import (
     ScoreCurve,
@@ -147,11 +146,6 @@ def test_paired_score_interval_agrees_with_mcnemars_chi_square() -> None:
     mirrored = paired_score(c, b, 100)
     assert mirrored[0] == pytest.approx(-high)
     assert mirrored[1] == pytest.approx(-low)
-
-
-def test_p_of_t_agrees_with_scipy() -> None:
-    for t, df in [(0.1, 3), (2.0, 9.5), (-4.0, 40), (8.0, 2)]:
-        assert two_sided_t(t, df) == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-10)
 
 
 PLAIN: dict[Task, Callable[[], list[Predictions]]] = {

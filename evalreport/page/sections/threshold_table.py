@@ -30,7 +30,7 @@ from evalreport.page.evaluation_terms import (
     tell,
 )
 from evalreport.thresholds.best_threshold import Optimum
-from evalreport.thresholds.bounds_on_new_rows import SURE, chance_with, fewest, limited, one_class
+from evalreport.thresholds.bounds_on_new_rows import SURE, chance_of, fewest, limited, one_class
 from evalreport.thresholds.objectives import MISS, Constraint, Objective
 from evalreport.thresholds.sweep import Sweep
 
@@ -318,7 +318,7 @@ def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
     if sought is None:
         return None
     n, wrong = (sweep.positives, sweep.positives - one.tp) if sought.positive else (sweep.negatives, one.fp)
-    chance = chance_with(round(wrong), round(n), sought.allowed)
+    chance = float(chance_of(round(wrong), round(n), sought.allowed))
     return chance if chance >= 0.5 else None
 
 
