@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from evalreport.api.compare import Comparison, compare, sweep
 from evalreport.api.estimators import cross_evaluate, evaluate_estimator
@@ -17,18 +17,13 @@ from evalreport.api.evaluate import (
     evaluate_spark,
 )
 from evalreport.api.validation import face
-from evalreport.comparison import comparison as compared
-from evalreport.core.errors import EvalreportError
+from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.core.result import Estimate, Finding, Undefined
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import Decisions, Logits, Probabilities
-from evalreport.evaluation import evaluation
-from evalreport.evaluation import threshold_selection as selections
-from evalreport.features.studies import study as studies
 from evalreport.features.studies.study import Judging
 from evalreport.features.studies.trials import Trials
-from evalreport.features.systems import result as seeded
 from evalreport.page.render import render
 from evalreport.tracking.client import connect
 from evalreport.tracking.folder import write_page
@@ -98,18 +93,8 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     return parsed
 
 
-Made: TypeAlias = (
-    evaluation.Evaluation
-    | compared.Comparison
-    | seeded.SystemsComparison
-    | studies.Study
-    | selections.ThresholdSelection
-)
-"""What has a page."""
-
-
 @face
-def to_html(ev: Made) -> str:
+def to_html(ev: Any) -> str:
     """Return the page of an evaluation, of a comparison of several, or of what `sweep` found.
 
     Parameters
@@ -125,7 +110,7 @@ def to_html(ev: Made) -> str:
 
 
 @face
-def report(ev: Made, path: str | Path, *, force: bool = False) -> Path:
+def report(ev: Any, path: str | Path, *, force: bool = False) -> Path:
     """Write the page of `to_html` to a file and return its path.
 
     Parameters
@@ -153,7 +138,7 @@ def report(ev: Made, path: str | Path, *, force: bool = False) -> Path:
 
 @face
 def log(
-    ev: evaluation.Evaluation | studies.Study | selections.ThresholdSelection,
+    ev: Any,
     run_id: str | None = None,
     *,
     tracking_uri: str | None = None,
@@ -196,6 +181,12 @@ def log(
     Traceback (most recent call last):
     evalreport.core.errors.FileMissingError: there is no MLflow database no-such-store.db
     """
+    if not hasattr(ev, "with_provenance"):
+        raise UsageError(
+            f"ev is {type(ev).__name__}, which er.log does not take",
+            where="ev",
+            fix="pass an evaluation, or what er.sweep found; log comparisons with evalreport compare --log",
+        )
     store = connect(tracking_uri)
     run = find_run(store, run_id or active_run_id())
     payload = document_in_run(ev, run).payload(prefix, False)

@@ -14,6 +14,7 @@ from evalreport.api.validation import check, face
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import comparison
 from evalreport.core.errors import UsageError
+from evalreport.core.extensions import extension
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import threshold_selection as selections
 from evalreport.features.studies import figures
@@ -21,8 +22,6 @@ from evalreport.features.studies import study as studies
 from evalreport.features.studies.search import Search
 from evalreport.features.studies.study import NOT_SAID, Judging, studied
 from evalreport.features.studies.trials import Trials
-from evalreport.features.systems.compare import compare_systems
-from evalreport.features.systems.result import SystemsComparison
 from evalreport.figures.curves import objective_curves
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
@@ -40,6 +39,8 @@ from evalreport.workflow.request import Request
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from evalreport.features.systems.result import SystemsComparison
 
 
 class Comparison(comparison.Comparison):
@@ -164,7 +165,10 @@ def compare(
     if systems is not None:
         if len(evaluations):
             raise UsageError("both runs and systems are given", fix="pass er.compare(systems={...}) alone")
-        return compare_systems(systems, metrics=metrics, primary=primary)
+        compared: SystemsComparison = extension("api", "comparing systems")(
+            systems, metrics=metrics, primary=primary
+        )
+        return compared
     if baseline and baseline not in range(len(evaluations)):
         raise UsageError(
             f"there is no run {baseline}",

@@ -82,7 +82,8 @@ def face(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    later = {"pd": SimpleNamespace(DataFrame=Any)}  # imported for the type checker alone
+    # imported for the type checker alone
+    later = {"pd": SimpleNamespace(DataFrame=Any), "SystemsComparison": Any}
     return get_type_hints(function, localns=later)
 
 

@@ -59,12 +59,6 @@ _added = opt.added_options("compare")
     "NAME|ID|FILE|N",
     "What the others are held against; the first (with --sort-by the best) when not given.",
 )
-@_compare(
-    "--by", "KEY", "Runs alike in params.NAME or tags.NAME are one system of several seeds.", multiple=True
-)
-@_compare(
-    "--system systems", "NAME=RUN,FILE,…", "A system of several seeds; repeated.", multiple=True, envvar=None
-)
 @_compare("--all-pairs", opt.FLAG, "Compare all with all.")
 @_compare("--unpaired", opt.FLAG, "The runs were scored on different examples.")
 @_compare("--sort-by", "METRIC", "Best first, and which cannot be told from the best.")
@@ -95,7 +89,6 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     """
     from evalreport.cli.plan import equal_lines, needed_lines
     from evalreport.comparison.sample_size import equivalences
-    from evalreport.features.systems.cli import show_systems
     from evalreport.workflow.compare import compared, deliver_comparison
     from evalreport.workflow.items import folds_of, items_of
     from evalreport.workflow.request import STDOUT
@@ -104,8 +97,6 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     where = destination_of(options, log=bool(options["log"] or options["log_to"]))
     uri, to_stdout = tracking_uri(ctx), options["output"] == STDOUT
     request = request_of(options, command_line())
-    if options["by"] or options["systems"]:
-        return show_systems(console, files, options, request, where, uri)
     for group in _added:
         if (code := group.instead(console, files, options, request, where, uri)) is not None:
             return code

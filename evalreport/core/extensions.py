@@ -35,6 +35,7 @@ POINTS: Final = (
     "responses",
     "run_sources",
     "results",
+    "api",
 )
 """Where something can be added; each point says in its own module what the added object must be."""
 

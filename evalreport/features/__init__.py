@@ -18,6 +18,11 @@ TABLE: Final[Mapping[str, Table]] = {
         },
         "options": {"compare --require": "evalreport.features.gate.cli:compare_options"},
     },
+    "systems": {
+        "options": {"compare --system": "evalreport.features.systems.cli:compare_options"},
+        "api": {"comparing systems": "evalreport.features.systems.compare:compare_systems"},
+        "results": {"SystemsComparison": "evalreport.features.systems.presentation:SystemsPresentation"},
+    },
     "site": {
         "commands": {
             "site": (
@@ -26,9 +31,6 @@ TABLE: Final[Mapping[str, Table]] = {
             ),
         },
         "options": {"compare --over-time": "evalreport.features.site.cli:compare_options"},
-    },
-    "systems": {
-        "results": {"SystemsComparison": "evalreport.features.systems.presentation:SystemsPresentation"},
     },
     "studies": {"results": {"Study": "evalreport.features.studies.presentation:StudyPresentation"}},
     "text_labels": {

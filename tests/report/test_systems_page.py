@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.comparison.compare import system_notes
 from evalreport.features.systems import page
+from evalreport.features.systems.compare import system_notes
 from evalreport.features.systems.page import headline, summary
 from evalreport.features.systems.presentation import systems_table
 from evalreport.features.systems.result import SystemsComparison

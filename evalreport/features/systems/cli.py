@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evalreport.cli import options as opt
 from evalreport.cli.console import Console, aligned, indented
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import selection_of
@@ -74,15 +75,17 @@ OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "detect", "equivalent", 
 """Options that are of single runs against each other."""
 
 
-def show_systems(
+def _show_systems(
     console: Console,
     files: Sequence[str],
     options: dict[str, Any],
     request: Request,
     where: Destination,
     uri: str | None,
-) -> int:
-    """Compare systems, print them, deliver the page, and return the exit code."""
+) -> int | None:
+    """Compare systems, print them, deliver the page, and return the exit code; None without systems."""
+    if not (options["by"] or options["systems"]):
+        return None
     done = compared_systems(_groups(files, options, uri), request, options["sort_by"])
     to_stdout = options["output"] == STDOUT
     try:
@@ -123,3 +126,24 @@ def _groups(files: Sequence[str], options: dict[str, Any], uri: str | None) -> G
     )
     items = folds_of(items_of(files, selection, uri), files=False, children=options["children"])
     return grouped(items, keys)
+
+
+_compare = opt.HelpSection("Compare")
+compare_options = opt.AddedOptions(
+    opt.together(
+        _compare(
+            "--by",
+            "KEY",
+            "Runs alike in params.NAME or tags.NAME are one system of several seeds.",
+            multiple=True,
+        ),
+        _compare(
+            "--system systems",
+            "NAME=RUN,FILE,…",
+            "A system of several seeds; repeated.",
+            multiple=True,
+            envvar=None,
+        ),
+    ),
+    instead=_show_systems,
+)
