@@ -1,6 +1,6 @@
-"""The words by which an answer shows where its label stands: pure data, one letter per kind of cue.
+"""The words by which a response shows where its label is: pure data, one letter per kind of cue.
 
-`shape.py` writes every answer as a string of these letters, and the rules of `rules.py` are regular
+`shape.py` writes every response as a string of these letters, and the rules of `rules.py` are regular
 expressions over that string. Phrases are parted by commas.
 
 ====== ==========================================================================================
@@ -148,14 +148,7 @@ _NEGATED_VERBS = """is ruled out, are ruled out, was ruled out, be ruled out, ca
     wouldn't, shouldn't, mustn't, hasn't, haven't, ain't, isnt, doesnt, dont, didnt, wouldnt, ist nicht,
     n'est pas, ne correspond pas, no es, non è, não é, is niet, не является, 不属于, 不应该是"""
 
-_AFFIRMED = (
-    "no doubt",
-    "no question",
-    "not unlike",
-    "anything other than",
-    "nothing other than",
-    "nothing but",
-)
+_AFFIRMED = "no doubt, no question, not unlike, anything other than, nothing other than, nothing but"
 _LATEX = """text, textbf, textit, texttt, textrm, mathrm, mathbf, mathit, mathtt, operatorname, emph"""
 _NOT_A_NEGATION = ("only", "just", "merely", "simply", "necessarily only")
 _OPEN = """sure, certain, clear, determine, decide, tell, say, know, be sure, be certain, be determined,
@@ -175,12 +168,12 @@ NULL_ANSWERS = frozenset(_split(_NULL))
 COMMON_WORDS = frozenset(
     _split("other, none, any, all, more, like, can, will, may, general, unknown, good, well, new, use")
 )
-"""Words so common that, standing in prose, they are not taken for the label of that name."""
+"""Words so common that within prose they do not mean the label of that name."""
 
 CONTENT_WORDS = frozenset(
     _split("rejected, excluded, discarded, dismissed, unsure, uncertain, unclear, unable, correct")
 )
-"""Cues that, where they are labels, are labels wherever they stand."""
+"""Cues that, if they are labels, are labels anywhere in a text."""
 
 _FUNCTION_WORDS = """i, you, we, they, he, she, it, this, that, there, here, is, are, was, were, be, am, do,
     does, did, have, has, had, will, would, can, could, should, may, might, must, please,
@@ -210,7 +203,7 @@ def phrases() -> Mapping[str, str]:
     for letter, table in PHRASES.items():
         for phrase in _split(table):
             found.setdefault(phrase, letter)
-    found.update(dict.fromkeys(_AFFIRMED, "b"))
+    found.update(dict.fromkeys(_split(_AFFIRMED), "b"))
     found.update({f"\\ {command}": "q" for command in _split(_LATEX)})
     for phrase, letter in tuple(found.items()):
         if letter in "Fk" and phrase.isascii():

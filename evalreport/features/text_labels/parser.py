@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ import numpy.typing as npt
 from evalreport import __version__
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.core.user_functions import is_function, load_function
+from evalreport.data.arrays import is_gap
 from evalreport.data.labels import UNPARSED
 from evalreport.data.parsing_outcomes import EXAMPLES, FORMATS, REASONS, Example, Parsed, ParsingReport
 from evalreport.features.text_labels import auto, rules
@@ -205,8 +205,8 @@ def _cut(text: str) -> str:
 
 
 def _texts(values: Iterable[object]) -> list[str]:
-    """Return the values as text, those that are missing as empty; raise on what is no text."""
-    rows = ["" if _is_missing(value) else value for value in values]
+    """Return the values as text, missing ones as empty; raise on what is not text."""
+    rows = ["" if is_gap(value) else value for value in values]
     for row, value in enumerate(rows):
         if not isinstance(value, str):
             raise DataError(
@@ -221,16 +221,6 @@ def _texts(values: Iterable[object]) -> list[str]:
                 fix="cut the generations before they are logged",
             )
     return rows  # type: ignore[return-value]
-
-
-def _is_missing(value: object) -> bool:
-    if isinstance(value, str):
-        return False
-    return (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, float) and math.isnan(value))
-    )
 
 
 def _read_auto(text: str, index: LabelIndex, fuzzy: bool) -> Outcome:
@@ -265,10 +255,9 @@ def _failure_reason(text: str, index: LabelIndex) -> str:
 @cache
 def _own_digest(extra: str) -> str:
     """Return the SHA-256 of this package's source and version, and of what the user adds to it."""
-    sources = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
-    return hashlib.sha256(
-        b"\0".join([__version__.encode(), *sources, extra.encode("utf-8", "replace")])
-    ).hexdigest()
+    sources = (path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    parts = (__version__.encode(), *sources, extra.encode("utf-8", "replace"))
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
 
 _LONGEST_NOTE = 200

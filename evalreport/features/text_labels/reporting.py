@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from evalreport.core.estimate_format import interval, shown_value
 from evalreport.core.format import count, percent, plural
-from evalreport.core.sentences import Sentence, say
-from evalreport.data.parsing_outcomes import ParsingReport
+from evalreport.core.sentences import say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import AgreementGroup
 from evalreport.findings.rule import AddedRule, Told, in_words, rule, value
@@ -45,35 +44,25 @@ def parsing_section(ev: Evaluation) -> Section | None:
         return None
     words = "{read:count} of {n:count} answers held one label; {unread:count} did not and count as wrong."
     summary = say(words, read=report.n - report.n_unparsed, n=report.n, unread=report.n_unparsed)
-    title = "How labels were read from the answers"
-    return Section.of("parsing", "Parsing", title, summary, _table(report), Note(_rule(report)))
-
-
-def _rule(report: ParsingReport) -> Sentence:
+    rows: list[Row] = []
+    for counts, examples, names, treated in (
+        (report.formats, report.format_examples, FORMATS, Cell("counted")),
+        (report.reasons, report.reason_examples, REASONS, Cell("wrong", "wrong")),
+    ):
+        for key, n in counts.items():
+            example = examples[key][0].text if examples.get(key) else ""
+            shown = say("`{text}`", text=example) if example else "(nothing)"
+            rows.append((names.get(key, key), count(n), percent(n / report.n, report.n), shown, treated))
+    heads = ("Outcome", "Answers", "Share", Column("For example", "text"), Column("Treated as"))
     guess = "Labels were also guessed by similarity." if report.fuzzy else "Nothing is guessed."
     words = "Parser `{parser}`, source sha256 `{digest}`. " + guess
-    return say(words, parser=report.parser, digest=report.digest[:12] + "…")
-
-
-def _table(report: ParsingReport) -> Table:
-    rows = []
-    for key, n in report.formats.items():
-        examples = report.format_examples.get(key, ())
-        rows.append(_row(FORMATS.get(key, key), n, report.n, examples[0].text if examples else "", "counted"))
-    for key, n in report.reasons.items():
-        examples = report.reason_examples.get(key, ())
-        rows.append(_row(REASONS.get(key, key), n, report.n, examples[0].text if examples else "", "wrong"))
-    heads = ("Outcome", "Answers", "Share", Column("For example", "text"), Column("Treated as"))
-    return Table.of("parsing-table", "How labels were read", heads, rows)
-
-
-def _row(name: str, n: int, total: int, example: str, treated: str) -> Row:
-    return (
-        name,
-        count(n),
-        percent(n / total, total),
-        say("`{text}`", text=example) if example else "(nothing)",
-        Cell(treated, "wrong" if treated == "wrong" else ""),
+    return Section.of(
+        "parsing",
+        "Parsing",
+        "How labels were read from the answers",
+        summary,
+        Table.of("parsing-table", "How labels were read", heads, rows),
+        Note(say(words, parser=report.parser, digest=report.digest[:12] + "…")),
     )
 
 
