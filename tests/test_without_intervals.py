@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def test_weights_and_groups_are_not_resampled(monkeypatch: pytest.MonkeyPatch) -
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("resampled, though no interval was asked for")
 
-    monkeypatch.setattr("evalreport.intervals.estimates.resampled_limits", never)
+    monkeypatch.setattr(import_module("evalreport.intervals.estimates"), "resampled_limits", never)
     monkeypatch.setattr("evalreport.intervals.multiclass.Replicates", never)
     groups = [place // 4 for place in range(120)]
     bare = er.evaluate(["a", "b", "c"] * 40, ["a", "b", "b"] * 40, groups=groups, confidence=None)
