@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.comparison import Moved, Movement
-from evalreport.data.predictions import Categorical, Predictions
+from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.examples import answer_names, confidence, cut, example_id
 
@@ -68,8 +68,15 @@ def movement(
     """
     now, before = right(run), right(baseline)
     fixed, broken, wrong = kinds = _kinds(now, before)
-    ids = [() if withheld else _ids(run, rows) for rows in kinds]
+    ids: list[tuple[str, ...]] = [
+        () if withheld else tuple(example_id(run, int(row)) for row in np.flatnonzero(rows)[:NAMED])
+        for rows in kinds
+    ]
     examples = () if withheld else (*_examples(run, baseline, fixed), *_examples(run, baseline, broken))
+    moved: dict[str, Counts] = {}
+    if equal_recall is not None and not isinstance(run.scores, NoScores):
+        at = _kinds((run.scores.values >= equal_recall) == run.y_true.astype(bool), before)
+        moved = {**_by_class(run, at), **_by_slice(run, at)}
     return Movement(
         *names,
         fixed=int(fixed.sum()),
@@ -82,7 +89,7 @@ def movement(
         by_class=_by_class(run, kinds),
         by_slice=_by_slice(run, kinds),
         examples=examples,
-        at_equal_recall={} if equal_recall is None else _moved_to(run, before, equal_recall),
+        at_equal_recall=moved,
     )
 
 
@@ -90,24 +97,14 @@ def _kinds(now: Mask, before: Mask) -> Kinds:
     return now & ~before, before & ~now, ~now & ~before
 
 
-def _moved_to(run: Predictions, before: Mask, threshold: float) -> dict[str, Counts]:
-    """Classes and slices where the run decides at another threshold."""
-    if isinstance(run.scores, NoScores):
-        return {}
-    kinds = _kinds((run.scores.values >= threshold) == run.y_true.astype(bool), before)
-    return {**_by_class(run, kinds), **_by_slice(run, kinds)}
-
-
 def _by_slice(run: Predictions, kinds: Kinds) -> dict[str, Counts]:
     return {
         f"{name} = {value}": moved
         for name, column in run.slices.items()
-        for value, moved in _by_value(column, kinds).items()
+        for value, moved in _named(
+            column.values, [np.bincount(column.codes[rows], minlength=len(column.values)) for rows in kinds]
+        ).items()
     }
-
-
-def _ids(p: Predictions, rows: Mask) -> tuple[str, ...]:
-    return tuple(example_id(p, int(row)) for row in np.flatnonzero(rows)[:NAMED])
 
 
 def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Moved, ...]:
@@ -119,28 +116,21 @@ def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Move
         if own is not None:
             sure += np.where(wrong, np.nan_to_num(own), 0.0)
     chosen = found[np.argsort(-sure, kind="stable")[:SHOWN]]
-    return tuple(_moved(run, baseline, int(row)) for row in chosen)
-
-
-def _moved(run: Predictions, baseline: Predictions, row: int) -> Moved:
     texts = run.texts if run.texts is not None else baseline.texts
-    return Moved(
-        id=example_id(run, row),
-        truth=answer_names(run, run.y_true, row),
-        run=answer_names(run, run.y_pred, row),
-        baseline=answer_names(baseline, baseline.y_pred, row),
-        text=None if texts is None else cut(texts[row]),
-        answers=None if texts is None else _answers(run, baseline, row),
-    )
-
-
-def _answers(run: Predictions, baseline: Predictions, row: int) -> tuple[str, str] | None:
-    """What both runs generated for a row; None where neither gave texts."""
     raw = [p.parsed.texts if p.parsed is not None else () for p in (run, baseline)]
-    if not any(raw):
-        return None
-    first, second = (cut(texts[row]) if len(texts) else "" for texts in raw)
-    return first, second
+    return tuple(
+        Moved(
+            id=example_id(run, row),
+            truth=answer_names(run, run.y_true, row),
+            run=answer_names(run, run.y_pred, row),
+            baseline=answer_names(baseline, baseline.y_pred, row),
+            text=None if texts is None else cut(texts[row]),
+            answers=None
+            if texts is None or not any(raw)
+            else (cut(raw[0][row]) if len(raw[0]) else "", cut(raw[1][row]) if len(raw[1]) else ""),
+        )
+        for row in map(int, chosen)
+    )
 
 
 def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:
@@ -149,10 +139,6 @@ def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:
     else:
         moves = [np.bincount(p.y_true[rows], minlength=len(p.space)) for rows in kinds]
     return {name: counts for name, counts in _named(p.space.names, moves).items() if any(counts)}
-
-
-def _by_value(column: Categorical, kinds: Kinds) -> dict[str, Counts]:
-    return _named(column.values, [np.bincount(column.codes[r], minlength=len(column.values)) for r in kinds])
 
 
 def _named(names: Sequence[str], moves: Sequence[npt.NDArray[np.integer]]) -> dict[str, Counts]:

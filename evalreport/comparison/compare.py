@@ -72,14 +72,32 @@ def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str,
     >>> notes(["a", "b"], [ev, ev])
     ('“a” and “b” are the same predictions: no difference can be demonstrated.',)
     """
-    ways = (_same, _labels, _thresholds, _remarks, _backwards)
-    return tuple(sentence for way in ways for sentence in way(names, evaluations))
+    return tuple(_sentences(names, evaluations))
 
 
-def _same(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    for (a, x), (b, y) in combinations(zip(names, evaluations, strict=True), 2):
+def _sentences(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
+    runs = list(zip(names, evaluations, strict=True))
+    for (a, x), (b, y) in combinations(runs, 2):
         if same_predictions(x, y):
             yield f"“{a}” and “{b}” are the same predictions: no difference can be demonstrated."
+    whole = set().union(*(ev.space.names for ev in evaluations))
+    for name, ev in runs:
+        if missing := sorted(whole - set(ev.space.names)):
+            shown = some_of([f"“{label}”" for label in missing])
+            yield f"“{name}” does not know {shown}: compared over the union of the label sets."
+    values = [(name, None if ev.threshold is None else ev.threshold.value) for name, ev in runs]
+    known = [(name, value) for name, value in values if isinstance(value, float)]
+    if len({value for _, value in known}) > 1:
+        told = ", ".join(f"“{name}” at {value:.4g}" for name, value in known)
+        yield f"The runs decide at different thresholds: {told}."
+    of_all = [remark for remark in evaluations[0].remarks if all(remark in ev.remarks for ev in evaluations)]
+    yield from (f"{remark} (in all runs)." for remark in of_all)
+    for name, ev in runs:
+        yield from (f"“{name}”: {remark}." for remark in ev.remarks if remark not in of_all)
+    turned = [(name, one.action) for name, ev in runs for one in ev.findings if one.rule == "inverted"]
+    if turned:  # what is compared may be another label
+        who = some_of([f"“{name}”" for name, _ in turned])
+        yield f"Worse than chance beyond doubt: {who}. {turned[0][1]}"
 
 
 def same_predictions(a: Evaluation, b: Evaluation) -> bool:
@@ -102,45 +120,6 @@ def equal_answers(a: Predictions, b: Predictions) -> bool:
     if isinstance(a.scores, NoScores) or isinstance(b.scores, NoScores):
         return type(a.scores) is type(b.scores)
     return np.array_equal(a.scores.values, b.scores.values)
-
-
-def _labels(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    sets = [set(ev.space.names) for ev in evaluations]
-    whole = set().union(*sets)
-    for name, known in zip(names, sets, strict=True):
-        missing = sorted(whole - known)
-        if missing:
-            shown = some_of([f"“{label}”" for label in missing])
-            yield f"“{name}” does not know {shown}: compared over the union of the label sets."
-
-
-def _thresholds(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    values = [None if ev.threshold is None else ev.threshold.value for ev in evaluations]
-    known = [(name, value) for name, value in zip(names, values, strict=True) if isinstance(value, float)]
-    if len({value for _, value in known}) > 1:
-        told = ", ".join(f"“{name}” at {value:.4g}" for name, value in known)
-        yield f"The runs decide at different thresholds: {told}."
-
-
-def _remarks(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    """Say what is known of the rows of each run; once where it is the same of all."""
-    of_all = [remark for remark in evaluations[0].remarks if all(remark in ev.remarks for ev in evaluations)]
-    yield from (f"{remark} (in all runs)." for remark in of_all)
-    for name, ev in zip(names, evaluations, strict=True):
-        yield from (f"“{name}”: {remark}." for remark in ev.remarks if remark not in of_all)
-
-
-def _backwards(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[str]:
-    """Say which runs are worse than chance, and how to turn them: what is compared may be another label."""
-    turned = [
-        (name, finding.action)
-        for name, ev in zip(names, evaluations, strict=True)
-        for finding in ev.findings
-        if finding.rule == "inverted"
-    ]
-    if turned:
-        who = some_of([f"“{name}”" for name, _ in turned])
-        yield f"Worse than chance beyond doubt: {who}. {turned[0][1]}"
 
 
 Codes: TypeAlias = npt.NDArray[np.integer]
@@ -544,12 +523,15 @@ def _verdicts(
     by_metric = [
         _looks(metric, [one for one in every if one.difference.metric == metric.name]) for metric in metrics
     ]
-    return tuple(
-        pair_verdict(
-            *match.names, level, [*(looks[place] for looks in by_metric), *_of_classes(match)], primary
-        )
-        for place, match in enumerate(matches)
-    )
+    found = []
+    for place, match in enumerate(matches):
+        recalls = () if match.samples is None else class_recalls(match.samples, match.names)
+        looks = [looks[place] for looks in by_metric]
+        looks += [
+            Look(f"recall[{label}]", one, "higher", (one.difference.p or 0.0,)) for label, one in recalls
+        ]
+        found.append(pair_verdict(*match.names, level, looks, primary))
+    return tuple(found)
 
 
 def _looks(metric: Metric, pairs: Sequence[InferredDifference]) -> list[Look]:
@@ -560,11 +542,6 @@ def _looks(metric: Metric, pairs: Sequence[InferredDifference]) -> list[Look]:
         Look(metric.name, one, metric.better, family, known.index(one) if one in known else 0)
         for one in pairs
     ]
-
-
-def _of_classes(match: Match) -> list[Look]:
-    recalls = () if match.samples is None else class_recalls(match.samples, match.names)
-    return [Look(f"recall[{label}]", one, "higher", (one.difference.p or 0.0,)) for label, one in recalls]
 
 
 def _detailed(matches: Sequence[Match]) -> Sequence[Match]:

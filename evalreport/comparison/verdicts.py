@@ -177,22 +177,12 @@ def pair_verdict(run: str, baseline: str, level: float, looks: Sequence[Look], p
     better, worse = (
         tuple(name for name, d in held.items() if d.verdict == word) for word in ("better", "worse")
     )
-    outcome = _outcome(bool(better), bool(worse))
+    outcome: PairOutcome = "not_demonstrated"
+    if better or worse:
+        outcome = "trade_off" if better and worse else "better" if better else "worse"
     if all(d.verdict == "undefined" for d in every.values()):
         outcome = "undefined"
     return PairVerdict(run, baseline, outcome, better, worse, tuple(held), every.get(primary))
-
-
-def _outcome(better: bool, worse: bool) -> PairOutcome:
-    match better, worse:
-        case True, True:
-            return "trade_off"
-        case True, False:
-            return "better"
-        case False, True:
-            return "worse"
-        case _:
-            return "not_demonstrated"
 
 
 def ranking(

@@ -98,5 +98,5 @@ def test_nothing_is_claimed_of_seeds_that_are_unknown() -> None:
     for panel in (page.sources, page.answers):
         assert tables(panel(alone)) == []
     assert "pairs of runs" not in headline(alone).text
-    assert len(system_notes(alone, [[], []])) == 2
+    assert len(list(system_notes(alone, [[], []]))) == 2
     assert "<h1" in er.to_html(alone)

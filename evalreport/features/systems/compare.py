@@ -277,7 +277,7 @@ def compare_systems(
         by=tuple(by),
         dataset=datasets.pop() if len(datasets) == 1 else "",
     )
-    return replace(found, notes=system_notes(found, [one.rows for one in order]))
+    return replace(found, notes=tuple(system_notes(found, [one.rows for one in order])))
 
 
 def _checked(systems: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
@@ -374,45 +374,32 @@ HALF = 0.5
 """Share of a run's rows that all runs have: below it the comparison may be of another population."""
 
 
-def system_notes(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> tuple[str, ...]:
-    """Return sentences on rows that are not shared, few runs, cross-validations, and runs that are the same.
+def system_notes(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> Iterator[str]:
+    """Yield sentences on rows that are not shared, few runs, cross-validations, and runs that are the same.
 
     Parameters
     ----------
     found : SystemsComparison
     runs : sequence of the runs of each system, on the shared rows
     """
-    return (*_unshared(found), *_few(found), *_folded(found, runs), *_same_answers(found, runs))
-
-
-def _unshared(found: SystemsComparison) -> Iterator[str]:
+    unit = found.unit[1]
     gaps = [(name, lost) for name, lost in found.left_out.items() if lost]
-    if not gaps:
-        return
-    name, most = max(gaps, key=lambda gap: gap[1])
-    lead = f"Compared on the {found.rows:,} {found.unit[1]} that all runs have; "
-    yield f"{lead}{len(gaps)} of {counted(len(found.left_out), 'run')} have more, “{name}” {most:,}."
-    if found.rows < HALF * (found.rows + most):
-        yield f"That is under half of the {found.unit[1]} of “{name}”: the rest may be easier or harder."
-
-
-def _few(found: SystemsComparison) -> Iterator[str]:
+    if gaps:
+        name, most = max(gaps, key=lambda gap: gap[1])
+        lead = f"Compared on the {found.rows:,} {unit} that all runs have; "
+        yield f"{lead}{len(gaps)} of {counted(len(found.left_out), 'run')} have more, “{name}” {most:,}."
+        if found.rows < HALF * (found.rows + most):
+            yield f"That is under half of the {unit} of “{name}”: the rest may be easier or harder."
     for one in found.systems:
         if len(one.runs) == 1:
-            yield f"“{one.system}” is one run: its interval covers new {found.unit[1]} alone, seeds unknown."
+            yield f"“{one.system}” is one run: its interval covers new {unit} alone, seeds unknown."
         if len(one.runs) == 2:
             yield f"“{one.system}” has two runs: what two seeds tell is little, so its intervals are wide."
-
-
-def _folded(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> Iterator[str]:
     if any(p.folds is not None for own in runs for p in own):
         yield (
-            f"Runs are cross-validations: intervals hold for models that are trained on these "
-            f"{found.unit[1]}; trained on others they vary more."
+            f"Runs are cross-validations: intervals hold for models that are trained on these {unit}; "
+            "trained on others they vary more."
         )
-
-
-def _same_answers(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]) -> Iterator[str]:
     for one, own in zip(found.systems, runs, strict=True):
         again = sum(equal_answers(a, b) for a, b in combinations(own, 2))
         if again:

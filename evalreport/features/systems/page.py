@@ -25,8 +25,8 @@ from evalreport.features.systems.result import (
 )
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
-from evalreport.page.comparison.difference_text import in_words, stated, style_of
 from evalreport.page.comparison.sections import Versus
+from evalreport.page.comparison.sentences import in_words, stated, style_of
 from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, TableColumn, page_columns
 from evalreport.page.elements import (
     Beside,

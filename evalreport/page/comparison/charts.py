@@ -248,13 +248,19 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     labels = _direct(plot, told)
     if not labels:
         keys, labels = _key(told, plot.near)
+    named = [(name, _area(ev, area)) for name, ev, _ in lines]
+    described = [
+        say("{run}: area {area:ratio}.", run=name, area=value) for name, value in named if value is not None
+    ]
+    title = "ROC AUC" if roc else "Average precision"
+    rows = ((name, "–" if value is None else ratio(value)) for name, value in named)
     return plot.chart(
         of=", mean of the classes" if lines[0][1].task == "multiclass" else "",
         note=say("Higher and further left is better." if roc else "Higher and further right is better."),
-        description=_described(lines, area),
+        description=sum(described, say("Curves of {runs:count} runs.", runs=len(lines))),
         over=keys,
         labels=labels,
-        values=_table(lines, kind, area),
+        values=Table.of(f"{kind}-values", f"{title} of each run", ("Run", title), rows),
     )
 
 
@@ -319,7 +325,10 @@ def _gap(spot: tuple[float, float], width: float, points: Points) -> float:
 def _key(told: Sequence[str], near: Points) -> tuple[tuple[Path, ...], tuple[Label, ...]]:
     """A sample of each line with its run's name, where there is most room."""
     size = (34 + LETTER * max(map(len, told)), (len(told) - 1) * ROW)
-    left, top = max(_spots(size), key=lambda spot: _room(spot, size, near))
+    lefts = np.arange(LEFT + 8, max(RIGHT - size[0], LEFT + 9), 12.0)
+    tops = np.arange(TOP + 16, BOTTOM - size[1] - 6, 8.0)
+    spots = [*SPOTS, *((float(left), float(top)) for top in tops[::-1] for left in lefts)]
+    left, top = max(spots, key=lambda spot: min(_distance(spot, size, near), 12.0))
     paths, labels = [], []
     for index, (shape, text) in enumerate(zip(STYLES, told, strict=False)):
         base = top + index * ROW
@@ -328,35 +337,9 @@ def _key(told: Sequence[str], near: Points) -> tuple[tuple[Path, ...], tuple[Lab
     return tuple(paths), tuple(labels)
 
 
-def _spots(size: tuple[float, float]) -> list[tuple[float, float]]:
-    """Places for a key of a width and height: the usual ones, then all over the plot."""
-    lefts = np.arange(LEFT + 8, max(RIGHT - size[0], LEFT + 9), 12.0)
-    tops = np.arange(TOP + 16, BOTTOM - size[1] - 6, 8.0)
-    return [*SPOTS, *((float(left), float(top)) for top in tops[::-1] for left in lefts)]
-
-
-def _room(spot: tuple[float, float], size: tuple[float, float], near: Points) -> float:
-    return min(_distance(spot, size, near), 12.0)
-
-
 def _distance(spot: tuple[float, float], size: tuple[float, float], near: Points) -> float:
     """Distance of lines of words, of a width and of a height between first and last, from points."""
     (left, top), (width, height) = spot, size
     dx = np.maximum(np.maximum(left - near[:, 0], near[:, 0] - left - width), 0)
     dy = np.maximum(np.maximum(top - 12 - near[:, 1], near[:, 1] - top - height - 4), 0)
     return float(np.hypot(dx, dy).min())
-
-
-def _described(lines: Sequence[Line], area: str) -> Sentence:
-    told = [say("Curves of {runs:count} runs.", runs=len(lines))]
-    for name, ev, _ in lines:
-        value = _area(ev, area)
-        if value is not None:
-            told.append(say("{run}: area {area:ratio}.", run=name, area=value))
-    return sum(told[1:], told[0])
-
-
-def _table(lines: Sequence[Line], kind: Kind, area: str) -> Table:
-    title = "ROC AUC" if kind == "roc" else "Average precision"
-    rows = ((name, "–" if (value := _area(ev, area)) is None else ratio(value)) for name, ev, _ in lines)
-    return Table.of(f"{kind}-values", f"{title} of each run", ("Run", title), rows)

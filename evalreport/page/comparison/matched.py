@@ -22,7 +22,6 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.elements import Cell, Column, Look, Row, Section, Table
 from evalreport.page.evaluation_terms import called, of_weights, positive, units
 from evalreport.page.sections.threshold import Four, Preset, whole
-from evalreport.thresholds.objectives import Costs
 
 TICKS = (1, 3, 10, 30, 100, 300, 1000)
 """Places that the axis of numbers of alarms may name: each about three times the last."""
@@ -87,7 +86,11 @@ def points_table(comparison: Comparison) -> Table | None:
         Column(f"False alarms{weighted}"),
     )
     if comparison.costs is not None:
-        heads = (*heads, Column(f"Cost per 1,000 {units(first)}{_priced(comparison.costs)}"))
+        costs = comparison.costs
+        # What is paid, where it is a number of false alarms for a miss.
+        plain = (costs.fp, costs.tp, costs.tn) == (1, 0, 0)
+        priced = f", if a miss costs {costs.fn:g} false alarms" if plain else f" ({costs})"
+        heads = (*heads, Column(f"Cost per 1,000 {units(first)}{priced}"))
     rows = (_point_row(point, several=several) for point in comparison.matched)
     return Table.of("matched-table", "Both runs at matched operating points", heads, rows)
 
@@ -105,12 +108,6 @@ def _point_row(point: MatchedPoint, *, several: bool) -> Row:
     title = f"{shortened(point.run)}: {title[0].lower()}{title[1:]}" if several else title
     costs = () if point.cost is None else (cost_cell(point.cost),)
     return Cell(title, sub=how), counts_cell(point.found), counts_cell(point.false_alarms), *costs
-
-
-def _priced(costs: Costs) -> str:
-    """What is paid, where it is a number of false alarms for a miss."""
-    plain = (costs.fp, costs.tp, costs.tn) == (1, 0, 0)
-    return f", if a miss costs {costs.fn:g} false alarms" if plain else f" ({costs})"
 
 
 def cost_cell(found: MatchedCount) -> Cell:
@@ -203,12 +200,9 @@ def matched_section(comparison: Comparison) -> Section | None:
     whole_pair = pairing.kind == "paired" and not pairing.only_run and not pairing.only_baseline
     if len(comparison.names) != 2 or not whole_pair or not comparison.alarms:
         return None
-    found = comparison.alarms[0]
-    return _section(comparison, found) if found.positives else None
-
-
-def _section(comparison: Comparison, found: AlarmList) -> Section:
-    ev = comparison.evaluations[0]
+    found, ev = comparison.alarms[0], comparison.evaluations[0]
+    if not found.positives:
+        return None
     presets = tuple(_presets(found))
     start = presets[0].place
     # The baseline comes first: the other run is what a reader thinks of moving to.
@@ -309,11 +303,9 @@ def _values(found: AlarmList) -> Table:
     places = sorted({*(_place(found, round(rate * found.rows / 1000)) for rate in PER_THOUSAND), *named})
     first = ("Alarms per 1,000", f"Found: {found.baseline} → {found.run}")
     heads = (*first, *(f"Threshold, {name}" for name in (found.baseline, found.run)))
-    rows = (_value_row(found, place, named.get(place, "")) for place in places)
+    rows: list[Row] = []
+    for place in places:
+        here = found.places[place]
+        first_cell = Cell(_per_thousand(found, place), sub=named.get(place, ""))
+        rows.append((first_cell, counts_cell(here.found), *map(_threshold, here.thresholds[::-1])))
     return Table.of("matched-values", "Both runs at numbers of alarms", heads, rows)
-
-
-def _value_row(found: AlarmList, place: int, name: str) -> Row:
-    here = found.places[place]
-    thresholds = (_threshold(at) for at in here.thresholds[::-1])
-    return Cell(_per_thousand(found, place), sub=name), counts_cell(here.found), *thresholds

@@ -33,7 +33,6 @@ from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.page.charts import tick_text
 from evalreport.page.comparison.charts import axis_end, differences_of
-from evalreport.page.comparison.difference_text import stated
 from evalreport.page.comparison.matched import points_table, sentence
 from evalreport.page.comparison.sentences import (
     against,
@@ -43,6 +42,7 @@ from evalreport.page.comparison.sentences import (
     p_value,
     positive_label,
     same_matching,
+    stated,
     title_of_metric,
 )
 from evalreport.page.comparison.table import (
@@ -138,6 +138,7 @@ def _ranking_cell(column: TableColumn[RankingRow], row: RankingRow, axis: tuple[
 
 def every_value(comparison: Comparison) -> Table:
     """Return every metric of every run over its own rows, with what is demonstrated against the baseline."""
+    task = comparison.evaluations[0].task
     names = list(dict.fromkeys(d.metric for d in comparison.differences))
     told = {(d.metric, d.run): d for d in comparison.differences if comparison.baseline is not None}
     if len(comparison.names) > SIDE_BY_SIDE:
@@ -153,7 +154,10 @@ def every_value(comparison: Comparison) -> Table:
     else:
         rows = (
             (
-                _metric_cell(comparison, name),
+                Cell(
+                    title_of_metric(comparison, name),
+                    sub="lower is better" if find(name, task).better == "lower" else "",
+                ),
                 *(_value(comparison, place, name, told) for place in order(comparison)),
             )
             for name in names
@@ -165,11 +169,6 @@ def every_value(comparison: Comparison) -> Table:
 def order(comparison: Comparison) -> list[int]:
     """Return the positions of the runs as columns: the baseline first, then as they were given."""
     return sorted(range(len(comparison.names)), key=lambda place: place != comparison.baseline)
-
-
-def _metric_cell(comparison: Comparison, name: str) -> Cell:
-    lower = find(name, comparison.evaluations[0].task).better == "lower"
-    return Cell(title_of_metric(comparison, name), sub="lower is better" if lower else "")
 
 
 def _value(comparison: Comparison, place: int, name: str, told: dict[tuple[str, str], Difference]) -> Cell:
@@ -207,9 +206,10 @@ def leaderboard_section(comparison: Comparison) -> Section | None:
     """Return every metric of every run; of two runs it is folded under their differences."""
     if len(comparison.names) == 2:
         return None
-    against = say("Blue is better than {base}, orange worse.", base=_base(comparison))
     summary = say("Each over all of its own rows, with its interval; the best value is bold.")
-    summary = against + summary if comparison.baseline is not None else summary
+    if comparison.baseline is not None:
+        base = comparison.names[comparison.baseline]
+        summary = say("Blue is better than {base}, orange worse.", base=base) + summary
     if (
         len(comparison.names) > SIDE_BY_SIDE
         and len({d.metric for d in comparison.differences}) > SIDE_BY_SIDE
@@ -217,10 +217,6 @@ def leaderboard_section(comparison: Comparison) -> Section | None:
         summary += say("The other metrics are in the JSON.")
     part: PagePart = every_value(comparison)
     return Section.of("values", "Every metric", "Every metric, every run", summary, part)
-
-
-def _base(comparison: Comparison) -> str:
-    return "" if comparison.baseline is None else comparison.names[comparison.baseline]
 
 
 MOST = 12
@@ -287,12 +283,10 @@ def _pair(moved: Movement, place: int, *, detailed: bool, several: bool, sure: b
     for name, table in told:
         if table is not None:
             parts += [Folded(name, (table,))] if several else [Heading(name), table]
-    parts += [Folded(name, (Note(_ids_in_words(ids)),)) for name, ids in _ids(moved)]
+    parts += [
+        Folded(name, (Note(listed([say("`{id}`", id=id) for id in ids], ",")),)) for name, ids in _ids(moved)
+    ]
     return [Heading(f"{moved.run} against {moved.baseline}"), *parts] if several and parts else parts
-
-
-def _ids_in_words(ids: Sequence[str]) -> Sentence:
-    return listed([say("`{id}`", id=id) for id in ids], ",")
 
 
 def _where(moved: Movement, place: int) -> Table | None:
@@ -579,20 +573,15 @@ def pairs(comparison: Comparison) -> Section | None:
     run, base, _ = comparison.pairings[0]
     plot = differences_of(comparison, comparison.differences, f"{run} against {base}")
     values = Folded("Values of each run with their intervals", (every_value(comparison),))
-    summary = _tallied(comparison.differences, run)
-    return Section.of("differences", "Differences", "Every difference", summary, plot, values)
-
-
-def _tallied(found: Sequence[Difference], run: str) -> Sentence:
-    """How many metrics say what: right of zero is better for every one of them."""
-    better, worse = (sum(d.verdict == word for d in found) for word in DEMONSTRATED)
+    better, worse = (sum(d.verdict == word for d in comparison.differences) for word in DEMONSTRATED)
     words = (
         "Right of zero {run:short} is better, left of it worse: by {better:count} of {metrics:count} metrics "
         "it is demonstrated *better*, by {worse:count} _worse_. Hollow: no difference is demonstrated. "
         "Whiskers: the interval of the paired difference. The verdict is corrected for all metrics that it "
         "uses; single rows beyond it are exploratory."
     )
-    return say(words, run=run, better=better, worse=worse, metrics=len(found))
+    summary = say(words, run=run, better=better, worse=worse, metrics=len(comparison.differences))
+    return Section.of("differences", "Differences", "Every difference", summary, plot, values)
 
 
 def pairing(comparison: Comparison) -> Section:

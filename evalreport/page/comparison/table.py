@@ -17,8 +17,7 @@ from evalreport.core.estimate_format import NONE, interval, valued
 from evalreport.core.sentences import Sentence, say
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
-from evalreport.page.comparison.difference_text import size, stated
-from evalreport.page.comparison.sentences import because, verdict
+from evalreport.page.comparison.sentences import because, size, stated, verdict
 from evalreport.page.elements import Cell, Column, Look, Shown
 
 T = TypeVar("T")
