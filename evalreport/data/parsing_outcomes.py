@@ -41,8 +41,9 @@ FORMATS = (
 )
 """The format of the label within the text; the first, empty, means an unparsed text.
 
-``bare``: the label alone. ``spaced``: alone, as plain words. ``quoted``, ``markdown``, ``code_fence``,
-``json``, ``xml``: so set off. ``prefix``: after a name and a sign ("Intent: x"). ``sentence``: within prose.
+``bare``: only the label. ``spaced``: only the label, in plain words. ``quoted``, ``markdown``,
+``code_fence``, ``json``, ``xml``: so set off. ``prefix``: after a name and a sign ("Intent: x").
+``sentence``: within prose.
 ``final_answer``: after reasoning. ``negated``: beside a label that is ruled out. ``fuzzy``: by similarity.
 ``pattern``, ``function``: by the user's expression or function.
 """

@@ -60,7 +60,7 @@ def read_text(text: str, index: LabelIndex) -> Outcome:
     document = document_in(answer)
     if document is NOT_JSON:
         return _prose(normalise(answer), index)
-    return document_answer(document, lambda value: _value(value, index), index.whole)
+    return document_answer(document, lambda value: _value(value, index), index.code_of)
 
 
 def _label_in_markup(text: str, index: LabelIndex) -> Outcome | None:
@@ -94,7 +94,7 @@ def _strip_reasoning(text: str) -> str:
     for tag in _REASONING.finditer(text):
         closing = bool(tag[1] or tag[3])
         if closing and not depth:
-            kept.clear()  # the opening tag stood in the prompt
+            kept.clear()  # the opening tag was in the prompt
         elif not closing and not depth:
             kept.append(text[start : tag.start()])
         depth = max(0, depth - 1) if closing else depth + 1
@@ -114,7 +114,7 @@ def _cut_after_end(text: str) -> str:
 
 
 def document_in(answer: str) -> object:
-    r"""Return the JSON document that a text is, or holds as its one code fence; else `NOT_JSON`.
+    r"""Return the JSON document that a text is, or contains as its only code fence; else `NOT_JSON`.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def document_in(answer: str) -> object:
 
 def _value(value: str, index: LabelIndex) -> Outcome:
     """Return the outcome of one string of a document."""
-    code = index.whole(value)
+    code = index.code_of(value)
     return label_outcome(code, "json") if code >= 0 else _prose(normalise(value), index)
 
 
@@ -149,8 +149,8 @@ def _prose(plain: str, index: LabelIndex) -> Outcome:
 
 
 def _unspaced_label(plain: str, index: LabelIndex) -> Outcome | None:
-    """Return the label that a text is without spaces, or that is made of signs and stands after a name."""
-    code = index.whole(plain)
+    """Return the label that a text is without spaces, or that is made of signs and follows a name."""
+    code = index.code_of(plain)
     if code >= 0:
         return label_outcome(code, "bare")
     prefix = _PREFIX.match(plain)
@@ -175,7 +175,7 @@ def _format(plain: str, shape: Shape, reading: rules.Reading) -> str:
         ("spaced", letters.strip("q.()\n-,") == "l"),
         ("bare", letters.strip("q.()\n-,") == "L"),
     )
-    return next((name for name, holds in checks if holds), "sentence")
+    return next((name for name, is_met in checks if is_met), "sentence")
 
 
 _FINAL, _ANSWER, _OTHER, _INPUT, _BESIDE, _SCORE, _NEVER = 6, 5, 4, 3, 2, 1, 0
@@ -219,7 +219,9 @@ def load_json(text: str) -> object:
         return NOT_JSON
 
 
-def document_answer(document: object, read: Callable[[str], Outcome], whole: Callable[[str], int]) -> Outcome:
+def document_answer(
+    document: object, read: Callable[[str], Outcome], code_of: Callable[[str], int]
+) -> Outcome:
     """Return the outcome of a JSON document.
 
     Parameters
@@ -228,21 +230,21 @@ def document_answer(document: object, read: Callable[[str], Outcome], whole: Cal
         From `load_json`.
     read : callable
         Reads one string value.
-    whole : callable
+    code_of : callable
         Returns the code of the label that a string is, or -1.
 
     Examples
     --------
-    >>> whole = lambda text: ["a", "b"].index(text) if text in ("a", "b") else -1
-    >>> read = lambda text: Outcome(whole(text), "" if whole(text) >= 0 else "unknown_label")
-    >>> document_answer(load_json('{"reason": "b", "label": "a"}'), read, whole).code
+    >>> code_of = lambda text: ["a", "b"].index(text) if text in ("a", "b") else -1
+    >>> read = lambda text: Outcome(code_of(text), "" if code_of(text) >= 0 else "unknown_label")
+    >>> document_answer(load_json('{"reason": "b", "label": "a"}'), read, code_of).code
     0
     """
-    leaves = list(_leaves(document, whole))
+    leaves = list(_leaves(document, code_of))
     first: Outcome | None = None
     for role in sorted({leaf.role for leaf in leaves if leaf.role}, reverse=True):
         outcome = _outermost_answer(
-            [(leaf.depth, _value_outcome(leaf.value, read, whole)) for leaf in leaves if leaf.role == role]
+            [(leaf.depth, _value_outcome(leaf.value, read, code_of)) for leaf in leaves if leaf.role == role]
         )
         if outcome.code >= 0 or outcome.reason == "ambiguous" or role >= _ANSWER:
             return outcome
@@ -268,7 +270,7 @@ def role_of(name: str) -> int:
     return _ROLES.get(first or last or "", _OTHER)
 
 
-def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
+def _leaves(document: object, code_of: Callable[[str], int]) -> Iterator[_Leaf]:
     """Yield the values of a document in order, a list of scored labels as one value.
 
     The values of a list take the role of its name.
@@ -277,11 +279,11 @@ def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
     while stack:
         role, value, depth = stack.pop()
         if isinstance(value, _Pairs):
-            scored = _scored_names(value, whole) or _scored_lists(value, whole)
-            limit = role if role < _OTHER else _FINAL  # what is in an object beside the matter is, too
+            scored = _scored_names(value, code_of) or _scored_lists(value, code_of)
+            limit = role if role < _OTHER else _FINAL  # in reasons or alternatives all is
             inside = [_Leaf(min(limit, role_of(name)), item, depth + 1) for name, item in value]
         elif isinstance(value, list):
-            scored = _scored_records(value, whole)
+            scored = _scored_records(value, code_of)
             inside = [_Leaf(role, item, depth) for item in value]
         else:
             scored, inside = (), []
@@ -292,7 +294,7 @@ def _leaves(document: object, whole: Callable[[str], int]) -> Iterator[_Leaf]:
             stack.extend(reversed(inside))
 
 
-def _value_outcome(value: object, read: Callable[[str], Outcome], whole: Callable[[str], int]) -> Outcome:
+def _value_outcome(value: object, read: Callable[[str], Outcome], code_of: Callable[[str], int]) -> Outcome:
     match value:
         case None | "":
             return failure("empty")
@@ -301,11 +303,11 @@ def _value_outcome(value: object, read: Callable[[str], Outcome], whole: Callabl
         case str():
             return read(value)
         case bool():
-            code = max(whole(str(value)), whole(json.dumps(value)))
+            code = max(code_of(str(value)), code_of(json.dumps(value)))
         case float() if value.is_integer():
-            code = max(whole(json.dumps(value)), whole(str(int(value))))
+            code = max(code_of(json.dumps(value)), code_of(str(int(value))))
         case _:
-            code = whole(json.dumps(value))
+            code = code_of(json.dumps(value))
     return Outcome(code, "", "json") if code >= 0 else failure("unknown_label")
 
 
@@ -332,12 +334,14 @@ def _combine(outcomes: Sequence[Outcome]) -> Outcome:
     return failure(reasons[0] if reasons else "empty")
 
 
-def _scored_records(items: list[Any], whole: Callable[[str], int]) -> Sequence[_Scored]:
+def _scored_records(items: list[Any], code_of: Callable[[str], int]) -> Sequence[_Scored]:
     """Return (score, code) of a list of objects that each hold one label and one score, else nothing."""
     scored: list[_Scored] = []
     for item in items:
         pairs = item if isinstance(item, _Pairs) else _Pairs()
-        codes = [whole(value) for name, value in pairs if isinstance(value, str) and role_of(name) >= _OTHER]
+        codes = [
+            code_of(value) for name, value in pairs if isinstance(value, str) and role_of(name) >= _OTHER
+        ]
         scores = [value for name, value in pairs if _is_number(value) and role_of(name) <= _SCORE]
         if len(codes) != 1 or len(scores) != 1:
             return ()
@@ -345,20 +349,20 @@ def _scored_records(items: list[Any], whole: Callable[[str], int]) -> Sequence[_
     return scored
 
 
-def _scored_names(pairs: _Pairs, whole: Callable[[str], int]) -> Sequence[_Scored]:
+def _scored_names(pairs: _Pairs, code_of: Callable[[str], int]) -> Sequence[_Scored]:
     """Return (score, code) of an object whose names are labels and whose values numbers, else nothing."""
-    scored = [(value, whole(name)) for name, value in pairs if isinstance(value, (int, float))]
+    scored = [(value, code_of(name)) for name, value in pairs if isinstance(value, (int, float))]
     return scored if len(scored) == len(pairs) and all(code >= 0 for _, code in scored) else ()
 
 
-def _scored_lists(pairs: _Pairs, whole: Callable[[str], int]) -> Sequence[_Scored]:
+def _scored_lists(pairs: _Pairs, code_of: Callable[[str], int]) -> Sequence[_Scored]:
     """Return (score, code) of an object with a list of labels and a list of as many numbers, else nothing."""
     lists = [value for _, value in pairs if type(value) is list and value]
-    names = [items for items in lists if all(isinstance(item, str) and whole(item) >= 0 for item in items)]
+    names = [items for items in lists if all(isinstance(item, str) and code_of(item) >= 0 for item in items)]
     scores = [items for items in lists if all(map(_is_number, items))]
     if len(names) != 1 or len(scores) != 1 or len(names[0]) != len(scores[0]):
         return ()
-    return [(score, whole(name)) for score, name in zip(scores[0], names[0], strict=True)]
+    return [(score, code_of(name)) for score, name in zip(scores[0], names[0], strict=True)]
 
 
 def _best_scored(scored: Sequence[_Scored]) -> Outcome:

@@ -1,7 +1,7 @@
 """The words by which a response shows where its label is: pure data, one letter per kind of cue.
 
 `shape.py` writes every response as a string of these letters, and the rules of `rules.py` are regular
-expressions over that string. Phrases are parted by commas.
+expressions over that string. Phrases are separated by commas.
 
 ====== ==========================================================================================
 letter kind of cue
@@ -17,7 +17,7 @@ letter kind of cue
 ``X``  says that the label before it is wrong: "is unlikely"
 ``U``  leaves open which label it is: "not sure whether"
 ``c``  joins two labels: "or", "and" (``/`` and ``|`` are letters of their own)
-``R``  takes back what stood before: "wait", "correction"
+``R``  takes back what came before: "wait", "correction"
 ``A``  noun of what is not the answer: "reason", "alternatives"
 ``P``  noun of a measure, whose value may look like a label: "confidence: high"
 ``S``  "score", which may hold a label that is a number
@@ -25,13 +25,13 @@ letter kind of cue
 ``e``  opens a reason: "because"
 ``b``  contrast: "but"
 ``C``  concession: "although"
-``f``  filler, which may stand between a cue and its label
+``f``  filler, between a cue and its label
 ``t``  opens a closing tag
 ``O``  "out of", as in "4 out of 5"
 ====== ==========================================================================================
 
 Letters for the rest: ``L`` ``l`` a label (written as declared, or as plain words), ``u`` an identifier
-that is no label, ``d`` a number, ``q`` quotes and markup, ``( ) , . ? > /`` and newline for themselves,
+that is not a label, ``d`` a number, ``q`` quotes and markup, ``( ) , . ? > /`` and newline for themselves,
 ``x`` any other word, ``y`` any other sign.
 """
 

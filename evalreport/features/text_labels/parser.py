@@ -73,11 +73,11 @@ def make_parser(spec: str, labels: Sequence[str], *, fuzzy: bool = False) -> Par
     Parameters
     ----------
     spec : str
-        ``auto``; ``exact`` (the text is the label, save space around it); ``json`` (a JSON document with the
+        ``auto``; ``exact`` (the text is the label, with space around it); ``json`` (a JSON document with the
         label in it); ``regex:PATTERN`` (RE2 syntax; the group ``label``, or the first, is the label);
         ``module:function`` (takes the text, returns the label or None).
     labels : sequence of str
-        Distinct; save for ``exact`` and ``module:function`` also without case, spaces and underscores.
+        Distinct; except for ``exact`` and ``module:function`` also without case, spaces and underscores.
     fuzzy : bool
         With ``auto``: guess by similarity where nothing else is found. Never the default.
 
@@ -151,7 +151,7 @@ def parse_all(texts: Iterable[object], parser: Parser) -> Parsed:
     Raises
     ------
     DataError
-        A value that is no text, or a text of over `LONGEST_TEXT` characters, with its row.
+        A value that is not text, or a text of over `LONGEST_TEXT` characters, with its row.
 
     Examples
     --------
@@ -235,13 +235,13 @@ def _read_exact(text: str, codes: Mapping[str, int], index: LabelIndex) -> Outco
 
 def _read_json(text: str, index: LabelIndex) -> Outcome:
     def read_value(value: str) -> Outcome:
-        code = index.whole(value)
+        code = index.code_of(value)
         return label_outcome(code, "json") if code >= 0 else failure(_failure_reason(value, index))
 
     document = auto.document_in(text)
     if document is auto.NOT_JSON:
         return failure(_failure_reason(text, index))
-    return auto.document_answer(document, read_value, index.whole)
+    return auto.document_answer(document, read_value, index.code_of)
 
 
 def _failure_reason(text: str, index: LabelIndex) -> str:
@@ -265,7 +265,7 @@ _LONGEST_NOTE = 200
 
 
 def _function_digest(function: Callable[[str], Any], spec: str) -> str:
-    """Return the SHA-256 of a function's source; of its module's file where the function alone has none.
+    """Return the SHA-256 of a function's source; of its module's file if the function has none.
 
     Raises
     ------
@@ -394,7 +394,7 @@ def search(pattern: Pattern, texts: Sequence[str], index: LabelIndex) -> list[Ou
     matches = pc.struct_field(pc.extract_regex(array, pattern.text), _GROUP).to_pylist()
     outcomes = []
     for match, text in zip(matches, texts, strict=True):
-        code = index.whole(match) if match else -1
+        code = index.code_of(match) if match else -1
         if code >= 0:
             outcomes.append(label_outcome(code, "pattern"))
         else:

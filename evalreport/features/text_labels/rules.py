@@ -1,17 +1,17 @@
 """What the shape of an answer means: which label is the answer, or why there is none.
 
 Each rule is one regular expression over the letters of `cues.py`, with bounded repeats, so that reading
-takes time in proportion to the text. First the labels that are ruled out, left open or beside the matter
+takes time in proportion to the text. First the labels that are ruled out, left open or in reasons
 are taken from the shape; then the strongest kind of evidence that names a label decides:
 
-1. an announced final answer, or the last line alone being a label ("Final answer: x");
+1. an announced final answer, or a last line that is only a label ("Final answer: x");
 2. a named answer ("Intent: x", ``"label": "x"``, ``<label>x</label>``, "I classify this as x");
 3. a label that opens the text ("x, because …");
 4. a label that is set off or written as declared;
 5. a label written in plain words.
 
-Two labels of the strongest kind are ambiguous, save that the last final answer counts, and the last
-answer after a correction. A final or named answer that is no label outranks any label named elsewhere.
+Two labels of the strongest kind are ambiguous, but the last final answer counts, and the last
+answer after a correction. A final or named answer that is not a label outranks any other label.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from evalreport.features.text_labels.cues import FUNCTION_WORDS, NULL_ANSWERS
 from evalreport.features.text_labels.shape import Shape
 
 FINAL, NAMED, OPENING, MARKED, PLAIN = 5, 4, 3, 2, 1
-"""Ranks of a place in prose, by how surely it states the answer: the highest that holds a label decides."""
+"""Ranks of a place in prose, by how surely it states the answer: the highest rank with a label decides."""
 
 _ASIDE = r"(?:\([^()LlN\n]{1,8}\))?"
 _CELL = r"\|(?![^\n|]{0,60}\|q{0,3}(?:\n|$))"
@@ -63,7 +63,7 @@ _NEGATED = (
 _ASKED = (re.compile(r"(?P<labels>[Ll])[q)]{0,4}\?"),)
 _OPEN = (re.compile(rf"U[^.?\n,:bFLl]{{0,30}}?(?P<labels>{_LIST})"),)
 _CLEARING = (("o", _MEASURES), ("Z", _NEGATED), ("Y", _OPEN), ("o", _BESIDE), ("Q", _ASKED))
-"""What is not asserted, the surest first; the last two are let stand where nothing else is left."""
+"""Labels that are not asserted, the clearest first; the last two kinds are kept if no other label is left."""
 _RATIO = re.compile(r"[Ll][qk]{0,4}[/O]q{0,4}(?P<labels>[Ll])")
 _LISTED = re.compile(r"\n[q(-]{0,12}(?:d[.)])?[qx]{0,4}(?P<label>[Ll])")
 _CORRECTION = re.compile(r"(?:^|[\n.?,])q{0,4}[WR]?,?R[fR,]{0,3}[,.:]")
@@ -76,14 +76,14 @@ _EVIDENCE: Mapping[int, tuple[re.Pattern[str], ...]] = {
     rank: tuple(map(re.compile, patterns))
     for rank, patterns in {
         FINAL: (
-            # "so the label is x"; "final answer: I think of x"; a final answer that is no label
+            # "so the label is x"; "final answer: I think of x"; a final answer that is not a label
             rf"F[fqkvVAe,:>(|\nR-]{{0,12}}{_LABEL}",
             r"F[q(]{0,3}(?:k[fAqI]{0,3})?[:>v|-][^.?\n]{0,60}?(?P<label>[Ll])",
             r"F[q)]{0,4}(?:k[fAqI]{0,3}[q)]{0,4})?:(?P<label>)(?P<value>[^Ll\n]{0,200})(?=\n|\Z)",
         ),
         NAMED: (
             # "intent: x" and "I choose x"; "intent: the customer means x"; a title and then x;
-            # a named answer that is no label; "x is the best label"
+            # a named answer that is not a label; "x is the best label"
             rf"(?:{_KEY}[fAqxI]{{0,5}}[v:>|-]|V)[fqvkVAIe:>(]{{0,10}}[fq\n]{{0,8}}{_LABEL}",
             rf"{_KEY}[fAqI]{{0,3}}[:>|][^.?\n]{{0,60}}?(?P<label>[Ll])",
             rf"(?:^|\n)q{{0,4}}[fx]{{0,3}}k[q:]{{0,6}}\n{{1,3}}[q-]{{0,6}}{_LABEL}(?=[q.]{{0,6}}(?:\n|$))",
@@ -125,9 +125,9 @@ class Reading(NamedTuple):
     rank : int
         Kind of the deciding evidence, 0 where there is none.
     at : int
-        Where it stands.
+        Its position.
     value : tuple of int
-        From and to where a final or named answer stands that is no label.
+        Start and end of a final or named answer that is not a label.
     letters : str
         The shape, cleared.
     """
@@ -263,7 +263,7 @@ def _groups(letters: str, codes: Mapping[int, int]) -> _Groups:
 
 
 def _last_line(letters: str) -> int:
-    """Return where the label stands that alone is the last line with a label, after prose; else -1."""
+    """Return the position of a label that is the whole last line with a label, after prose; else -1."""
     lines = letters[: max(letters.rfind("L"), letters.rfind("l")) + 1].count("\n")
     starts, rows = [0], letters.split("\n")
     for row in rows[:lines]:

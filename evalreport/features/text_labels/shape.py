@@ -194,19 +194,19 @@ _LABEL_PLACES = tuple(
     )
 )
 _LAST_WORD = 7
-"""Place among these of the last word, which counts alone where the word is no cue of anything else."""
+"""Place among these of the last word, which is a label only if the word is not a cue."""
 _JOINED = re.compile(r"(?<=[Ll])[q)]{0,3},?[c/|,][fq(]{0,3}(m)")
 
 
 def settle(letters: str, doubtful: Mapping[int, str]) -> str:
-    """Return the shape with each doubtful word as the label ``L`` or as the cue that it else is.
+    """Return the shape with each doubtful word as the label ``L`` or as a cue.
 
     Parameters
     ----------
     letters : str
         Shape in which the doubtful words are ``m`` or ``w``.
     doubtful : mapping of int to str
-        The cue that each is, if it is no label.
+        The cue that each is if it is not a label.
 
     Examples
     --------
@@ -282,7 +282,7 @@ class Shape:
     tokens: Sequence[str]
 
     def words(self, low: int, high: int) -> str:
-        """Return the words of the units from `low` up to `high`, parted by spaces."""
+        """Return the words of the units from `low` up to `high`, separated by spaces."""
         inside = self.tokens[self.starts[low] : self.starts[high]]
         return " ".join(strip_glue(token) for token in inside if is_word(token))
 
@@ -433,7 +433,7 @@ class LabelIndex:
     Examples
     --------
     >>> index = LabelIndex(("card_arrival", "card_linking"))
-    >>> index.whole("Card arrival"), index.whole("card")
+    >>> index.code_of("Card arrival"), index.code_of("card")
     (0, -1)
     >>> index.shape("The intent is **card_arrival**, not card_linking.").letters
     'fkvqLq,NL.'
@@ -466,7 +466,7 @@ class LabelIndex:
         # the letters of tokens that begin no label and no longer cue
         self.plain = {word: letter for word, letter in letters.items() if word not in self.root.next}
 
-    def whole(self, text: str) -> int:
+    def code_of(self, text: str) -> int:
         """Return the code of the label that the whole text is, without regard to case and markup; or -1."""
         code = self.exact.get(text.strip(), -1)
         if code >= 0 or len(text) > 50 * LONGEST_LABEL:  # longer than any label of so many tokens

@@ -251,7 +251,7 @@ def _asserted_value(result: Any) -> str | None:
 
 
 UNFINISHED = ("discarded", "cancelled", "draft", "pending", "rejected", "ignored")
-"""States of an annotation that is no true label."""
+"""States of an annotation that is not a true label."""
 
 
 class Annotation(NamedTuple):
