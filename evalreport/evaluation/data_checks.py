@@ -78,7 +78,7 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
             repeats = _table_repeats(ScoreTable.of(p.scores.values, p.y_true.astype(np.bool_)))
         else:
             repeats = _table_repeats(table)
-        facts |= _shape(p.scores) | repeats | _certain(p, p.scores, table) | _rule(p, p.scores)
+        facts |= ScoreShape.of(p).facts(repeats) | _certain(p, p.scores, table) | _rule(p, p.scores)
     if p.texts is not None:
         facts |= _texts(p)
     return facts
@@ -139,11 +139,78 @@ def absent_labels(support: Array) -> dict[str, float]:
     return {"absent_labels": float(absent)} if absent else {}
 
 
-def _shape(scores: Probabilities | Decisions) -> dict[str, float]:
-    values = scores.values
-    constant = values.size > 1 and _all(values, lambda part: part == values.flat[0])
-    hard = isinstance(scores, Probabilities) and not constant and _all(values, lambda part: part % 1 == 0)
-    return {"constant_scores": float(constant), "hard_scores": float(hard)}
+@dataclass(frozen=True)
+class ScoreShape:
+    """What is seen of scores row by row; that of parts of the rows adds up.
+
+    Parameters
+    ----------
+    cells : int
+        How many scores there are.
+    first : float
+    constant, hard : bool
+        Whether all are equal, and whether they are probabilities of 0 and 1 alone.
+    off, ruled_out : float
+        Several classes: answers that are not those of the highest score, None without answers; true labels
+        with the probability 0.
+
+    Examples
+    --------
+    >>> from evalreport.data.predictions import predictions
+    >>> rows = [predictions(Multiclass("ab"), ["a"], scores=Probabilities([row])) for row in ([1, 0], [0, 1])]
+    >>> (ScoreShape.of(rows[0]) + ScoreShape.of(rows[1])).facts({})
+    {'constant_scores': 0.0, 'hard_scores': 1.0, 'ruled_out': 1.0, 'off_scores': 0.0}
+    """
+
+    cells: int = 0
+    first: float = 0.0
+    constant: bool = True
+    hard: bool = True
+    off: float | None = None
+    ruled_out: float = 0.0
+
+    @classmethod
+    def of(cls, p: Predictions) -> ScoreShape:
+        """Look at the scores of rows."""
+        if isinstance(p.scores, NoScores) or not p.scores.values.size:
+            return cls()
+        values, likely = p.scores.values, isinstance(p.scores, Probabilities)
+        first, several = values.flat[0], isinstance(p.space, Multiclass)
+        own = values[np.arange(len(p)), p.y_true] if several and likely else values[:0]
+        return cls(
+            values.size,
+            first.item(),
+            _all(values, lambda part: part == first),
+            likely and _all(values, lambda part: part % 1 == 0),
+            unlike_scores(p) if several and p.y_pred is not None else None,
+            float(np.count_nonzero(own == 0)),
+        )
+
+    def __add__(self, other: ScoreShape) -> ScoreShape:
+        if not (self.cells and other.cells):
+            return self if self.cells else other
+        off = [part.off for part in (self, other) if part.off is not None]
+        return ScoreShape(
+            self.cells + other.cells,
+            self.first,
+            self.constant and other.constant and self.first == other.first,
+            self.hard and other.hard,
+            sum(off) if off else None,
+            self.ruled_out + other.ruled_out,
+        )
+
+    def facts(self, repeats: dict[str, float]) -> dict[str, float]:
+        """Return the facts, with those of repeated rows."""
+        if not self.cells:
+            return {}
+        constant = self.constant and self.cells > 1
+        facts = {
+            "constant_scores": float(constant),
+            "hard_scores": float(self.hard and not constant),
+            **repeats,
+        }
+        facts |= {"ruled_out": self.ruled_out} if self.ruled_out else {}
+        return facts if self.off is None else {**facts, "off_scores": self.off}
 
 
 def _table_repeats(table: ScoreTable) -> dict[str, float]:
@@ -279,21 +346,11 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
 
 
 def _certain(p: Predictions, scores: Probabilities | Decisions, table: ScoreTable | None) -> dict[str, float]:
-    """What `certain` says of two classes; of several, rows whose true class has the probability 0."""
-    match p.space:
-        case Binary() if isinstance(scores, Probabilities):
-            plain = table if table is not None and not p.weighted else None
-            return certain(plain or ScoreTable.of(scores.values, p.y_true.astype(np.bool_)), table)
-        case Multiclass() if isinstance(scores, Probabilities):
-            return ruled_out(p.y_true, scores.values)
-        case _:
-            return {}
-
-
-def ruled_out(truth: npt.NDArray[Any], values: npt.NDArray[Any]) -> dict[str, float]:
-    """Return how many rows of several classes give their true class the probability 0, where any do."""
-    impossible = int(np.count_nonzero(values[np.arange(len(truth)), truth] == 0))
-    return {"ruled_out": float(impossible)} if impossible else {}
+    """What `certain` says of two classes."""
+    if not isinstance(p.space, Binary) or not isinstance(scores, Probabilities):
+        return {}
+    plain = table if table is not None and not p.weighted else None
+    return certain(plain or ScoreTable.of(scores.values, p.y_true.astype(np.bool_)), table)
 
 
 def certain(table: ScoreTable, weighted: ScoreTable | None = None) -> dict[str, float]:
@@ -388,8 +445,6 @@ def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]
         return {}
     values, decided = scores.values, p.y_pred
     match p.space:
-        case Multiclass():
-            return {"off_scores": unlike_scores(p)}
         case Binary():
             rows = np.flatnonzero(decided != UNPARSED)
             off, threshold = nearest_rule(ScoreTable.of(values[rows], decided[rows].astype(bool)))
@@ -400,6 +455,8 @@ def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]
             columns = np.flatnonzero(_overlap(values, given))
             tables = (ScoreTable.of(np.ascontiguousarray(values[:, k]), given[:, k]) for k in columns)
             return {"off_scores": sum((nearest_rule(table)[0] for table in tables), 0.0)}
+        case _:
+            return {}
 
 
 def _own(p: Predictions, scores: Probabilities | Decisions, off: float) -> dict[str, float]:

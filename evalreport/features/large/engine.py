@@ -8,8 +8,8 @@ What both share, counts and means over rows, adds up; areas of classes are count
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import Any, Protocol
@@ -29,10 +29,6 @@ from evalreport.statistics.confusion import BinaryCounts, Counts, sums
 from evalreport.statistics.row_sums import LabelMoments, Tally
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary, counted, decide_at, merge, tallied_alike
-
-EXTREMES = 20
-"""Rows of each class that are kept from either end of the scores: the worst mistakes are among them,
-whatever the threshold."""
 
 
 class ScoreHolder(Protocol):
@@ -187,99 +183,6 @@ def check_plain(batch: Predictions) -> None:
     """
     if batch.weighted or batch.groups is not None or batch.folds is not None:
         raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --engine memory")
-
-
-@dataclass(frozen=True, eq=False)
-class _Kept:
-    """A row that may be among the worst mistakes."""
-
-    row: int
-    truth: int
-    answer: int | None
-    score: float
-    id: str | None
-
-
-class Extremes:
-    """The rows of two labels with scores among which the worst mistakes are, whatever the threshold.
-
-    Parameters
-    ----------
-    first : int
-        Number of the first row.
-
-    Examples
-    --------
-    >>> from evalreport.data.labels import Binary
-    >>> from evalreport.data.predictions import predictions
-    >>> from evalreport.data.scores import Probabilities
-    >>> kept = Extremes()
-    >>> kept.add(predictions(Binary(0, 1), [0, 1], [0, 0], Probabilities([0.1, 0.2])), None)
-    >>> [one.row for one in kept.rows]
-    [1]
-    """
-
-    def __init__(self, first: int = 0) -> None:
-        self._cells: dict[tuple[int, int | None, int], list[_Kept]] = {}
-        self._rows = first
-
-    @property
-    def rows(self) -> list[_Kept]:
-        """The rows that are kept, in their order."""
-        found = {one.row: one for cell in self._cells.values() for one in cell}
-        return [found[row] for row in sorted(found)]
-
-    def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
-        """Look at a batch of binary predictions, with the ids of its rows."""
-        answers = batch.y_pred if batch.threshold is None or batch.threshold.origin == "predictions" else None
-        for truth in (0, 1):
-            here = batch.y_true == truth
-            if answers is None:
-                self._look(here, (truth, None), batch, ids)
-                continue
-            for answer in (UNPARSED, 1 - truth):
-                self._look(here & (answers == answer), (truth, answer), batch, ids)
-        self._rows += len(batch)
-
-    def _look(
-        self,
-        here: npt.NDArray[np.bool_],
-        cell: tuple[int, int | None],
-        batch: Predictions,
-        ids: npt.NDArray[Any] | None,
-    ) -> None:
-        if isinstance(batch.scores, NoScores):
-            return
-        scores = batch.scores.values
-        for sign in (1, -1):
-            known, nearer = self._cells.get((*cell, sign), []), here
-            if len(known) == EXTREMES:  # of equal scores the row that came first is kept
-                last = known[-1].score
-                nearer = here & ((scores < last) if sign > 0 else (scores > last))
-            some = rows = np.flatnonzero(nearer)
-            if len(rows) > EXTREMES:
-                key = sign * scores[rows]
-                near = rows[key <= np.partition(key, EXTREMES)[EXTREMES - 1]]
-                some = near[np.argsort(sign * scores[near], kind="stable")[:EXTREMES]]
-            found = [
-                _Kept(self._rows + row, *cell, scores[row].item(), None if ids is None else str(ids[row]))
-                for row in some.tolist()
-            ]
-            self._keep((*cell, sign), found)
-
-    def _keep(self, cell: tuple[int, int | None, int], found: list[_Kept]) -> None:
-        known = [*self._cells.get(cell, []), *found]
-        known.sort(key=lambda one: (cell[2] * one.score, one.row))
-        self._cells[cell] = known[:EXTREMES]
-
-    def state(self) -> list[Any]:
-        """Return the rows that are kept as what JSON can hold."""
-        return [[*cell, [list(vars(one).values()) for one in kept]] for cell, kept in self._cells.items()]
-
-    def take(self, state: Sequence[Any], number: Callable[[int], int]) -> None:
-        """Add the rows of another, each under a number that follows from the one it has there."""
-        for truth, answer, sign, rows in state:
-            self._keep((truth, answer, sign), [_Kept(number(row), *more) for row, *more in rows])
 
 
 class TruthDigest:

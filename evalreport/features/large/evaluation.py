@@ -6,24 +6,23 @@ What is observed of a stream of predictions: facts that were counted, and the fe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError
-from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multilabel
 from evalreport.data.predictions import Predictions, Threshold, counted_wrong, predictions
 from evalreport.data.scores import Decisions, NoScores, Probabilities, clipped_notes
 from evalreport.evaluation.data_checks import (
     Repeats,
+    ScoreShape,
     absent_labels,
     nearest_rule,
     row_keys,
-    ruled_out,
     table_facts,
-    unlike_scores,
 )
 from evalreport.evaluation.evaluate import Observed
 from evalreport.evaluation.examples import MISTAKES, in_turns, most_swapped, worst_mistakes
@@ -32,7 +31,6 @@ from evalreport.evaluation.slices import MOST_VALUES
 from evalreport.features.large.engine import (
     BinaryStream,
     ClassStream,
-    Extremes,
     Holders,
     KeyHolder,
     LabelStream,
@@ -167,6 +165,22 @@ def _most_errors(one: Mistake) -> tuple[float, int]:
     return -len({*one.truth} ^ {*one.predicted}), one.row
 
 
+EXTREMES = 20
+"""Rows of each class that are kept from either end of the scores: the worst mistakes are among them,
+whatever the threshold."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """A row that may be among the worst mistakes."""
+
+    row: int
+    truth: int
+    answer: int | None
+    score: float
+    id: str | None
+
+
 class ScoredMistakes:
     """The most confident wrong answers to two labels.
 
@@ -185,24 +199,65 @@ class ScoredMistakes:
     """
 
     def __init__(self, space: LabelSpace, first: int = 0, *, answered: bool) -> None:
-        self._space, self._answered = space, answered
-        self._kept = Extremes(first)
+        self._space, self._answered, self._seen = space, answered, first
+        self._cells: dict[tuple[int, int | None, int], list[_Kept]] = {}
 
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
-        """Look at a batch with scores, with the ids of its rows."""
-        self._kept.add(batch, ids)
+        """Look at a batch, with the ids of its rows."""
+        answers = batch.y_pred if batch.threshold is None or batch.threshold.origin == "predictions" else None
+        for truth in (0, 1):
+            here = batch.y_true == truth
+            if answers is None:
+                self._look(here, (truth, None), batch, ids)
+                continue
+            for answer in (UNPARSED, 1 - truth):
+                self._look(here & (answers == answer), (truth, answer), batch, ids)
+        self._seen += len(batch)
+
+    def _look(
+        self,
+        here: npt.NDArray[np.bool_],
+        cell: tuple[int, int | None],
+        batch: Predictions,
+        ids: npt.NDArray[Any] | None,
+    ) -> None:
+        if isinstance(batch.scores, NoScores):
+            return
+        scores = batch.scores.values
+        for sign in (1, -1):
+            known, nearer = self._cells.get((*cell, sign), []), here
+            if len(known) == EXTREMES:  # of equal scores the row that came first is kept
+                last = known[-1].score
+                nearer = here & ((scores < last) if sign > 0 else (scores > last))
+            some = rows = np.flatnonzero(nearer)
+            if len(rows) > EXTREMES:
+                key = sign * scores[rows]
+                near = rows[key <= np.partition(key, EXTREMES)[EXTREMES - 1]]
+                some = near[np.argsort(sign * scores[near], kind="stable")[:EXTREMES]]
+            found = [
+                _Kept(self._seen + row, *cell, scores[row].item(), None if ids is None else str(ids[row]))
+                for row in some.tolist()
+            ]
+            self._keep((*cell, sign), found)
+
+    def _keep(self, cell: tuple[int, int | None, int], found: list[_Kept]) -> None:
+        known = [*self._cells.get(cell, []), *found]
+        known.sort(key=lambda one: (cell[2] * one.score, one.row))
+        self._cells[cell] = known[:EXTREMES]
 
     def state(self) -> list[Any]:
         """Return the rows that are kept as what JSON can hold."""
-        return self._kept.state()
+        return [[*cell, [list(vars(one).values()) for one in kept]] for cell, kept in self._cells.items()]
 
     def take(self, state: Sequence[Any], number: Callable[[int], int]) -> None:
         """Add the rows of another, each under a number that follows from the one it has there."""
-        self._kept.take(state, number)
+        for truth, answer, sign, rows in state:
+            self._keep((truth, answer, sign), [_Kept(number(row), *more) for row, *more in rows])
 
     def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
         """Return the worst mistakes at a threshold, by the rule of rows in memory."""
-        rows = self._kept.rows
+        found = {one.row: one for cell in self._cells.values() for one in cell}
+        rows = [found[row] for row in sorted(found)]
         if not rows or summary.counts is None:
             return ()
         given = self._answered and (point is None or point.origin == "predictions")
@@ -225,82 +280,37 @@ def _label(space: LabelSpace, answer: int | None) -> Any:
 
 
 class RowFacts:
-    """What `row_facts` says of scores of several labels.
+    """What `row_facts` says of scores of several labels, batch by batch.
 
     Examples
     --------
-    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.labels import Multiclass
     >>> from evalreport.features.large.score_words import Budget
     >>> facts = RowFacts(Budget().keys())
     >>> for scores in ([[0.9, 0.1]], [[0.0, 1.0]]):
     ...     facts.add(predictions(Multiclass("ab"), ["a"], scores=Probabilities(scores)))
     >>> facts.found()
-    {'constant_scores': 0.0, 'hard_scores': 0.0, 'off_scores': 0.0}
+    {'constant_scores': 0.0, 'hard_scores': 0.0, 'ruled_out': 1.0, 'off_scores': 0.0}
     """
 
     def __init__(self, keys: KeyHolder) -> None:
         self.keys = keys
-        self.repeats = Repeats()
-        """Of rows that were looked at elsewhere."""
-        self._seen: dict[str, Any] = {"cells": 0, "first": None, "constant": True, "hard": True, "off": None}
+        self.repeats, self.shape = Repeats(), ScoreShape()
+        """Of rows that were looked at elsewhere, and of all rows."""
 
     def add(self, batch: Predictions) -> None:
         """Look at a batch."""
-        if isinstance(batch.scores, NoScores):
-            return
-        values = batch.scores.values
-        first, known = values.flat[0].item(), batch.y_pred is not None and isinstance(batch.space, Multiclass)
-        self.take(
-            {
-                "cells": values.size,
-                "first": first,
-                "constant": bool((values == first).all()),
-                "hard": isinstance(batch.scores, Probabilities) and not (np.floor(values) != values).any(),
-                "off": unlike_scores(batch) if known else None,
-                "ruled_out": _ruled_out(batch),
-            }
-        )
-        self.keys.add(row_keys(batch, values))
-
-    def state(self) -> dict[str, Any]:
-        """Return what was seen as what JSON can hold, but for the keys of rows."""
-        return self._seen
-
-    def take(self, seen: Mapping[str, Any]) -> None:
-        """Add what was seen of other rows."""
-        if not self._seen["cells"] or not seen["cells"]:
-            self._seen = dict(seen if seen["cells"] else self._seen)
-            return
-        one, off = self._seen, [part["off"] for part in (self._seen, seen) if part["off"] is not None]
-        self._seen = {
-            "cells": one["cells"] + seen["cells"],
-            "first": one["first"],
-            "constant": one["constant"] and seen["constant"] and one["first"] == seen["first"],
-            "hard": one["hard"] and seen["hard"],
-            "off": sum(off) if off else None,
-            "ruled_out": one["ruled_out"] + seen["ruled_out"],
-        }
+        if not isinstance(batch.scores, NoScores):
+            self.shape += ScoreShape.of(batch)
+            self.keys.add(row_keys(batch, batch.scores.values))
 
     def found(self) -> dict[str, float]:
         """Return the facts; nothing can be added after it."""
-        if not self._seen["cells"]:
-            return {}
-        off, hard = self._seen["off"], self._seen["hard"]
-        constant = self._seen["constant"] and self._seen["cells"] > 1
-        facts = {"constant_scores": float(constant), "hard_scores": float(hard and not constant)}
-        facts |= (self.repeats + Repeats.of(self.keys.times())).facts()
-        facts |= {"ruled_out": self._seen["ruled_out"]} if self._seen["ruled_out"] else {}
-        return facts if off is None else {**facts, "off_scores": off}
+        return self.shape.facts((self.repeats + Repeats.of(self.keys.times())).facts())
 
     def close(self) -> None:
         """Give back memory and files, whatever happened."""
         self.keys.close()
-
-
-def _ruled_out(batch: Predictions) -> float:
-    if not isinstance(batch.space, Multiclass) or not isinstance(batch.scores, Probabilities):
-        return 0.0
-    return ruled_out(batch.y_true, batch.scores.values).get("ruled_out", 0.0)
 
 
 MOST_SLICES = 1000

@@ -379,14 +379,41 @@ class Shards:
     request: Request
 
     def made(self, work: Callable[[CollectedFacts], T], *_: Any, **_more: Any) -> MadeOfFacts[T]:
-        """Read the facts of several files, add them up, and do work on the sum.
+        """Read the facts of all files, add them up, and do work on the sum.
 
         Raises
         ------
         DataError
             A file that holds no facts, or facts that do not add up; names the file.
         """
-        return MadeOfFacts.of(collect_shards(self.paths, self.request), work)
+        paths, request = self.paths, self.request
+        digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
+        for path in paths:
+            with in_file(path):
+                data = load(Path(path))
+                shards.append(from_bytes(data))
+            digest.update(data)
+            same = known.setdefault(hashlib.sha256(data).digest(), path)
+            if same != path:
+                told.append(f"{same} and {path} hold the same facts, and both are counted")
+        with in_file(", ".join(paths[:5])):
+            summary = merge(shards)
+        _check_labels(summary.space, request.columns)
+        summary = replace(summary, space=renamed(summary.space, dict(request.label_names)))
+        if isinstance(summary.scores, BinnedTable):
+            told.append(binned_note(summary.scores))
+        seen = Observed(summary, facts=_facts(summary), notes=tuple(told))
+        seen, sweep = _decided(seen, request)
+        first, more = Path(paths[0]), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+        taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
+        origin = Provenance(
+            run_name=first.name.removesuffix(ENDING) + more,
+            source=first.name + more,
+            sha256=digest.hexdigest(),
+            columns=taken,
+            **request.origin(),
+        )
+        return MadeOfFacts.of(CollectedFacts(seen, taken, origin, sweep), work)
 
 
 def open_shards(item: Item, request: Request) -> Shards:
@@ -399,37 +426,6 @@ def open_shards(item: Item, request: Request) -> Shards:
     """
     _refuse(request)
     return Shards(item.files, request)
-
-
-def collect_shards(paths: Sequence[str], request: Request) -> CollectedFacts:
-    """Read the facts of several files and add them up."""
-    digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
-    for path in paths:
-        with in_file(path):
-            data = load(Path(path))
-            shards.append(from_bytes(data))
-        digest.update(data)
-        same = known.setdefault(hashlib.sha256(data).digest(), path)
-        if same != path:
-            told.append(f"{same} and {path} hold the same facts, and both are counted")
-    with in_file(", ".join(paths[:5])):
-        summary = merge(shards)
-    _check_labels(summary.space, request.columns)
-    summary = replace(summary, space=renamed(summary.space, dict(request.label_names)))
-    if isinstance(summary.scores, BinnedTable):
-        told.append(binned_note(summary.scores))
-    seen = Observed(summary, facts=_facts(summary), notes=tuple(told))
-    seen, sweep = _decided(seen, request)
-    first, more = Path(paths[0]), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
-    origin = Provenance(
-        run_name=first.name.removesuffix(ENDING) + more,
-        source=first.name + more,
-        sha256=digest.hexdigest(),
-        columns=taken,
-        **request.origin(),
-    )
-    return CollectedFacts(seen, taken, origin, sweep)
 
 
 COLUMNS = (

@@ -34,7 +34,7 @@ from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportErr
 from evalreport.data.labels import LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Threshold
 from evalreport.data.scores import NoScores
-from evalreport.evaluation.data_checks import Repeats
+from evalreport.evaluation.data_checks import Repeats, ScoreShape
 from evalreport.evaluation.evaluate import Observed
 from evalreport.features.large.class_ranges import ClassCells, pack_arrays, placed_range, unpack_arrays
 from evalreport.features.large.engine import BinaryStream, ClassStream, LabelStream, ScoreHolder
@@ -207,7 +207,7 @@ class PartitionWatch(Watch):
                 "lost": self._lost,
                 "clipped": self._clipped,
                 "read": self.read,
-                "row_facts": self._row_facts.state(),
+                "row_facts": vars(self._row_facts.shape),
                 "always": self._whole.always if isinstance(self._whole, LabelStream) else 0,
             }
         )
@@ -225,7 +225,7 @@ class PartitionWatch(Watch):
         self._lost += found["lost"]
         self._clipped += found["clipped"]
         self.read += found["read"]
-        self._row_facts.take(found["row_facts"])
+        self._row_facts.shape += ScoreShape(**found["row_facts"])
         if isinstance(self._whole, LabelStream):
             self._whole.always += found["always"]
 
