@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evalreport.features.site.payload import render_board, site_files
+from evalreport.features.site.page import render_board, site_files
 from tests.browser.conftest import listen, patient
 from tests.cli.test_site import made_up
 

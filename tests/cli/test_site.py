@@ -17,8 +17,7 @@ from evalreport.comparison.all_pairs import ContributionsOfRun, run_field
 from evalreport.core.result import Estimate
 from evalreport.features.site.build import MadeSite, _stem, log_site, paths_of, since
 from evalreport.features.site.leaderboard import Board, BoardRun, MissingRun, RunFacts
-from evalreport.features.site.page import board_headline
-from evalreport.features.site.payload import render_board, site_files
+from evalreport.features.site.page import board_headline, render_board, site_files
 from evalreport.metrics.catalogue import find
 from evalreport.page.render import digest
 from evalreport.tracking.client import Store

@@ -10,7 +10,7 @@ import pytest
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
-from evalreport.features.gate.data_checks import TrainingRows, data_checks
+from evalreport.features.gate.check import TrainingRows, data_checks
 from evalreport.features.gate.rules import CheckResult
 from evalreport.features.text_labels.parser import make_parser, parse_all
 

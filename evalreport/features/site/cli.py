@@ -52,8 +52,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
     A second call makes only what has changed. Opens from a folder, without a server.
     """
-    from evalreport.features.site.build import SiteRequest, log_site, made_site
-    from evalreport.features.site.folder import SiteFolder
+    from evalreport.features.site.build import SiteFolder, SiteRequest, log_site, make_site
     from evalreport.workflow.items import items_of
     from evalreport.workflow.request import Destination
 
@@ -66,7 +65,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     wanted = SiteRequest(options["sort_by"], several_words(options["columns"]), options["champion"])
     folder = SiteFolder(Path(options["output"]), options["force"])
     items = items_of((), selection, tracking_uri(ctx))
-    done = made_site(items, request_of(options, ""), wanted, folder, _doing(console, options["jobs"]))
+    done = make_site(items, request_of(options, ""), wanted, folder, _doing(console, options["jobs"]))
     logged = None
     if options["log"] or options["log_to"]:
         where = Destination(log=True, force=options["force"], allow_running=options["allow_running"])
@@ -146,8 +145,13 @@ def _over_time(
         return None
     from evalreport.core.format import counted
     from evalreport.features.site.leaderboard import over_time
-    from evalreport.features.site.page import day, notes_of, over_time_headline, run_in_words
-    from evalreport.features.site.payload import render_over_time
+    from evalreport.features.site.page import (
+        day,
+        notes_of,
+        over_time_headline,
+        render_over_time,
+        run_in_words,
+    )
     from evalreport.tracking.folder import write_page
     from evalreport.workflow.items import folds_of, items_of
 
