@@ -88,9 +88,8 @@ class Sentence:
 
 NOTHING = Sentence()
 Value: TypeAlias = float | str | Sentence | Estimate
-Nouns: TypeAlias = Mapping[str, Callable[[float], str]]
-"""Words of the data for one or several of what a number counts, by the name that a field gives them."""
-NOUNLESS: Nouns = MappingProxyType({})
+Words: TypeAlias = Callable[[str, Any, str], str | None]
+"""Words of the data for a field, from its name, value and form; None where the form is one of ours."""
 
 
 def say(
@@ -99,7 +98,7 @@ def say(
     /,
     *,
     of: float | None = None,
-    nouns: Nouns = NOUNLESS,
+    words: Words = lambda *_: None,
     **values: Value,
 ) -> Sentence:
     """Return a sentence from a template and values.
@@ -116,8 +115,8 @@ def say(
         Values, and records of them, by name, beside those given as keywords.
     of : float, optional
         Rows behind the percentages, which decide their decimals.
-    nouns : mapping, optional
-        Words that ``{name:noun}`` takes for a number.
+    words : callable, optional
+        Forms beside these, such as ``{n:units}``; asked first.
     **values : float, str, Sentence or Estimate
         What the fields are. An estimate has the decimals of its interval.
 
@@ -144,13 +143,18 @@ def say(
         if field is None:
             continue
         value, _ = FIELDS.get_field(field, (), given)
-        part = _part(field.rpartition(".")[2], value, spec or "", stress, of, nouns)
+        own = words(field, value, spec or "")
+        part = (
+            _part(field.rpartition(".")[2], value, spec or "", stress, of)
+            if own is None
+            else Sentence((Run(own, stress, foreign=True),))
+        )
         runs += part.runs
         numbers += part.numbers
     return Sentence(tuple(_joined(runs)), tuple(numbers))
 
 
-def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None, nouns: Nouns) -> Sentence:
+def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) -> Sentence:
     match value:
         case Sentence():
             return value
@@ -161,8 +165,6 @@ def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None, 
         case _ if "|" in spec:
             one, many = spec.split("|")
             return Sentence((Run(plural(value, (one, many)), stress),))
-        case _ if spec in nouns:
-            return Sentence((Run(nouns[spec](value), stress, foreign=True),))
         case _:
             number = Number(name, float(value), FORMATS[spec](float(value), of))
             return Sentence((Run(number.shown, stress),), (number,))

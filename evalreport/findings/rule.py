@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
-from string import Formatter
+from functools import partial, wraps
 from typing import Any, TypeAlias
 
 from evalreport.core.estimate_format import beside, valued
@@ -16,13 +15,11 @@ from evalreport.core.format import (
     counted,
     decimals,
     fixed,
-    number,
     percent,
     plural,
-    ratio,
-    threshold,
 )
 from evalreport.core.result import Estimate, Finding, Severity, Undefined
+from evalreport.core.sentences import say
 from evalreport.core.text import printable
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
@@ -39,7 +36,6 @@ NAME = 60
 """Characters of a name that are shown."""
 NOTE = 160
 """Characters of a note from the door."""
-FIELDS = Formatter()
 CLASSES: Mapping[Task, str] = {"binary": "threshold", "multiclass": "classes", "multilabel": "labels"}
 """Section that shows every label, by task."""
 ESTIMATED = ("percent", "ratio", "number", "two", "tenths")
@@ -53,8 +49,8 @@ class Told:
     Parameters
     ----------
     template : str
-        ``{name:style}`` for what the evidence holds under that name (``{pairs[0][weight]:count}`` further
-        inside), in one of `STYLES`; it has no digits of its own. A metric under its own name has the decimals
+        As of `say`, over what the evidence holds (``{pairs[0][weight]:count}`` further inside), or in one of
+        `STYLES`; it has no digits of its own. A metric under its own name has the decimals
         of its interval; so has ``{low:of roc_auc}``. ``{own:within least most}`` has those of two ends, in the
         style of the metric that the evidence names as ``judged_by``; ``apart`` is the same of a difference.
     evidence : mapping from name to a number, a text, or a list of texts
@@ -117,7 +113,10 @@ def rule(
             if told is None:
                 return None
             where = told.section or (section if isinstance(section, str) else section[ev.task])
-            claim, how = _filled(ev, told.template, told.evidence), told.severity or severity
+            claim = say(
+                told.template, told.evidence, of=ev.rows, words=partial(_shown, ev, told.evidence)
+            ).text
+            how = told.severity or severity
             return Finding(tell.__name__, how, claim, told.evidence, told.action or action, where)
 
         return found
@@ -125,21 +124,10 @@ def rule(
     return made
 
 
-def _filled(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
-    words = []
-    for literal, name, style, _ in FIELDS.parse(template):
-        words.append(literal)
-        if name is not None:
-            words.append(_shown(ev, name, style or "", evidence))
-    return "".join(words)
-
-
-def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -> str:
+def _shown(ev: Evaluation, evidence: Mapping[str, Any], name: str, known: Any, style: str) -> str | None:
     """A field as it is shown: an estimate, and what stands beside one, with the decimals of its interval."""
-    known = FIELDS.get_field(name, (), evidence)[0]
     if "|" in style:
-        one, many = style.split("|")
-        return plural(known, (one, many))
+        return None
     kind, _, names = style.partition(" ")
     if kind in ("within", "apart"):
         low, high = (evidence[end] for end in names.split())
@@ -154,7 +142,7 @@ def _shown(ev: Evaluation, name: str, style: str, evidence: Mapping[str, Any]) -
         return valued(result, find(of, ev.task).style)
     if kind == "of":
         return beside(known, Undefined("") if result is None else result, find(of, ev.task).style)
-    return STYLES[style](ev, known)
+    return STYLES[style](ev, known) if style in STYLES else None
 
 
 def class_noun(ev: Evaluation) -> tuple[str, str]:
@@ -175,15 +163,9 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "few": lambda _, names: listed(names, FEW),
     "either": lambda _, names: in_words(map(quoted, names), "or"),
     "notes": lambda _, notes: "; ".join(cut(printable(note), NOTE) for note in notes),
-    "count": lambda _, n: count(n),
     "about": lambda _, n: fixed(n, 0),
     "tenths": lambda _, n: fixed(n, 1),
-    "two": lambda _, n: fixed(n, 2),
-    "threshold": lambda _, at: threshold(at),
-    "percent": lambda ev, share: percent(share, ev.rows),
     "whole": lambda _, share: percent(share),
-    "ratio": lambda _, number_: ratio(number_),
-    "number": lambda _, number_: number(number_),
     "points": lambda _, share: counted(max(1, round(100 * share)), "point", "points"),
     "units": lambda ev, n: ("weighted " if ev.weighted else "") + plural(n, ev.provenance.unit),
     "rows": lambda ev, n: counted(n, *ev.provenance.unit),
@@ -194,8 +176,8 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "carried": lambda ev, n: _weighed(ev, n, ("label", "labels")),
     "alarms": lambda ev, n: _weighed(ev, n, ("false alarm", "false alarms")),
 }
-"""What a field of a claim may be shown as: ``{n:rows}`` is "40 messages", ``{support:weight}`` the same of a
-sum of weights; other words agree with a number as they do in `say`: ``{n:is|are}``."""
+"""What a field of a claim may be shown as beside the forms of `say`: ``{n:rows}`` is "40 messages",
+``{support:weight}`` the same of a sum of weights."""
 
 
 def quoted(name: object) -> str:

@@ -141,7 +141,7 @@ def tell(
         known[name] = known[name] if name in known else _known_of(ev, name)
         if known[name] is None:
             return NOTHING
-    return say(template, known, of=of, nouns={name: partial(word, ev) for name, word in NOUNS.items()})
+    return say(template, known, of=of, words=lambda _, n, form: NOUNS[form](ev, n) if form in NOUNS else None)
 
 
 def _known_of(ev: Evaluation, name: str) -> Value | None:
