@@ -203,20 +203,17 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
     match ev.task:
         case "binary":
             return (
-                f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:weight}} should be {{label:label}}, "
-                "and {occurred:count} {occurred:is|are}.",
+                f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:weight}} should be {{label:label}}, and {{occurred:count}} {{occurred:is|are}}.",
                 evidence | {"label": ev.space.shown[1]},
             )
         case "multiclass":
             return (
-                f"The confidence is too {side}: by its sum {{promised:about}} of {{n:weight}} should be right, and "
-                "{occurred:count} {occurred:is|are}.",
+                f"The confidence is too {side}: by its sum {{promised:about}} of {{n:weight}} should be right, and {{occurred:count}} {{occurred:is|are}}.",
                 evidence,
             )
         case "multilabel":
             return (
-                f"The probabilities are too {side}: by their sum {{n:weight}} should carry {{promised:about}}, and they carry "
-                "{occurred:carried}.",
+                f"The probabilities are too {side}: by their sum {{n:weight}} should carry {{promised:about}}, and they carry {{occurred:carried}}.",
                 evidence,
             )
 

@@ -224,15 +224,9 @@ def top_confusions(ev: Evaluation) -> Told | None:
 def _pair(place: int, pair: NotableConfusion) -> str:
     at = f"pairs[{place}]"
     if pair.both_ways:
-        return (
-            f"{{{at}[truth]:label}} and {{{at}[predicted]:label}} are mixed up both ways ({{{at}[weight]:count}} of "
-            f"{{{at}[support]:count}} and {{{at}[back]:count}} of {{{at}[back_support]:count}})"
-        )
+        return f"{{{at}[truth]:label}} and {{{at}[predicted]:label}} are mixed up both ways ({{{at}[weight]:count}} of {{{at}[support]:count}} and {{{at}[back]:count}} of {{{at}[back_support]:count}})"
     back = f"{{{at}[back]:count}} the other way" if pair.back else "none the other way"
-    return (
-        f"{{{at}[weight]:count}} of {{{at}[support]:count}} {{{at}[truth]:label}} are labelled "
-        f"{{{at}[predicted]:label}}, {back}"
-    )
+    return f"{{{at}[weight]:count}} of {{{at}[support]:count}} {{{at}[truth]:label}} are labelled {{{at}[predicted]:label}}, {back}"
 
 
 def mix_ups(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
@@ -342,8 +336,7 @@ def class_shares(ev: Evaluation) -> Told | None:
     claim = (
         "{label:label} is predicted {predicted:count} {predicted:time|times} in {n:weight} and true {support:count} {support:time|times}."
         if binary
-        else "The classes drift: {label:label} is predicted {predicted:count} {predicted:time|times} for {support:examples}, {least:label} "
-        "{least_predicted:count} {least_predicted:time|times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
+        else "The classes drift: {label:label} is predicted {predicted:count} {predicted:time|times} for {support:examples}, {least:label} {least_predicted:count} {least_predicted:time|times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
     )
     return Told(
         claim,

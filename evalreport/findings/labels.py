@@ -147,10 +147,7 @@ def favourite_labels(ev: Evaluation) -> Told | None:
         )
     claim += "."
     if ev.task == "multiclass" and varied[0] < LESS_VARIED * varied[1]:
-        claim += (
-            " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as "
-            "{effective_labels_true:tenths}."
-        )
+        claim += " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as {effective_labels_true:tenths}."
     return Told(
         claim,
         {
@@ -213,10 +210,7 @@ def absent_classes(ev: Evaluation) -> Told | None:
     if not missing or len(missing) >= len(known) - 1:
         return None
     supported, declared = value(ev, "f1_macro_supported"), value(ev, "f1_macro_declared")
-    claim = (
-        "{n_absent:count} of {n_labels:classes} {n_absent:has|have} no example in this sample: {labels:labels}. That is a gap "
-        "of the sample, not a failure of the model."
-    )
+    claim = "{n_absent:count} of {n_labels:classes} {n_absent:has|have} no example in this sample: {labels:labels}. That is a gap of the sample, not a failure of the model."
     if (
         supported is not None and declared is not None and supported - declared > 0.001
     ):  # three decimals are shown
@@ -272,8 +266,7 @@ def micro_macro_gap(ev: Evaluation) -> Told | None:
     surely = [entry for entry in known if _below(entry.metrics.get("f1"), micro / 2, sure=True)]
     broken = macro < micro / 2 and 2 * len(surely) >= len(known)
     return Told(
-        "Micro F1 hides weak {nouns}: micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. "
-        "{n_weak:count} of {n_with_examples:classes} {n_weak:has|have} an F1 below {half:of f1_micro}.",
+        "Micro F1 hides weak {nouns}: micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. {n_weak:count} of {n_with_examples:classes} {n_weak:has|have} an F1 below {half:of f1_micro}.",
         {
             "f1_micro": micro,
             "f1_macro_supported": macro,
@@ -409,9 +402,9 @@ def two_accuracies(ev: Evaluation) -> Told | None:
         verdict = "no better" if each == none else f"not significantly {side}"
     gains = (each - none, low - none, high - none) if each > none else (none - each, none - high, none - low)
     return Told(
-        "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and "
-        "{label_accuracy:percent} of single label decisions are right. Setting no label at all would get "
-        "{all_zeros:of label_accuracy} of these right: the model is " + verdict + ".",
+        "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and {label_accuracy:percent} of single label decisions are right. Setting no label at all would get {all_zeros:of label_accuracy} of these right: the model is "
+        + verdict
+        + ".",
         {
             "subset_accuracy": exact,
             "label_accuracy": each,
@@ -491,8 +484,7 @@ def one_threshold(ev: Evaluation) -> Told | None:
     if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= max(GAIN, width / 2):
         return None
     return Told(
-        "All labels are decided at the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 "
-        "would be {best_f1:of f1_micro} instead of {f1:of f1_micro} on these {n:units}.",
+        "All labels are decided at the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 would be {best_f1:of f1_micro} instead of {f1:of f1_micro} on these {n:units}.",
         {
             "threshold": point.value,
             "f1": now.value,

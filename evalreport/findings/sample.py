@@ -126,8 +126,7 @@ def slice_gap(ev: Evaluation) -> Told | None:
     unit = " points" if judged_by.style == "percent" else ""
     own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
     return Told(
-        "{rows:rows} with {column} = {value:label} perform worse than the rest: {metric} is {own:within least most}, "
-        f"{{less:apart least most}}{unit} lower ({{least:apart least most}} to {{most:apart least most}})."
+        f"{{rows:rows}} with {{column}} = {{value:label}} perform worse than the rest: {{metric}} is {{own:within least most}}, {{less:apart least most}}{unit} lower ({{least:apart least most}} to {{most:apart least most}})."
         + (" {more:count} more {more:group|groups} {more:is|are} behind." if len(groups) > 1 else ""),
         {
             "column": part.column,
@@ -161,9 +160,7 @@ def slice_calibration(ev: Evaluation) -> Told | None:
     ends = sorted((abs(gap.low or 0.0), abs(gap.high or 0.0)))
     more, groups = len({(p.column, p.value) for p, _ in off}) - 1, "{more:group|groups}"
     return Told(
-        f"The probabilities are {kind} for {{rows:rows}} with {{column}} = {{value:label}}: {{metric}} is "
-        "{own:within low high} ({low:within low high} to {high:within low high}), {gap:within low high} {side} than "
-        "for the rest ({least:within low high} to {most:within low high})."
+        f"The probabilities are {kind} for {{rows:rows}} with {{column}} = {{value:label}}: {{metric}} is {{own:within low high}} ({{low:within low high}} to {{high:within low high}}), {{gap:within low high}} {{side}} than for the rest ({{least:within low high}} to {{most:within low high}})."
         + (f" {{more:count}} more {groups} {{more:differs|differ}} from the rest." if more else ""),
         {
             "column": part.column,
@@ -231,8 +228,7 @@ def duplicates(ev: Evaluation) -> Told | None:
 
 @rule(
     section="provenance",
-    action="Check for duplicated rows (e.g. from a join). If they are duplicates, drop them or pass --group: they make "
-    "intervals too narrow.",
+    action="Check for duplicated rows (e.g. from a join). If they are duplicates, drop them or pass --group: they make intervals too narrow.",
 )
 def repeated_rows(ev: Evaluation) -> Told | None:
     """Rows that equal another in truth and score, more than few distinct inputs explain, where no group says
@@ -241,8 +237,7 @@ def repeated_rows(ev: Evaluation) -> Told | None:
     if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
         return None
     return Told(
-        "{again:rows} of {n:count} {again:has|have} exactly the label and score of another, more than chance explains, and "
-        "may be {again:a duplicate|duplicates}.",
+        "{again:rows} of {n:count} {again:has|have} exactly the label and score of another, more than chance explains, and may be {again:a duplicate|duplicates}.",
         {"again": again, "n": ev.rows},
     )
 

@@ -163,10 +163,7 @@ def off_scores(ev: Evaluation) -> Told | None:
         claim = "{off:rows} of {n:count} {off:is|are} not given the label with the highest score."
     elif near is not None:
         evidence["near_threshold"] = near
-        claim = (
-            "{off:count} of {n:count} predictions {off:follows|follow} from no threshold on the scores; {near_threshold:threshold} comes "
-            "nearest."
-        )
+        claim = "{off:count} of {n:count} predictions {off:follows|follow} from no threshold on the scores; {near_threshold:threshold} comes nearest."
     else:
         evidence["n"] = ev.rows * (len(ev.space) if ev.task == "multilabel" else 1)
         claim = "{off:count} of {n:count} decisions {off:follows|follow} from no threshold on the scores."
@@ -184,8 +181,7 @@ def own_scores(ev: Evaluation) -> Told | None:
     if not rows or not isinstance(ev.space, Binary):
         return None
     return Told(
-        "No score is below one half, also of the {negative:rows} predicted {label:label}: these are scores of the answer that "
-        "was given, not of {positive:label}. Ranking, thresholds and calibration are those of another number.",
+        "No score is below one half, also of the {negative:rows} predicted {label:label}: these are scores of the answer that was given, not of {positive:label}. Ranking, thresholds and calibration are those of another number.",
         {"negative": rows, "label": ev.space.shown[0], "positive": ev.space.shown[1]},
     )
 
@@ -220,9 +216,7 @@ def default_threshold(ev: Evaluation) -> Told | None:
     if better.fp == better.now.fp:
         alarms = "with the same {fp:alarms}" if better.fp else "still without a false alarm"
     return Told(
-        "The threshold {threshold:threshold} is the default, not a choice: {best_threshold:threshold} would find "
-        f"{finds} of {{positives:weight}} labelled {{label:label}}, {alarms}. "
-        "F1 would be {best_f1:of f1} instead of {f1:of f1}, on rows not used to choose it; flagging all reaches {no_skill:of f1}.",
+        f"The threshold {{threshold:threshold}} is the default, not a choice: {{best_threshold:threshold}} would find {finds} of {{positives:weight}} labelled {{label:label}}, {alarms}. F1 would be {{best_f1:of f1}} instead of {{f1:of f1}}, on rows not used to choose it; flagging all reaches {{no_skill:of f1}}.",
         {
             "threshold": ev.threshold.value,
             "best_threshold": better.threshold,
@@ -243,8 +237,7 @@ def default_threshold(ev: Evaluation) -> Told | None:
 
 @rule(
     section="threshold",
-    action="Choose it on validation data: by what a miss costs, as in --threshold cost:10 --tune-on FILE, or by a constraint"
-    " on recall or on predicted positives.",
+    action="Choose it on validation data: by what a miss costs, as in --threshold cost:10 --tune-on FILE, or by a constraint on recall or on predicted positives.",
 )
 def threshold_not_chosen(ev: Evaluation) -> Told | None:
     """Almost nothing is predicted positive at the default threshold, which nobody chose."""

@@ -141,8 +141,7 @@ def _answers_by_chance(ev: Evaluation) -> Told:
     known = margins(ev)
     most = max(known, key=lambda margin: margin.support)
     return Told(
-        "{right:count} of {n:weight} {right:is|are} right; the same answers shuffled would be right for about "
-        "{shuffled:about}, and always {majority:label} for {always:count}",
+        "{right:count} of {n:weight} {right:is|are} right; the same answers shuffled would be right for about {shuffled:about}, and always {majority:label} for {always:count}",
         {
             "right": sum(margin.right for margin in known),
             "n": ev.weight,
@@ -184,15 +183,12 @@ def _ranks_backwards(ev: Evaluation) -> Told | None:
     if isinstance(ev.space, Binary):
         return _ranked(
             ev,
-            "The scores point the wrong way: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so "
-            "{negative:label} is ranked above {positive:label}. Turned round they would reach "
-            "{turned_round:NAME}.",
+            "The scores point the wrong way: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so {negative:label} is ranked above {positive:label}. Turned round they would reach {turned_round:NAME}.",
             evidence | {"negative": ev.space.shown[0], "positive": ev.space.shown[1]},
         )
     return _ranked(
         ev,
-        "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), "
-        "worse than chance.",
+        "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), worse than chance.",
         evidence,
     )
 
@@ -215,8 +211,7 @@ def _answers_backwards(ev: Evaluation) -> Told | None:
     if ev.task == "multilabel" or not known or association(ev) > -SURE:
         return None
     return Told(
-        "Worse than chance: {right:count} of {n:weight} {right:is|are} right, and the same answers shuffled would be right for "
-        "about {shuffled:about}. The labels may be swapped.",
+        "Worse than chance: {right:count} of {n:weight} {right:is|are} right, and the same answers shuffled would be right for about {shuffled:about}. The labels may be swapped.",
         {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_chance(ev)},
     )
 
@@ -238,8 +233,7 @@ def hard_scores(ev: Evaluation) -> Told | None:
     if not ev.facts.get("hard_scores"):
         return None
     return Told(
-        "Every score is either zero or one: these are decisions, not probabilities. They rank nothing within a class, "
-        "and log loss and calibration say nothing.",
+        "Every score is either zero or one: these are decisions, not probabilities. They rank nothing within a class, and log loss and calibration say nothing.",
         {"hard_scores": 1},
     )
 
@@ -298,11 +292,11 @@ def imbalance(ev: Evaluation) -> Told | None:
         verdict = "no better"
     turned = (gain, low, high) if gain > 0 else (-gain, -high, -low)
     template = (
-        "Accuracy of {accuracy:percent} is less impressive than it looks: always predicting {majority:label} would already reach "
-        "{always:of accuracy}."
+        "Accuracy of {accuracy:percent} is less impressive than it looks: always predicting {majority:label} would already reach {always:of accuracy}."
         if clear
-        else "Accuracy misleads: always predicting {majority:label} is right for {always:of accuracy} of {n:units}; the model, "
-        "at {accuracy:percent}, is " + verdict + "."
+        else "Accuracy misleads: always predicting {majority:label} is right for {always:of accuracy} of {n:units}; the model, at {accuracy:percent}, is "
+        + verdict
+        + "."
     )
     return Told(
         template,

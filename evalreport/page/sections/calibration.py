@@ -227,8 +227,10 @@ def _lines(ev: Evaluation, axes: Axes, scale: Scale) -> tuple[Path, ...]:
 def _groups(ev: Evaluation, bins: Reliability) -> Sentence:
     return tell(
         ev,
-        "{bins:count} {bins:group|groups} " + _size(bins) + "; whiskers are {level} intervals. "
-        "On the dashed line, {what} is right." + _drawn(ev),
+        "{bins:count} {bins:group|groups} "
+        + _size(bins)
+        + "; whiskers are {level} intervals. On the dashed line, {what} is right."
+        + _drawn(ev),
         bins=len(bins.n),
         what=y_title_word(ev),
         least=min(bins.n),
@@ -350,8 +352,7 @@ def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:
     empty = Empty(
         say("The scores are no probabilities."),
         say(
-            "Only probabilities can be too sure or not sure enough. Log probabilities, or logits with "
-            "`--score-kind logit`."
+            "Only probabilities can be too sure or not sure enough. Log probabilities, or logits with `--score-kind logit`."
         ),
     )
     shown = Beside(charts) if charts else None

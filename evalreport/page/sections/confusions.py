@@ -84,8 +84,7 @@ def matrix(counts: Counts, kin: Kinship, right: str = "right") -> Matrix:
         letter=letter,
         key=((KEY[0][0], f"≥ 90% {right}"), *KEY[1:]),
         description=say(
-            "Matrix of {classes:count} classes, truth down, answer across: {wrong:count} mistakes in "
-            "{cells:count} cells. The list of the most frequent mix-ups holds the same as text.",
+            "Matrix of {classes:count} classes, truth down, answer across: {wrong:count} mistakes in {cells:count} cells. The list of the most frequent mix-ups holds the same as text.",
             classes=counts.size,
             wrong=float(counts.weight[off].sum()),
             cells=int(off.sum()),
@@ -319,11 +318,7 @@ def _note(counts: Counts, small: bool, drawn: Counts) -> Sentence:
         return NOTHING
     words = "A matrix of {classes:count} classes would show nothing; this is its list."
     if small:
-        words = (
-            "Drawn are {blocks:count} blocks of classes that are taken for one another: what stays within "
-            "one is on the diagonal. Every mix-up is in `evaluation.json`, and in `confusions.csv` of a "
-            "folder."
-        )
+        words = "Drawn are {blocks:count} blocks of classes that are taken for one another: what stays within one is on the diagonal. Every mix-up is in `evaluation.json`, and in `confusions.csv` of a folder."
     return say(words, classes=counts.size, blocks=drawn.size)
 
 
@@ -332,8 +327,7 @@ def _summary(counts: Counts, families: bool) -> Sentence:
     running = np.cumsum(np.sort(off)[::-1])
     half = int(np.searchsorted(running, running[-1] / 2)) + 1
     summary = say(
-        "{wrong:count} mistakes fall on {pairs:count} of {possible:count} possible pairs; "
-        "half of them on {half:count}.",
+        "{wrong:count} mistakes fall on {pairs:count} of {possible:count} possible pairs; half of them on {half:count}.",
         wrong=float(off.sum()),
         pairs=len(off),
         possible=counts.size * (counts.size - 1),

@@ -30,10 +30,7 @@ def folds_section(ev: Evaluation) -> Section | None:
     shown = [metric for metric in known if folds[metric.name].mean is not None]
     summary = tell(
         ev,
-        "{number:count} models, each judged on {units} that it was not trained on. Counts are pooled; "
-        "ranking and calibration are the mean of the folds, because scores of different models are not on "
-        "one scale. The interval is for these models on new {units}, the last column for models that are "
-        "trained anew on other data.",
+        "{number:count} models, each judged on {units} that it was not trained on. Counts are pooled; ranking and calibration are the mean of the folds, because scores of different models are not on one scale. The interval is for these models on new {units}, the last column for models that are trained anew on other data.",
         number=len(folds.names),
     )
     heads = (

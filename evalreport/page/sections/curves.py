@@ -152,8 +152,7 @@ def averaged_section(ev: Evaluation) -> Section | None:
     if not charts:
         return None
     summary = say(
-        "Each class against all others. Solid: the mean of the classes (macro), each counting the same. "
-        "Dotted: all decisions together (micro)."
+        "Each class against all others. Solid: the mean of the classes (macro), each counting the same. Dotted: all decisions together (micro)."
     )
     return Section.of("curves", "Curves", "Ranking and trade-offs", summary, Beside(charts), _hardest(ev))
 

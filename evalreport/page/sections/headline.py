@@ -227,8 +227,7 @@ def _families(ev: Evaluation) -> Sentence:
         off = ev.confusion.rows != ev.confusion.columns
         return say("Its mistakes are _spread over {pairs:count} pairs_ of classes.", pairs=int(off.sum()))
     return say(
-        "_{inside:percent} of its mistakes_ are mix-ups inside {families:count} small "
-        "{families:family|families} of look-alike classes.",
+        "_{inside:percent} of its mistakes_ are mix-ups inside {families:count} small {families:family|families} of look-alike classes.",
         inside=kin.mistakes / wrong,
         families=len(kin.families),
     )

@@ -222,8 +222,7 @@ def scores_figure(
         positive,
         negative,
         say(
-            "Scores of {positive} above the line and of {negative} below it, each on a square-root scale of "
-            "its own, with the thresholds that are named below.",
+            "Scores of {positive} above the line and of {negative} below it, each on a square-root scale of its own, with the thresholds that are named below.",
             {"positive": positive, "negative": negative},
         ),
     )

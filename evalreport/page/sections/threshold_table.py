@@ -399,8 +399,7 @@ def story(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
     finds = "{found_more:count} more" if more >= 0 else "{found_fewer:count} fewer"
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
-        f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false "
-        "{extra:alarm|alarms} than at {threshold:threshold}."
+        f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false {{extra:alarm|alarms}} than at {{threshold:threshold}}."
         + ("" if priced else " A cost or a bound of yours overrules it."),
         {"found_more": more, "found_fewer": -more, "alarms_more": extra, "alarms_fewer": -extra},
         to=one.threshold,

@@ -250,7 +250,5 @@ def _signed(value: float) -> str:
 def _note(ev: Evaluation) -> Sentence:
     return tell(
         ev,
-        "Net found per 100 {units}: found, minus false alarms weighted by the threshold’s odds; the gain is "
-        "over the better of flagging everyone and flagging no one. A threshold of 0.10 says: one miss is "
-        "as bad as nine false alarms. Decide which row is yours before looking at the gain.",
+        "Net found per 100 {units}: found, minus false alarms weighted by the threshold’s odds; the gain is over the better of flagging everyone and flagging no one. A threshold of 0.10 says: one miss is as bad as nine false alarms. Decide which row is yours before looking at the gain.",
     )

@@ -208,8 +208,7 @@ def _price(better: RecommendedThreshold) -> Sentence:
     elif flagged < 0:
         parts.append("spares {alarms_fewer:count} of {fp:count} false alarms")
     return say(
-        f"A threshold of *{{to:threshold}}* {' and '.join(parts)}; on rows that took no part in its choice, "
-        "F1 is {f1_elsewhere} instead of {f1:ratio} (flagging all: {no_skill}).",
+        f"A threshold of *{{to:threshold}}* {' and '.join(parts)}; on rows that took no part in its choice, F1 is {{f1_elsewhere}} instead of {{f1:ratio}} (flagging all: {{no_skill}}).",
         {"found_more": found, "found_fewer": -found, "alarms_more": flagged, "alarms_fewer": -flagged},
         to=better.threshold,
         price=significant(flagged / found, 2) if found > 0 else "",
@@ -225,10 +224,7 @@ def _price_in_shares(ev: Evaluation, better: RecommendedThreshold) -> Sentence:
     """The same where rows weigh: what lies above a threshold is a sum of weights, not a number of rows."""
     return tell(
         ev,
-        "A threshold of *{to:threshold}* finds {found_share:percent} of {positives} instead of "
-        "{recall:percent} and flags {flagged_share:percent} of {negatives} instead of {fpr:percent}; on rows "
-        "that took no part in its choice, F1 is {f1_elsewhere} instead of {f1:ratio} (flagging all: "
-        "{no_skill}).",
+        "A threshold of *{to:threshold}* finds {found_share:percent} of {positives} instead of {recall:percent} and flags {flagged_share:percent} of {negatives} instead of {fpr:percent}; on rows that took no part in its choice, F1 is {f1_elsewhere} instead of {f1:ratio} (flagging all: {no_skill}).",
         of=ev.rows,
         to=better.threshold,
         found_share=better.tp / better.now.positives,
@@ -350,8 +346,7 @@ def _favourites(ev: Evaluation) -> Sentence:
         return NOTHING
     first = used[0]
     return say(
-        "All answers go to {used:count} {used:class|classes}, {predicted:count} of them to *{label}*, "
-        "which is right for {right:count}.",
+        "All answers go to {used:count} {used:class|classes}, {predicted:count} of them to *{label}*, which is right for {right:count}.",
         {"used": len(used), "predicted": first.predicted, "label": str(first.label), "right": first.right},
     )
 
