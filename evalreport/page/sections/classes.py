@@ -331,8 +331,9 @@ def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Itera
 
 def _calibrated(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
     """The table of what the probabilities of each group are judged by."""
-    metrics = [find(name, ev.task) for name in OF_CALIBRATION[ev.task]]
-    if not any(isinstance(part.metrics.get(metric.name), Estimate) for part in found for metric in metrics):
+    known = {name for part in found for name, value in part.metrics.items() if isinstance(value, Estimate)}
+    metrics = [find(name, ev.task) for name in OF_CALIBRATION[ev.task] if name in known]
+    if not metrics:
         return
     level = f"{confidence_percent(ev)} interval"
     heads = (
