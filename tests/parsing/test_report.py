@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ import pytest
 from evalreport.core.errors import DataError
 from evalreport.core.json_codec import decode, encode
 from evalreport.data.parsing_outcomes import ParsingReport
-from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.features.text_labels import parser
+from evalreport.features.text_labels.parser import _own_digest, make_parser, parse_all
 from tests.parsing.answers import BANK
 
 
@@ -85,6 +88,25 @@ def test_the_report_accounts_for_every_row() -> None:
         assert all(len(item.text) <= 140 and len(items) <= 3 for items in kinds.values() for item in items)
     assert decode(ParsingReport, json.loads(json.dumps(encode(report)))) == report
     json.dumps(encode(report), ensure_ascii=False).encode("utf-8")
+
+
+def test_the_digest_covers_the_modules_that_parsers_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the sections of the page, whose sentences change no label."""
+    read = set()
+
+    def read_bytes(path: Path) -> bytes:
+        read.add(path.name)
+        return b""
+
+    monkeypatch.setattr(Path, "read_bytes", read_bytes)
+    _own_digest.__wrapped__("")
+    package = Path(parser.__file__).parent
+    imported = {"parser"}
+    for name in ("parser", "auto", "rules", "shape"):
+        source = (package / f"{name}.py").read_text(encoding="utf-8")
+        for line in re.findall(r"^from evalreport\.features\.text_labels(.*)$", source, flags=re.MULTILINE):
+            imported |= {word for word in re.findall(r"\w+", line) if (package / f"{word}.py").is_file()}
+    assert read == {f"{name}.py" for name in imported}
 
 
 def test_reports_of_two_shards_add_up() -> None:
