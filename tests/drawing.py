@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, wraps
-from importlib import import_module
 from typing import Any, TypeVar
 
 import pytest
@@ -39,7 +38,8 @@ def drawn_once() -> Iterator[None]:
 
 
 def _remembered(draw: Callable[[Any], dict[str, bytes]]) -> Callable[[Any], dict[str, bytes]]:
-    canvas = import_module("evalreport.figures.style")  # the package has a function of this name
+    from evalreport.figures import canvas
+
     held: dict[str, dict[str, bytes]] = {}
 
     @wraps(draw)

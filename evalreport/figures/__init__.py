@@ -1,5 +1,6 @@
 """The panels' data as matplotlib figures: artifacts in MLflow, plots in a notebook."""
 
+from evalreport.figures.canvas import png, style
 from evalreport.figures.curves import (
     class_forest,
     confusion_matrix,
@@ -11,7 +12,6 @@ from evalreport.figures.curves import (
     score_distributions,
     thresholds,
 )
-from evalreport.figures.style import png, style
 
 __all__ = [
     "class_forest",

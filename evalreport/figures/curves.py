@@ -17,7 +17,7 @@ from evalreport.curves.curve import Band, Curve, Histogram, Reliability
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.figures.style import (
+from evalreport.figures.canvas import (
     BLUE,
     BLUES,
     GREY,

@@ -20,7 +20,7 @@ from evalreport.features.studies.views import (
     ticks_of,
     timeline_view,
 )
-from evalreport.figures.style import (
+from evalreport.figures.canvas import (
     BLUE,
     COLUMNS,
     GREY,
