@@ -28,6 +28,7 @@ from click.core import ParameterSource
 
 from evalreport.cli.stdio import TO_FILE, StdoutError, forget, put, put_document, width_of
 from evalreport.core.errors import EvalreportError, UsageError, nearest, shortened
+from evalreport.core.extensions import extensions
 from evalreport.core.text import printable, redact
 
 ROOM = 24
@@ -516,6 +517,9 @@ def usage(error: click.ClickException, command: str) -> UsageError:
         message = message.replace(theirs, ours)
     match error:
         case click.NoSuchOption():
+            for one in extensions("options"):
+                if error.option_name in one.name.split() and not one.is_installed:
+                    return one.missing(error.option_name)
             message = f"no such option: {error.option_name}"
             fix = (_meant(error.option_name, ctx) if ctx else "") or fix
         case click.BadParameter(param=click.Option() as param) if ctx is not None and param.name:

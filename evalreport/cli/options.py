@@ -233,7 +233,7 @@ class HelpSection:
 
 @dataclass(frozen=True)
 class AddedOptions:
-    """Options that a feature adds at the point "options", under a name that begins with that of the command.
+    """Options that a feature adds at the point "options", under a name such as ``compare --require --use``.
 
     Parameters
     ----------

@@ -69,6 +69,14 @@ class Extension:
         except ModuleNotFoundError:
             return False
 
+    def missing(self, what: str) -> UsageError:
+        """Return the error of what needs the feature where that is not installed."""
+        return UsageError(
+            f"{what} belongs to the feature {self.feature}, which is not installed",
+            where=self.path,
+            fix="install the whole of evalreport again: pip install --force-reinstall evalreport",
+        )
+
     def load(self) -> Any:
         """Import and return the object.
 
@@ -78,11 +86,7 @@ class Extension:
             The feature is not installed, or its module does not have the object.
         """
         if not self.is_installed:
-            raise UsageError(
-                f"{self.name} belongs to the feature {self.feature}, which is not installed",
-                where=self.path,
-                fix="install the whole of evalreport again: pip install --force-reinstall evalreport",
-            )
+            raise self.missing(self.name)
         module, _, attribute = self.path.partition(":")
         try:
             return getattr(import_module(module), attribute)

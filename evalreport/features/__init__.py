@@ -16,10 +16,12 @@ TABLE: Final[Mapping[str, Table]] = {
         "commands": {
             "check": ("evalreport.features.gate.cli:command", "Data and results against rules; for CI."),
         },
-        "options": {"compare --require": "evalreport.features.gate.cli:compare_options"},
+        "options": {
+            "compare --require --use --inconclusive": "evalreport.features.gate.cli:compare_options",
+        },
     },
     "systems": {
-        "options": {"compare --system": "evalreport.features.systems.cli:compare_options"},
+        "options": {"compare --system --by": "evalreport.features.systems.cli:compare_options"},
         "api": {"comparing systems": "evalreport.features.systems.compare:compare_systems"},
         "results": {"SystemsComparison": "evalreport.features.systems.presentation:SystemsPresentation"},
     },
@@ -30,7 +32,7 @@ TABLE: Final[Mapping[str, Table]] = {
                 "An experiment as a static site: leaderboard, reports, comparisons.",
             ),
         },
-        "options": {"compare --over-time": "evalreport.features.site.cli:compare_options"},
+        "options": {"compare --over-time --metric": "evalreport.features.site.cli:compare_options"},
     },
     "studies": {"results": {"Study": "evalreport.features.studies.presentation:StudyPresentation"}},
     "text_labels": {

@@ -50,7 +50,7 @@ print(json.dumps(done))
 """
 
 
-@pytest.fixture(scope="module", params=[*CUT, "all"])
+@pytest.fixture(scope="module", params=[*(pytest.param(name, marks=pytest.mark.slow) for name in CUT), "all"])
 def house(
     request: pytest.FixtureRequest, template_database: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[str]]:
@@ -93,6 +93,20 @@ def test_a_missing_command_names_its_feature(house: tuple[Path, list[str]]) -> N
                 f"  at   evalreport.features.{of}.cli:command",
                 "  fix  install the whole of evalreport again: pip install --force-reinstall evalreport",
             ]
+
+
+def test_a_missing_option_names_its_feature(house: tuple[Path, list[str]]) -> None:
+    copy, deleted = house
+    added = [one for one in extensions("options") if one.name.startswith("compare ")]
+    assert {option for one in added for option in one.name.split()[1:]} >= {"--require", "--over-time"}
+    for one in added:
+        if one.feature in deleted:
+            option = one.name.split()[1]
+            done = run_python(copy, "-m", "evalreport", "compare", "rows.csv", "other.csv", option, "x")
+            assert done.returncode == 2
+            assert done.stderr.startswith(
+                f"error: {option} belongs to the feature {one.feature}, which is not installed\n"
+            )
 
 
 @pytest.mark.parametrize(
