@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from evalreport.core.extensions import extension
+
 if TYPE_CHECKING:
     from evalreport.api import log, parse, report, to_html
     from evalreport.api.compare import Comparison, compare, sweep
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from evalreport.data.labels import Binary, Multiclass, Multilabel
     from evalreport.data.scores import Decisions, Logits, Probabilities
     from evalreport.features.studies.study import Judging
-    from evalreport.features.studies.trials import Trials
+    from evalreport.thresholds.trials import Trials
 
 __version__ = "0.1.0"
 
@@ -70,7 +72,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name not in __all__:
         raise AttributeError(f"module 'evalreport' has no attribute {name!r}")
-    return getattr(import_module("evalreport.api"), name)
+    api = import_module("evalreport.api")
+    return getattr(api, name) if name in api.__all__ else extension("api", name)
 
 
 def __dir__() -> list[str]:

@@ -42,7 +42,7 @@ HOMES = {
         "features/studies/read.py",
         "adapters/mlflow_evaluator.py",
     },
-    "optuna": {"features/studies", "tracking"},
+    "optuna": {"features/studies", "thresholds/search.py", "tracking"},
     "pyspark": {"features/spark"},
 }
 LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"} | {

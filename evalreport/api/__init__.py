@@ -22,9 +22,8 @@ from evalreport.core.result import Estimate, Finding, Undefined
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import Decisions, Logits, Probabilities
-from evalreport.features.studies.study import Judging
-from evalreport.features.studies.trials import Trials
 from evalreport.page.render import render
+from evalreport.thresholds.trials import Trials
 from evalreport.tracking.client import connect
 from evalreport.tracking.folder import write_page
 from evalreport.tracking.log import MlflowSink
@@ -39,7 +38,6 @@ __all__ = [
     "EvalreportError",
     "Evaluation",
     "Finding",
-    "Judging",
     "Logits",
     "Multiclass",
     "Multilabel",

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy.typing as npt
 
 from evalreport.api.arrays import tuning_rows
 from evalreport.api.evaluate import viewed
-from evalreport.api.validation import check, face
+from evalreport.api.validation import face
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import comparison
 from evalreport.core.errors import UsageError
 from evalreport.core.extensions import extension
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import threshold_selection as selections
-from evalreport.features.studies import figures
-from evalreport.features.studies import study as studies
-from evalreport.features.studies.search import Search
-from evalreport.features.studies.study import NOT_SAID, Judging, studied
-from evalreport.features.studies.trials import Trials
 from evalreport.figures.curves import objective_curves
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
@@ -32,6 +27,8 @@ from evalreport.page.comparison.table import (
 from evalreport.page.presentation import present
 from evalreport.page.render import render_comparison_brief, render_summary
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
+from evalreport.thresholds.search import Search
+from evalreport.thresholds.trials import Trials
 from evalreport.workflow.choose_thresholds import ThresholdRequest, chosen
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
@@ -40,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from evalreport.features.studies.api import PlottedStudy
+    from evalreport.features.studies.study import Judging
     from evalreport.features.systems.result import SystemsComparison
 
 
@@ -217,58 +216,8 @@ class PlottedSelection(selections.ThresholdSelection):
         return objective_curves(self)
 
 
-class PlottedStudy(studies.Study):
-    """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
-
-    def __repr__(self) -> str:
-        return f"Study({present(self).headline})"
-
-    def _repr_html_(self) -> str:
-        return render_summary(self)
-
-    @property
-    def plot(self) -> StudyPlots:
-        """The figures of this study, each a matplotlib `Figure`."""
-        return StudyPlots(self)
-
-
-@dataclass(frozen=True)
-class StudyPlots:
-    """The figures of a study; one that does not apply says so in a `UsageError`."""
-
-    study: studies.Study
-
-    def history(self) -> Figure:
-        """Value of each trial, and the best so far."""
-        return figures.history(self.study)
-
-    def importance(self) -> Figure:
-        """Share of each parameter."""
-        return figures.importance(self.study)
-
-    def slices(self) -> Figure:
-        """The objective over each parameter that varies."""
-        return figures.slices(self.study)
-
-    def parallel(self) -> Figure:
-        """Every trial across its parameters."""
-        return figures.parallel(self.study)
-
-    def intermediate(self) -> Figure:
-        """What trials reported on their way."""
-        return figures.intermediate(self.study)
-
-    def timeline(self) -> Figure:
-        """When each trial ran."""
-        return figures.timeline(self.study)
-
-    def front(self) -> Figure:
-        """The first two of several objectives against each other."""
-        return figures.front(self.study)
-
-
 @overload
-def sweep(what: Trials, objective: str | None = None, *, judging: Judging = NOT_SAID) -> PlottedStudy: ...
+def sweep(what: Trials, objective: str | None = None, *, judging: Judging | None = None) -> PlottedStudy: ...
 
 
 @overload
@@ -294,7 +243,7 @@ def sweep(
     trials: int | None = None,
     hold: float | None = None,
     prevalence: float | None = None,
-    judging: Judging = NOT_SAID,
+    judging: Judging | None = None,
 ) -> PlottedSelection | PlottedStudy:
     """Return what is best for objectives, thresholds of an evaluation, or how the trials of a sweep stand.
 
@@ -318,7 +267,7 @@ def sweep(
     prevalence : float, optional
         Of two classes: the share of positives where the thresholds will be used; ``found.deployed`` then has
         what each does there.
-    judging : Judging
+    judging : Judging, optional
         Of trials: how many examples judged each.
 
     Returns
@@ -348,9 +297,8 @@ def sweep(
                 where="er.sweep",
                 fix="leave out tune_on, costs, trials, hold and prevalence",
             )
-        goal: Any = objective
-        check("objective", goal, str | None)
-        return viewed(PlottedStudy, studied(what, goal, judging=judging))
+        study: PlottedStudy = extension("api", "reporting on trials")(what, objective, judging)
+        return study
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
     if what.predictions is None and (hold is not None or prevalence is not None):
         raise UsageError(

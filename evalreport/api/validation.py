@@ -82,8 +82,8 @@ def face(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    # imported for the type checker alone
-    later = {"pd": SimpleNamespace(DataFrame=Any), "SystemsComparison": Any}
+    of_features = ("SystemsComparison", "PlottedStudy", "Judging")  # features check what they are given
+    later: dict[str, Any] = {"pd": SimpleNamespace(DataFrame=Any), **dict.fromkeys(of_features, Any)}
     return get_type_hints(function, localns=later)
 
 

@@ -12,19 +12,23 @@ from urllib.parse import urlsplit
 
 from evalreport.cli.untrusted import OF_CHECK, SETTINGS, why_ignored
 from evalreport.core.errors import EvalreportError, FileMissingError, UsageError, nearest
+from evalreport.core.extensions import extensions
 
 KNOWN = tuple(SETTINGS)
 """Keys that `[tool.evalreport]` may set, named as the options."""
 CHECK = tuple(OF_CHECK)
 """Keys of `[tool.evalreport.check]`."""
-SWEEPS = ("thresholds", "optuna", "runs")
-"""Commands below `sweep`; each takes the settings."""
 RENAMED = {"slice": "slices"}
 """Keys whose option has another name inside."""
 SEVERAL = ("slice", "group", "where", "require")
 """Keys that hold one name or a list of them."""
 LISTS = (*SEVERAL, "labels", "label_names", "metrics", "unit", "columns")
 """Keys that may hold a list."""
+
+
+def sweeps() -> tuple[str, ...]:
+    """Return the commands below `sweep`, those of features among them; each takes the settings."""
+    return ("thresholds", *(one.name for one in extensions("sweeps")))
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Settings:
         if command == "check":
             found.update({key: _as_option(key, value) for key, value in self.check.items()})
         if command == "sweep":
-            return dict.fromkeys(SWEEPS, found)
+            return dict.fromkeys(sweeps(), found)
         return found
 
     def origin_of(self, parameter: str) -> str:

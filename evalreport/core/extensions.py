@@ -36,6 +36,7 @@ POINTS: Final = (
     "run_sources",
     "results",
     "api",
+    "sweeps",
 )
 """Where something can be added; each point says in its own module what the added object must be."""
 

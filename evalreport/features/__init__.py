@@ -34,7 +34,17 @@ TABLE: Final[Mapping[str, Table]] = {
         },
         "options": {"compare --over-time --metric": "evalreport.features.site.cli:compare_options"},
     },
-    "studies": {"results": {"Study": "evalreport.features.studies.presentation:StudyPresentation"}},
+    "studies": {
+        "sweeps": {
+            "optuna": "evalreport.features.studies.cli:optuna",
+            "runs": "evalreport.features.studies.cli:runs",
+        },
+        "results": {"Study": "evalreport.features.studies.presentation:StudyPresentation"},
+        "api": {
+            "Judging": "evalreport.features.studies.study:Judging",
+            "reporting on trials": "evalreport.features.studies.api:sweep_trials",
+        },
+    },
     "text_labels": {
         "responses": {
             "reading labels from text": "evalreport.features.text_labels.parser:parse_texts",

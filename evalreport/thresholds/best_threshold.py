@@ -17,8 +17,8 @@ from evalreport.core.format import threshold as shown
 from evalreport.core.json_codec import Infinite, Mass, Share, alike
 from evalreport.core.result import Result, Undefined
 from evalreport.core.text import printable
-from evalreport.features.studies.trials import Trials
 from evalreport.metrics.catalogue import BALANCED
+from evalreport.thresholds.trials import Trials
 
 HoldMethod: TypeAlias = Literal["exact binomial limit", "fixed-sequence test", ""]
 

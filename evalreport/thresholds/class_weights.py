@@ -16,8 +16,6 @@ from evalreport.core.result import Undefined
 from evalreport.core.user_functions import load_function
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import FloatArray, Probabilities
-from evalreport.features.studies.search import Dimension, Search, optimise
-from evalreport.features.studies.trial import Direction
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import MULTICLASS, find
 from evalreport.statistics.confusion import Array, Counts, Places
@@ -25,7 +23,9 @@ from evalreport.statistics.resampling import poisson_counts, unit_sums
 from evalreport.thresholds.best_threshold import Tuned
 from evalreport.thresholds.objectives import CostMatrix, answered
 from evalreport.thresholds.per_label import JointChoice, called, tuned, units_of
+from evalreport.thresholds.search import Dimension, Search, optimise
 from evalreport.thresholds.sweep import middle_of_longest_run
+from evalreport.thresholds.trial import Direction
 
 PASSES = 20
 """The most times that a descent goes round all classes: a bound on time, for it ends by itself as soon as a

@@ -21,8 +21,6 @@ from evalreport.core.result import Undefined
 from evalreport.core.user_functions import load_function
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import FloatArray, NoScores, Probabilities
-from evalreport.features.studies.search import Dimension, Search, optimise
-from evalreport.features.studies.trials import Trials
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.class_scores import ClassScores
@@ -32,7 +30,9 @@ from evalreport.statistics.row_sums import SET_SCORES
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Method, Optimum, OutOfSample, Tuned
 from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimated
+from evalreport.thresholds.search import Dimension, Search, optimise
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
+from evalreport.thresholds.trials import Trials
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from evalreport.data.scores import NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
-from evalreport.features.studies.search import Search, SearchProgress
 from evalreport.intervals.estimates import estimates
 from evalreport.metrics.catalogue import OF_SWEEP, find
 from evalreport.metrics.record import Metric
@@ -35,6 +34,7 @@ from evalreport.thresholds.cross_fitting import judged
 from evalreport.thresholds.objectives import STANDARD, CostMatrix, Objective
 from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
+from evalreport.thresholds.search import Search, SearchProgress
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.engines import MEMORY, CollectedFacts, MadeOfFacts

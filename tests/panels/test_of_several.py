@@ -12,10 +12,10 @@ import pytest
 from evalreport.features.studies import page, page_results, page_space, sentences
 from evalreport.features.studies.page import doubts
 from evalreport.features.studies.study import Study, studied
-from evalreport.features.studies.trial import StudyObjective
-from evalreport.features.studies.trials import Trials
 from evalreport.page.comparison import sections
 from evalreport.page.sections import cross_validation
+from evalreport.thresholds.trial import StudyObjective
+from evalreport.thresholds.trials import Trials
 from tests.intervals.test_folds import evaluated
 from tests.panels.test_by_hand import of, rows_of, texts
 from tests.report.test_comparison import several

@@ -16,9 +16,9 @@ from evalreport.core.sentences import Sentence
 from evalreport.features.studies.presentation import PANELS, study_metrics
 from evalreport.features.studies.presentation import sections as parts
 from evalreport.features.studies.study import Judging, Study, studied
-from evalreport.features.studies.trial import StudyObjective
-from evalreport.features.studies.trials import Trials
 from evalreport.page.render import render
+from evalreport.thresholds.trial import StudyObjective
+from evalreport.thresholds.trials import Trials
 from tests.report.test_shape import CORPUS, shape
 from tests.report.test_words import sentences
 

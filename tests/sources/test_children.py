@@ -20,8 +20,8 @@ from evalreport.features.studies.read import (
     storage_layout,
     trials_from_children,
 )
-from evalreport.features.studies.trial import Space, StudyObjective
-from evalreport.features.studies.trials import Trials
+from evalreport.thresholds.trial import Space, StudyObjective
+from evalreport.thresholds.trials import Trials
 from evalreport.tracking.client import Store, quiet
 from tests.tracking import empty_store, fluent
 

@@ -21,8 +21,8 @@ from evalreport.core.errors import (
 )
 from evalreport.features.studies.importance import quiet_optuna
 from evalreport.features.studies.read import trials_from_optuna
-from evalreport.features.studies.trial import StudyObjective
-from evalreport.features.studies.trials import Trials
+from evalreport.thresholds.trial import StudyObjective
+from evalreport.thresholds.trials import Trials
 
 
 def objective(trial: Any) -> float:

@@ -24,8 +24,8 @@ from evalreport.features.studies.presentation import (
 )
 from evalreport.features.studies.read import trials_from_optuna
 from evalreport.features.studies.study import Judging, Study, studied
-from evalreport.features.studies.trial import StudyObjective, Trial
-from evalreport.features.studies.trials import Trials
+from evalreport.thresholds.trial import StudyObjective, Trial
+from evalreport.thresholds.trials import Trials
 from tests.cli.running import run
 
 

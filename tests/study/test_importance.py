@@ -11,8 +11,8 @@ import pytest
 from evalreport.core.errors import MissingExtraError, UsageError
 from evalreport.core.result import Undefined
 from evalreport.features.studies.importance import Importance, importance
-from evalreport.features.studies.trial import Space, StudyObjective, Trial
-from evalreport.features.studies.trials import Trials
+from evalreport.thresholds.trial import Space, StudyObjective, Trial
+from evalreport.thresholds.trials import Trials
 
 
 def sweep(n: int, *, conditional: bool = False, direction: Any = "maximize") -> Trials:

@@ -13,8 +13,6 @@ import pytest
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.json_codec import encode
 from evalreport.core.result import Undefined
-from evalreport.features.studies.trial import StudyObjective
-from evalreport.features.studies.trials import Trials
 from evalreport.features.studies.winners_curse import (
     WinnersCurse,
     error_correlation,
@@ -24,6 +22,8 @@ from evalreport.features.studies.winners_curse import (
     winner_limits,
     winners_curse,
 )
+from evalreport.thresholds.trial import StudyObjective
+from evalreport.thresholds.trials import Trials
 from tests.study.simulate import RESULT
 
 WINNERS: list[dict[str, Any]] = json.loads(RESULT.read_text(encoding="utf-8"))["searches"]

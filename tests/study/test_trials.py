@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalreport.core.errors import DataError, UsageError
-from evalreport.features.studies.trial import LARGEST, STATES, Space, StudyObjective, Trial
-from evalreport.features.studies.trials import Trials
+from evalreport.thresholds.trial import LARGEST, STATES, Space, StudyObjective, Trial
+from evalreport.thresholds.trials import Trials
 
 BOTH = (StudyObjective("f1"), StudyObjective("seconds", "minimize"))
 

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalreport.core.errors import DataError, UsageError
-from evalreport.features.studies.trial import ParameterColumn, StudyObjective
-from evalreport.features.studies.trials import Trials
 from evalreport.features.studies.views import (
     MOST_POINTS,
     drawn,
@@ -24,6 +22,8 @@ from evalreport.features.studies.views import (
     thinned,
     timeline_view,
 )
+from evalreport.thresholds.trial import ParameterColumn, StudyObjective
+from evalreport.thresholds.trials import Trials
 
 
 def study(rows: list[dict[str, Any]], direction: Any = "maximize") -> Trials:

@@ -1,7 +1,4 @@
-"""How a sweep is printed in a terminal, and what of it stands in `runs` of the JSON.
-
-`evalreport sweep optuna` and `evalreport sweep runs`: sweeps that others ran.
-"""
+"""`evalreport sweep optuna` and `evalreport sweep runs`: sweeps that others ran."""
 
 from __future__ import annotations
 
@@ -20,196 +17,25 @@ from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import as_done, print_delivered
 from evalreport.cli.requests import command_line, destination_of, read_notes, tracking_uri, written_now
 from evalreport.core.errors import UsageError
-from evalreport.core.estimate_format import beside, value_and_interval
-from evalreport.core.format import Style, count, percent, show, significant, threshold
-from evalreport.core.progress import stage
-from evalreport.page.evaluation_terms import objective_style
+from evalreport.core.format import percent, significant
 
 if TYPE_CHECKING:
-    from evalreport.core.result import Result
-    from evalreport.evaluation.threshold_selection import ThresholdSelection
-    from evalreport.features.studies.search import SearchProgress
     from evalreport.features.studies.study import Study
     from evalreport.features.studies.sweep_trials import StudyRequest
-    from evalreport.features.studies.trial import Trial
-    from evalreport.thresholds.best_threshold import Cutoff, Hold, Optimum
+    from evalreport.thresholds.trial import Trial
     from evalreport.tracking.client import Store
     from evalreport.tracking.runs import RunInfo
     from evalreport.workflow.deliver import Delivered
     from evalreport.workflow.request import Destination
 
-HEADS = ("for", "threshold", "its interval", "chosen", "elsewhere", "interval")
-MOST_LABELS = 40
-"""Labels whose thresholds are printed; all are in the JSON and on the page."""
 WIDEST = 24
 """Characters of a label or a setting in a terminal's table of 80."""
 
 
-def thresholds_run(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
-    """Return the run or file whose thresholds were swept as an element of `runs`."""
-    return _element(done, done.made.provenance.source)
-
-
 def study_run(done: Delivered[Study]) -> dict[str, Any]:
     """Return a study as an element of `runs`, its parent run with it where it is known."""
-    return _element(done, done.made.trials.source)
-
-
-def _element(done: Delivered[Any], source: str) -> dict[str, Any]:
-    begun = as_done(done.made.provenance) | {"source": source}
+    begun = as_done(done.made.provenance) | {"source": done.made.trials.source}
     return {**begun, "files": done.files, "logged": done.logged_json}
-
-
-def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
-    """Print the chosen thresholds as a table, and what to beware of on stderr."""
-    from evalreport.cli.print_evaluation import title, warn_of
-
-    found = done.made
-    warn_of(console, found.evaluation)
-    bounded: list[tuple[str, Optimum | Cutoff]] = [*found.optima.items(), *found.cutoffs.items()]
-    for name, best in bounded:
-        if best.hold is not None and best.hold.threshold is None:
-            console.warn(f"{name} {best.hold.reason}")
-    for doubt in found.doubts:
-        console.warn(doubt.removesuffix("."))
-    console.out(title(found.evaluation))
-    for table in (_optima(found), _there(found), _cutoffs(found), _tuned(found), _labels(found)):
-        console.out(*indented(table))
-
-
-def _optima(found: ThresholdSelection) -> list[str]:
-    if not found.optima:
-        return []
-    bounded = any(best.bound is not None for best in found.optima.values())
-    level = found.evaluation.sampling.hold
-    promised: tuple[str, ...] = ("chance to hold",) if bounded else ()
-    if bounded and level is not None:
-        promised += (f"held with {percent(level, 100)}",)
-    weighted = ", weighted" if found.evaluation.weighted else ""
-    counted = () if found.whole is None else (f"found{weighted}", f"missed{weighted}", f"alarms{weighted}")
-    known = any(best.no_skill is not None for best in found.optima.values())
-    unskilled = ("flagging all",) if known else ()
-    rows: list[tuple[str, ...]] = [(*HEADS, *unskilled, *promised, *counted)]
-    for name, best in found.optima.items():
-        style = objective_style(best.metric)
-        metric = "" if name == best.metric else f" ({best.metric})"
-        out_of_sample = None if best.out_of_sample is None else best.out_of_sample.value
-        here = None if found.whole is None else found.whole.at(best.threshold)
-        counts = () if here is None else (here.tp, here.fn, here.fp)
-        rows.append(
-            (
-                name + metric,
-                threshold(best.threshold),
-                _between(best.low, best.high),
-                _beside(best.apparent, out_of_sample, style),
-                *value_and_interval(out_of_sample, style),
-                *(_unskilled(best, style) for _ in unskilled),
-                *_promised(best, promised),
-                *(count(float(n)) for n in counts),
-            )
-        )
-    return aligned(rows)
-
-
-def _unskilled(best: Optimum, style: Style) -> str:
-    """F1 of flagging every row."""
-    return "–" if best.no_skill is None else show(best.no_skill, style)
-
-
-def _there(found: ThresholdSelection) -> list[str]:
-    """What each threshold does at the prevalence of deployment."""
-    from evalreport.metrics.catalogue import find
-
-    rows: list[tuple[str, ...]] = []
-    for objective, results in found.deployed.items():
-        shown = [value_and_interval(result, find(name).style) for name, result in results.items()]
-        rows.append((objective, *(f"{value} ({limits})" for value, limits in shown)))
-    names = next(iter(found.deployed.values()), {})
-    return aligned([("for", *names), *rows]) if rows else []
-
-
-def _promised(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
-    """The chance that a bound holds on new rows, and the threshold that keeps it surely."""
-    chance = "–" if best.chance is None else percent(best.chance, 100)
-    return (chance, _held(best.hold))[: len(heads)]
-
-
-def _cutoffs(found: ThresholdSelection) -> list[str]:
-    if not found.cutoffs:
-        return []
-    level = found.evaluation.sampling.hold
-    promised: tuple[str, ...] = () if level is None else (f"held with {percent(level, 100)}",)
-    heads = (
-        "for",
-        "confidence",
-        "its interval",
-        "answered",
-        "right",
-        "answered elsewhere",
-        "right elsewhere",
-    )
-    rows: list[tuple[str, ...]] = [(*heads, *promised)]
-    for name, cut in found.cutoffs.items():
-        kept = cut.out_of_sample.kept
-        coverage = cut.out_of_sample.value
-        elsewhere = [value_and_interval(result, "percent")[0] for result in (coverage, kept)]
-        here = (_beside(cut.coverage, coverage, "percent"), _beside(cut.accuracy, kept, "percent"))
-        held = (_held(cut.hold),) if promised else ()
-        rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere, *held))
-    return aligned(rows)
-
-
-def _held(hold: Hold | None) -> str:
-    return "–" if hold is None or hold.threshold is None else threshold(hold.threshold)
-
-
-def _tuned(found: ThresholdSelection) -> list[str]:
-    if not found.tuned:
-        return []
-    weights = found.evaluation.task == "multiclass"
-    rows: list[tuple[str, ...]] = [
-        (
-            "for",
-            "chosen",
-            "elsewhere",
-            "interval",
-            "there with equal weights" if weights else "there at 0.5",
-            "how",
-        )
-    ]
-    for name, best in found.tuned.items():
-        style, value = objective_style(name), best.out_of_sample.value
-        shown = "–" if best.without is None else beside(best.without, value, style)
-        here = beside(best.apparent, value, style)
-        rows.append((name, here, *value_and_interval(value, style), shown, best.method))
-    return aligned(rows, left=(0, 5))
-
-
-def _labels(found: ThresholdSelection) -> list[str]:
-    if not found.tuned:
-        return []
-    entries = sorted(found.evaluation.in_rows().classes, key=lambda entry: -entry.support)
-    weights = found.evaluation.task == "multiclass"
-    form = significant if weights else threshold
-    rows = [("class" if weights else "label", "n", *found.tuned)]
-    rows += [
-        (
-            str(entry.label)[:WIDEST],
-            count(entry.support),
-            *(form(best.values[str(entry.label)]) for best in found.tuned.values()),
-        )
-        for entry in entries[:MOST_LABELS]
-    ]
-    more = len(entries) - MOST_LABELS
-    return ["", *aligned(rows), *([f"and {more:,} more"] if more > 0 else [])]
-
-
-def _between(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{threshold(low)} to {threshold(high)}"
-
-
-def _beside(value: float, result: Result | None, style: Style) -> str:
-    return show(value, style) if result is None else beside(value, result, style)
 
 
 def print_study(console: Console, study: Study, top: int) -> None:
@@ -297,11 +123,6 @@ def _as_run(study: Study, trial: Trial) -> dict[str, Any]:
 
 def _is_json(value: Any) -> bool:
     return not isinstance(value, float) or math.isfinite(value)
-
-
-def tell_search(progress: SearchProgress) -> None:
-    """Say how far a search is."""
-    stage(f"best {significant(progress.best)}, trial", progress.done, progress.of)
 
 
 _studies_trials = opt.HelpSection("Trials")
@@ -490,3 +311,7 @@ def _request(options: dict[str, Any], metrics: tuple[str, ...], directions: tupl
         command=command_line(),
         made=written_now(),
     )
+
+
+opt.global_options(optuna)
+opt.global_options(runs)

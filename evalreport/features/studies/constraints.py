@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from evalreport.features.studies.trial import Trial
+from evalreport.thresholds.search import trials_of
+from evalreport.thresholds.trial import Trial
+from evalreport.thresholds.trials import Trials
 
 KEY = "constraints"
 """Optuna's attribute: a list of all values, or ``constraints:NAME`` for each of them; 0 or less is met."""
@@ -78,3 +81,12 @@ def mark_infeasible(
         " (Optuna's best_trial accepts them)"
     )
     return tuple(made), ((note,) if unknown else ())
+
+
+def constrained_trials(study: Any, source: str) -> Trials:
+    """Return all that an Optuna study tried, those that break its constraints as infeasible."""
+    found = trials_of(study, source)
+    frozen = sorted(study.get_trials(deepcopy=False), key=lambda trial: trial.number)
+    constraints = [constraints_of(trial.system_attrs) for trial in frozen]
+    trials, notes = mark_infeasible(found.trials, constraints)
+    return replace(found, trials=trials, notes=notes)

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from evalreport.core.errors import UsageError
 from evalreport.core.result import Undefined
 from evalreport.features.studies.study import Study
-from evalreport.features.studies.trial import ParameterColumn
 from evalreport.features.studies.views import (
     front_view,
-    history_view,
     infeasible_view,
     intermediate_view,
     parallel_view,
@@ -34,6 +32,8 @@ from evalreport.figures.canvas import (
     short_name,
     small_charts,
 )
+from evalreport.page.trial_history import history_view
+from evalreport.thresholds.trial import ParameterColumn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ The first screen of a sweep: the best trial, and how lucky it was.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 
@@ -18,21 +18,15 @@ from evalreport.core.estimate_format import valued
 from evalreport.core.format import fixed, significant
 from evalreport.core.result import Undefined
 from evalreport.core.sentences import NOTHING, Sentence, compared, joined, paragraph, say, with_options
-from evalreport.features.studies.sentences import STATES, about, own
+from evalreport.features.studies.sentences import about, own
 from evalreport.features.studies.study import UNNAMED, Study, metric_of
-from evalreport.features.studies.trial import Param, Space, Trial, is_number
-from evalreport.features.studies.trials import HistoryPoint
 from evalreport.features.studies.views import (
-    MOST_POINTS,
     Bar,
-    HistoryView,
     Intermediate,
     StepCurve,
     Timeline,
     drawn,
-    history_view,
     intermediate_view,
-    thinned,
     timeline_view,
 )
 from evalreport.features.studies.winners_curse import MEANS, PROPORTIONS, WinnersCurse
@@ -67,13 +61,17 @@ from evalreport.page.elements import (
 from evalreport.page.sections.curves import spread
 from evalreport.page.sections.verdict import MOST as VERDICT_MOST
 from evalreport.page.sections.verdict import WORDS, Warned
-
-ROWS = 20
-"""Trials of a table beside a chart."""
-READ = say(
-    "Each point is a trial, in the order of the study; the line is the best so far, the ring the first to "
-    "reach it."
+from evalreport.page.trial_history import (
+    MOST_POINTS,
+    READ,
+    ROWS,
+    STATES,
+    history_chart,
+    history_view,
+    thinned,
 )
+from evalreport.thresholds.trial import Param, Space, Trial, is_number
+
 LETTER = 5.9
 """Width of a bold letter of a label, in units of the chart."""
 
@@ -99,89 +97,6 @@ def history(study: Study) -> Section | None:
         summary += say("{curves:count} reported values on their way.", curves=view.n_curves)
         charts.append(_intermediate(study, view))
     return Section.of("history", "History", "How the search went", summary, Beside(tuple(charts)))
-
-
-def history_chart(view: HistoryView, place: int) -> Chart:
-    """Return the value of each trial and the best so far.
-
-    Parameters
-    ----------
-    view : HistoryView
-    place : int
-        Of the chart among others on its page.
-    """
-    done = [p for p in view.points if p.value is not None]
-    values = [p.value for p in done if p.value is not None]
-    axes = Axes(
-        x_axis(0, max(view.n_trials - 1, 1), "Trial"), y_axis(*padded(values), f"{view.objective.name} ↑")
-    )
-    best = [(p.number, p.best) for p in view.points if p.best is not None]
-    complete = [(p.number, p.value) for p in done if p.value is not None and p.state == "complete"]
-    broken = [(p.number, p.value) for p in done if p.value is not None and p.state == "infeasible"]
-    others = [
-        (p.number, p.value) for p in done if p.value is not None and p.state not in {"complete", "infeasible"}
-    ]
-    last = best[-1][1] if best else None
-    first = next((p for p in done if p.value == last and p.state == "complete"), None)
-    return Chart(
-        id=f"history-{place}",
-        title=view.objective.name,
-        note=say("Lower is better." if view.objective.sign < 0 else "Higher is better."),
-        description=_best_of(view, last),
-        axes=axes,
-        paths=(
-            Path("dots-2", axes.dots(others)),
-            *((Path("dots-wrong", axes.dots(broken)),) if broken else ()),
-            Path("dots", axes.dots(complete)),
-            *((Path("line", axes.polyline(*_steps(best))),) if len(best) > 1 else ()),
-        ),
-        labels=() if last is None else (_best_label(axes, done, last),),
-        ring=None
-        if first is None or first.value is None
-        else (axes.across(first.number), axes.up(first.value)),
-        values=_history_table(view, place),
-    )
-
-
-def _best_label(axes: Axes, done: Sequence[HistoryPoint], last: float) -> Label:
-    """The best value in words, where it covers the fewest points."""
-    words = f"best {significant(last)}"
-    taken = np.array([(axes.across(p.number), axes.up(p.value)) for p in done if p.value is not None])
-    spots = [(left, base) for base in (250.0, 200.0, 30.0, 150.0, 100.0) for left in (240.0, 50.0, 150.0)]
-    width = LETTER * len(words)
-    return labelled(clearest(spots, width, taken), width, words, "blue")
-
-
-def _best_of(view: HistoryView, last: float | None) -> Sentence:
-    if last is None:
-        return say("No trial can be the best.")
-    words = "Value of each of {trials:count} trials; the best is {last:significant}."
-    return say(words, trials=view.n_trials, last=last)
-
-
-def _steps(best: Sequence[tuple[int, float | None]]) -> tuple[list[float], list[float]]:
-    """A line that stays until the next improvement."""
-    xs: list[float] = []
-    ys: list[float] = []
-    for number, value in best:
-        if value is None:
-            continue
-        if ys and ys[-1] != value:
-            xs.append(float(number))
-            ys.append(ys[-1])
-        xs.append(float(number))
-        ys.append(value)
-    return xs, ys
-
-
-def _history_table(view: HistoryView, place: int) -> Table:
-    rows = []
-    for at in spread(len(view.points), ROWS):
-        point = view.points[at]
-        cells = ("–" if value is None else significant(value) for value in (point.value, point.best))
-        rows.append((str(point.number), STATES[point.state], *cells))
-    heads = ("Trial", Column("State"), "Value", "Best so far")
-    return Table.of(f"history-{place}-values", f"Course of {view.objective.name}", heads, rows)
 
 
 def _intermediate(study: Study, view: Intermediate) -> Chart:

@@ -10,13 +10,14 @@ from evalreport.core.format import significant
 from evalreport.core.sentences import Sentence, dotted, listed, say
 from evalreport.features.studies.page import against_the_best, duration, look_of, param_cell
 from evalreport.features.studies.page import front as best_first
-from evalreport.features.studies.sentences import STATES, about
+from evalreport.features.studies.sentences import about
 from evalreport.features.studies.study import Study
-from evalreport.features.studies.trial import Trial
 from evalreport.features.studies.views import drawn, front_view, infeasible_view, ranked_trials
 from evalreport.page.charts import Axes, Chart, Path, padded, x_axis, y_axis
 from evalreport.page.elements import Beside, Cell, Column, Section, Shown, Table
 from evalreport.page.sections.appendix import in_utc, origin
+from evalreport.page.trial_history import STATES
+from evalreport.thresholds.trial import Trial
 
 FEW = 6
 """Choices up to which a parameter can be filtered by."""

@@ -11,10 +11,10 @@ from evalreport.core.sentences import NOTHING, Sentence, say, shortened
 from evalreport.features.studies.page import param_cell
 from evalreport.features.studies.sentences import about, own
 from evalreport.features.studies.study import Study
-from evalreport.features.studies.trial import ParameterColumn
 from evalreport.features.studies.views import ParameterSlice, parallel_view, slice_views, ticks_of
 from evalreport.page.charts import Axes, Chart, Path, named_axis, padded, y_axis
 from evalreport.page.elements import Beside, Cell, Column, Empty, Note, Section, Table, share_cell
+from evalreport.thresholds.trial import ParameterColumn
 
 MOST = 12
 """Parameters that have a chart of their own; of several objectives each has its part of them."""

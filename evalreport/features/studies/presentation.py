@@ -13,12 +13,12 @@ from evalreport.core.result import Undefined
 from evalreport.features.studies import page, page_results, page_space
 from evalreport.features.studies.sentences import placed
 from evalreport.features.studies.study import Study
-from evalreport.features.studies.trial import is_number
 from evalreport.page.csv_tables import PERCENT, Columns, as_csv
 from evalreport.page.elements import Section
 from evalreport.page.payload import LONGEST_TAG, SWEEP_TAGS, TRIALS_TABLE, Series, keyed, metric_keys
 from evalreport.page.selection import SweepPresentation, finite
 from evalreport.page.summary import MOST_ROWS, ResultSummary
+from evalreport.thresholds.trial import is_number
 
 Panel: TypeAlias = Callable[[Study], Section | None]
 PANELS: tuple[Panel, ...] = (
@@ -129,7 +129,7 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
 
     Examples
     --------
-    >>> from evalreport.features.studies.trials import Trials
+    >>> from evalreport.thresholds.trials import Trials
     >>> found = study_metrics(Study(Trials.from_records([{"value": 0.5}], objectives="f1")), "")
     >>> found["sweep/best/f1"], found["sweep/n_trials"]
     (0.5, 1.0)
@@ -174,7 +174,7 @@ def study_series(study: Study, prefix: str) -> dict[str, Series]:
 
     Examples
     --------
-    >>> from evalreport.features.studies.trials import Trials
+    >>> from evalreport.thresholds.trials import Trials
     >>> rows = [{"value": 0.5}, {"value": 0.4}, {"value": 0.7}]
     >>> series = study_series(Study(Trials.from_records(rows, objectives="f1")), "")
     >>> dict(series["sweep/best_so_far_by_trials_pct/f1"])[100]

@@ -33,10 +33,17 @@ from evalreport.core.errors import (
 )
 from evalreport.core.progress import stage
 from evalreport.core.text import redact
-from evalreport.features.studies.constraints import KEY, Constraints, constraints_of, mark_infeasible
+from evalreport.features.studies.constraints import (
+    KEY,
+    Constraints,
+    constrained_trials,
+    constraints_of,
+    mark_infeasible,
+)
 from evalreport.features.studies.constraints import KEY as CONSTRAINTS
-from evalreport.features.studies.importance import RUN_ID, quiet_optuna, trials_of
-from evalreport.features.studies.trial import (
+from evalreport.metrics.catalogue import find
+from evalreport.thresholds.search import RUN_ID, quiet_optuna
+from evalreport.thresholds.trial import (
     Direction,
     Param,
     Space,
@@ -47,8 +54,7 @@ from evalreport.features.studies.trial import (
     joined,
     plain,
 )
-from evalreport.features.studies.trials import Trials
-from evalreport.metrics.catalogue import find
+from evalreport.thresholds.trials import Trials
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import PARENT_TAG, all_experiments, pages, valid_time
 
@@ -609,7 +615,7 @@ def trials_from_optuna(storage: str | Path, study_name: str | None = None) -> Tr
         study = _ask(path, optuna.load_study, study_name=name, storage=opened)
         if not _ask(path, study.get_trials, deepcopy=False):
             raise DataError(f"the study {name!r} has no trials", where=path.name, fix="run the sweep first")
-        trials: Trials = _ask(path, trials_of, study, f"Optuna study in {path.name}")
+        trials: Trials = _ask(path, constrained_trials, study, f"Optuna study in {path.name}")
     return trials
 
 

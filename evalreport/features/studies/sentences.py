@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from evalreport.features.studies.study import Study
-from evalreport.features.studies.trial import State
 from evalreport.page.elements import Section
 
 
@@ -44,13 +42,3 @@ def placed(study: Study, section: Section) -> Section:
     return replace(
         section, id=own(study, section.id), nav=about(study, section.nav), title=about(study, section.title)
     )
-
-
-STATES: Mapping[State, str] = {
-    "complete": "complete",
-    "infeasible": "infeasible",
-    "pruned": "pruned",
-    "failed": "failed",
-    "running": "still running",
-    "waiting": "waiting",
-}

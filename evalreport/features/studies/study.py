@@ -11,9 +11,9 @@ from typing import Any, Self
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Provenance, Undefined
 from evalreport.features.studies.importance import Importance, importance
-from evalreport.features.studies.trial import StudyObjective, Trial
-from evalreport.features.studies.trials import Trials
 from evalreport.features.studies.winners_curse import MEANS, PROPORTIONS, WinnersCurse, winners_curse
+from evalreport.thresholds.trial import StudyObjective, Trial
+from evalreport.thresholds.trials import Trials
 
 UNNAMED = "value"
 """What Optuna calls an objective that has no name."""

@@ -13,14 +13,14 @@ from evalreport.core.result import Provenance
 from evalreport.data.predictions import Predictions
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna, with_runs
 from evalreport.features.studies.study import NOT_SAID, UNNAMED, Judging, Study, bare_name, studied
-from evalreport.features.studies.trial import Direction, StudyObjective, Trial
-from evalreport.features.studies.trials import Trials
 from evalreport.features.studies.winners_curse import error_correlation
 from evalreport.intervals.row_influence import Counted
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric, Proportion
 from evalreport.statistics.resampling import unit_sums
 from evalreport.thresholds.per_label import units_of
+from evalreport.thresholds.trial import Direction, StudyObjective, Trial
+from evalreport.thresholds.trials import Trials
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import RunInfo, find_run
 from evalreport.workflow.collect import collect_run

@@ -1,6 +1,6 @@
-"""Scales and thinning, shared by the views.
+"""Scales of parameters, shared by the views.
 
-How the sweep went: history, values on the way, and time.
+How the sweep went: values on the way, and time.
 
 What the sweep found: the trials as a table, and the front of two objectives.
 
@@ -10,48 +10,18 @@ Where the sweep looked: one parameter at a time, and all at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from evalreport.core.errors import UsageError
 from evalreport.core.format import significant
-from evalreport.features.studies.trial import Param, ParameterColumn, State, StudyObjective, Trial
-from evalreport.features.studies.trials import HistoryPoint, Trials
+from evalreport.page.trial_history import MOST_POINTS, thinned
+from evalreport.thresholds.trial import Param, ParameterColumn, State, Trial
+from evalreport.thresholds.trials import Trials
 
 MOST_TICKS = 6
 """Labels of an axis that do not run into each other."""
-MOST_POINTS = 400
-"""Points of one drawing; more add nothing that is visible."""
-
-
-def thinned(n: int, keep: Iterable[int], most: int = MOST_POINTS) -> tuple[int, ...]:
-    """Return at most `most` positions of `n`: those to keep, and the rest evenly.
-
-    Parameters
-    ----------
-    n : int
-    keep : iterable of int
-        Positions that must stay, most wanted first; cut off when they alone are too many.
-    most : int
-
-    Examples
-    --------
-    >>> thinned(10, keep=[3], most=4)
-    (0, 3, 5, 9)
-    >>> thinned(3, keep=[])
-    (0, 1, 2)
-    """
-    if n <= most:
-        return tuple(range(n))
-    kept = list(dict.fromkeys(keep))[:most]
-    others = sorted(set(range(n)) - set(kept))
-    room = most - len(kept)
-    if room == 1:
-        kept.append(others[0])
-    elif room:
-        kept += [others[round(at * (len(others) - 1) / (room - 1))] for at in range(room)]
-    return tuple(sorted(kept))
 
 
 def ticks_of(axis: ParameterColumn) -> list[tuple[float, str]]:
@@ -107,24 +77,6 @@ MOST_CURVES = 60
 MOST_STEPS = 100
 MOST_BARS = 200
 """More curves, points of one, or bars in one drawing cannot be told apart (chosen by eye)."""
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryView:
-    """Optimisation history: each trial's value, and the best so far.
-
-    Parameters
-    ----------
-    objective : StudyObjective
-    points : tuple of HistoryPoint
-        At most `MOST_POINTS`, every improvement among them.
-    n_trials : int
-        All of the study.
-    """
-
-    objective: StudyObjective
-    points: tuple[HistoryPoint, ...]
-    n_trials: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,31 +139,6 @@ class Timeline:
     lanes: int
     median: float
     n_unknown: int
-
-
-def history_view(trials: Trials, objective: str | None = None) -> HistoryView:
-    """Return value and best so far by trial number.
-
-    Raises
-    ------
-    UsageError
-        No such objective, or several and none named.
-
-    Examples
-    --------
-    >>> trials = Trials.from_records([{"value": 0.5}, {"value": 0.4}], objectives="f1")
-    >>> [point.best for point in history_view(trials).points]
-    [0.5, 0.5]
-    """
-    at = trials.index_of(objective)
-    points = trials.history(objective)
-    rises = [
-        position
-        for position, point in enumerate(points)
-        if point.best is not None and (position == 0 or points[position - 1].best != point.best)
-    ]
-    kept = tuple(points[position] for position in thinned(len(points), reversed(rises)))
-    return HistoryView(trials.objectives[at], kept, len(trials))
 
 
 def intermediate_view(trials: Trials) -> Intermediate:
@@ -326,7 +253,7 @@ def front_view(trials: Trials) -> tuple[tuple[Trial, bool], ...]:
 
     Examples
     --------
-    >>> from evalreport.features.studies.trial import StudyObjective
+    >>> from evalreport.thresholds.trial import StudyObjective
     >>> rows = [{"values": (0.9, 2.0)}, {"values": (0.8, 1.0)}, {"values": (0.7, 3.0)}]
     >>> goals = [StudyObjective("f1"), StudyObjective("seconds", "minimize")]
     >>> [on_front for _, on_front in front_view(Trials.from_records(rows, objectives=goals))]

@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.result import Estimate, Undefined
-from evalreport.features.studies.trial import Trial
-from evalreport.features.studies.trials import Trials
 from evalreport.metrics.catalogue import everything
 from evalreport.metrics.record import Proportion, RowMean
+from evalreport.thresholds.trial import Trial
+from evalreport.thresholds.trials import Trials
 
 Floats = npt.NDArray[np.float64]
 

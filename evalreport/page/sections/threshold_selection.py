@@ -20,8 +20,6 @@ from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.sentences import NOTHING, Sentence, compared, paragraph, say
 from evalreport.evaluation.threshold_selection import PLAIN, Selected, ThresholdSelection
-from evalreport.features.studies.page import READ, history_chart
-from evalreport.features.studies.views import history_view
 from evalreport.page.charts import (
     BOTTOM,
     TOP,
@@ -72,6 +70,7 @@ from evalreport.page.sections.threshold_table import (
 )
 from evalreport.page.sections.verdict import MOST as VERDICT_MOST
 from evalreport.page.sections.verdict import WORDS, Verdict, Warned
+from evalreport.page.trial_history import READ, history_chart, history_view
 from evalreport.thresholds.best_threshold import Cutoff, Hold, Optimum, OutOfSample, Tuned, Unreachable
 from evalreport.thresholds.objectives import Objective
 

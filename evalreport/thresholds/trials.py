@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.core.json_codec import decode, encode
-from evalreport.features.studies.trial import (
+from evalreport.thresholds.trial import (
     STATES,
     Param,
     ParameterColumn,
