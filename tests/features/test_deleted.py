@@ -134,3 +134,24 @@ def test_text_without_its_feature_is_refused_in_three_lines(
     done = run_python(copy, "-m", "evalreport", "report", "samples.json")
     assert "inspect, openai-batch" in done.stderr
     assert "need the feature text_labels" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "what", "of"),
+    [
+        (("rows.csv", "--engine", "stream"), "stream", "large"),
+        (("rows.csv", "--facts", "rows.facts"), "--facts", "large"),
+        (("--table", "main.scores"), "spark", "spark"),
+    ],
+)
+def test_an_engine_without_its_feature_is_refused_in_three_lines(
+    house: tuple[Path, list[str]], words: tuple[str, ...], what: str, of: str
+) -> None:
+    copy, deleted = house
+    if of not in deleted:
+        pytest.skip("the feature is there")
+    done = run_python(copy, "-m", "evalreport", "report", *words)
+    first, where, fix = done.stderr.splitlines()
+    assert first == f"error: {what} belongs to the feature {of}, which is not installed"
+    assert f"evalreport.features.{of}." in where
+    assert fix.startswith("  fix  install the whole of evalreport again")
