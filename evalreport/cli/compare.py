@@ -20,12 +20,12 @@ from evalreport.core.estimate_format import shown_value
 from evalreport.core.format import percent, plural
 from evalreport.metrics.catalogue import find
 from evalreport.page.comparison.sentences import (
-    against,
+    baseline_tally,
     headline,
-    matching,
-    mistakes,
+    mistake_counts,
+    pairing_sentence,
     positive_label,
-    same_matching,
+    shared_pairing,
 )
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
@@ -165,7 +165,7 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     if len(found.names) > 2:
         _print(line, ["", *_ranking(found)])
     if len(found.names) > MOST_RUNS:
-        line(same_matching(found).text)
+        line(shared_pairing(found).text)
         return
     if len(found.names) > 2:
         _print(line, ["", *_values(found)])
@@ -173,8 +173,8 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     for block in blocks:
         _print(line, ["", *block])
     _print(line, _crossings(found))
-    matched = same_matching(found)
-    told = [matched] if matched else [matching(*how, found.unit) for how in found.pairings]
+    matched = shared_pairing(found)
+    told = [matched] if matched else [pairing_sentence(*how, found.unit) for how in found.pairings]
     label = positive_label(found)
     positive = [f"{label[0].upper()}{label[1:]}."] if label else []
     rules = () if done.checks is None else done.checks.lines()
@@ -196,7 +196,9 @@ def _print(out: Callable[[str], None], lines: Iterable[str]) -> None:
 
 
 def _unpaired(found: Comparison) -> list[str]:
-    return [matching(*entry, found.unit).text for entry in found.pairings if entry[2].kind == "unpaired"]
+    return [
+        pairing_sentence(*entry, found.unit).text for entry in found.pairings if entry[2].kind == "unpaired"
+    ]
 
 
 def _values(found: Comparison) -> Iterator[str]:
@@ -229,7 +231,7 @@ def _pairs(found: Comparison) -> Iterator[list[str]]:
         head = ["", *head_texts(DIFFERENCE_COLUMNS, known, short=True)]
         lines = _aligned([head, *([d.metric, *_row(d)] for d in mine)])
         if (run, base) in moves:
-            lines.append("  " + mistakes(moves[run, base], tests.get((run, base))).text)
+            lines.append("  " + mistake_counts(moves[run, base], tests.get((run, base))).text)
         yield [*lines, *_parts(found, run, base)]
 
 
@@ -261,7 +263,7 @@ def _ranking(found: Comparison) -> Iterator[str]:
     rows += [[row.entry.run, *row_texts(RANKING_COLUMNS, row).values()] for row in comparison_ranking(found)]
     yield from _aligned(rows)
     if found.baseline is not None:
-        yield against(found).text
+        yield baseline_tally(found).text
 
 
 def _cut(name: str) -> str:

@@ -43,7 +43,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
     For a difference between two models on the same rows, `compare --detect` has two pilots.
     """
-    from evalreport.comparison.sample_size import planned
+    from evalreport.comparison.sample_size import plan_sample
     from evalreport.metrics.catalogue import find
     from evalreport.workflow.compare import evaluation_of
     from evalreport.workflow.items import items_of
@@ -58,7 +58,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
     def work(item: Item) -> tuple[Evaluation, tuple[RowsNeeded, ...]]:
         ev = evaluation_of(item, request)
-        return ev, planned(ev, metric, **wanted)
+        return ev, plan_sample(ev, metric, **wanted)
 
     def show(done: tuple[Evaluation, tuple[RowsNeeded, ...]]) -> dict[str, Any]:
         from evalreport.cli.print_evaluation import as_done, metric_line, title

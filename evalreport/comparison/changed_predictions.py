@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.comparison import Moved, Movement
+from evalreport.comparison.comparison import ChangedPrediction, ChangedPredictions
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.examples import answer_names, confidence, cut, example_id
@@ -24,28 +24,28 @@ SHOWN = 12
 """Of these, examples that are kept with their answers: the most confident first."""
 
 
-def right(p: Predictions) -> Mask:
+def correct_rows(p: Predictions) -> Mask:
     """Return which answers are right, shape (n,); multilabel: every label of the row.
 
     Examples
     --------
     >>> from evalreport.data.labels import Multilabel
     >>> from evalreport.data.predictions import predictions
-    >>> right(predictions(Multilabel("ab"), [["a"], ["a", "b"]], [["a"], ["b"]]))
+    >>> correct_rows(predictions(Multilabel("ab"), [["a"], ["a", "b"]], [["a"], ["b"]]))
     array([ True, False])
     """
     same = np.asarray(p.y_true == p.y_pred)
     return np.asarray(same.all(axis=1)) if same.ndim == 2 else same
 
 
-def movement(
+def count_changes(
     run: Predictions,
     baseline: Predictions,
     names: tuple[str, str],
     *,
     withheld: bool = False,
     equal_recall: float | None = None,
-) -> Movement:
+) -> ChangedPredictions:
     """Return the examples that the run fixed and broke, by class and by slice.
 
     Parameters
@@ -62,11 +62,11 @@ def movement(
     >>> from evalreport.data.labels import Binary
     >>> from evalreport.data.predictions import predictions
     >>> a, b = (predictions(Binary(0, 1), [0, 1, 1], y, ids=list("abc")) for y in ([0, 1, 0], [1, 1, 0]))
-    >>> found = movement(a, b, ("new", "old"))
+    >>> found = count_changes(a, b, ("new", "old"))
     >>> found.fixed, found.broken, found.both_wrong, found.fixed_ids
     (1, 0, 1, ('a',))
     """
-    now, before = right(run), right(baseline)
+    now, before = correct_rows(run), correct_rows(baseline)
     fixed, broken, wrong = kinds = _kinds(now, before)
     ids: list[tuple[str, ...]] = [
         () if withheld else tuple(example_id(run, int(row)) for row in np.flatnonzero(rows)[:NAMED])
@@ -77,7 +77,7 @@ def movement(
     if equal_recall is not None and not isinstance(run.scores, NoScores):
         at = _kinds((run.scores.values >= equal_recall) == run.y_true.astype(bool), before)
         moved = {**_by_class(run, at), **_by_slice(run, at)}
-    return Movement(
+    return ChangedPredictions(
         *names,
         fixed=int(fixed.sum()),
         broken=int(broken.sum()),
@@ -101,25 +101,25 @@ def _by_slice(run: Predictions, kinds: Kinds) -> dict[str, Counts]:
     return {
         f"{name} = {value}": moved
         for name, column in run.slices.items()
-        for value, moved in _named(
+        for value, moved in _counts_by_name(
             column.values, [np.bincount(column.codes[rows], minlength=len(column.values)) for rows in kinds]
         ).items()
     }
 
 
-def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Moved, ...]:
+def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[ChangedPrediction, ...]:
     """The rows whose wrong answer was the most confident one."""
     found = np.flatnonzero(rows)
     sure = np.zeros(len(found))
     for side in (run, baseline):
-        own, wrong = confidence(side, found), ~right(side)[found]
+        own, wrong = confidence(side, found), ~correct_rows(side)[found]
         if own is not None:
             sure += np.where(wrong, np.nan_to_num(own), 0.0)
     chosen = found[np.argsort(-sure, kind="stable")[:SHOWN]]
     texts = run.texts if run.texts is not None else baseline.texts
     raw = [p.parsed.texts if p.parsed is not None else () for p in (run, baseline)]
     return tuple(
-        Moved(
+        ChangedPrediction(
             id=example_id(run, row),
             truth=answer_names(run, run.y_true, row),
             run=answer_names(run, run.y_pred, row),
@@ -138,9 +138,9 @@ def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:
         moves = [p.y_true[rows].sum(axis=0) for rows in kinds]
     else:
         moves = [np.bincount(p.y_true[rows], minlength=len(p.space)) for rows in kinds]
-    return {name: counts for name, counts in _named(p.space.names, moves).items() if any(counts)}
+    return {name: counts for name, counts in _counts_by_name(p.space.names, moves).items() if any(counts)}
 
 
-def _named(names: Sequence[str], moves: Sequence[npt.NDArray[np.integer]]) -> dict[str, Counts]:
+def _counts_by_name(names: Sequence[str], moves: Sequence[npt.NDArray[np.integer]]) -> dict[str, Counts]:
     fixed, broken, wrong = (counts.tolist() for counts in moves)
     return dict(zip(names, zip(fixed, broken, wrong, strict=True), strict=True))

@@ -15,14 +15,14 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.changed_predictions import movement, right
+from evalreport.comparison.changed_predictions import correct_rows, count_changes
 from evalreport.comparison.comparison import (
     CLASS,
+    ChangedPredictions,
     Comparison,
     DelongResult,
     Difference,
     McNemarResult,
-    Movement,
     PairVerdict,
     RankedRun,
 )
@@ -36,7 +36,13 @@ from evalreport.comparison.differences import (
 )
 from evalreport.comparison.matched_thresholds import MatchedRuns, matched_runs, roc_crossings
 from evalreport.comparison.pairing import Pairing, pair
-from evalreport.comparison.verdicts import FEWEST_OF_CLASS, Look, judged, pair_verdict, ranking
+from evalreport.comparison.verdicts import (
+    FEWEST_OF_CLASS,
+    VerdictInput,
+    adjusted_verdicts,
+    pair_verdict,
+    ranking,
+)
 from evalreport.core.errors import EvalreportError, UsageError, some_of
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Binary, Task
@@ -145,15 +151,18 @@ def part_differences(samples: PairedSamples, names: tuple[str, str]) -> tuple[Di
     better = {metric.name: metric.better for metric in (*COUNTED, *RANKED)}
     headline = {name: find(name, space.task).better for name in telling(HEADLINE[space.task], space)}
     level = samples.sampling.level
-    return (*_ranked(judged(classes, better, level)), *_ranked(judged(slices, headline, level)))
+    return (
+        *_largest_first(adjusted_verdicts(classes, better, level)),
+        *_largest_first(adjusted_verdicts(slices, headline, level)),
+    )
 
 
-def scoped(found: InferredDifference, scope: str) -> InferredDifference:
+def with_scope(found: InferredDifference, scope: str) -> InferredDifference:
     """Return a difference as that of a class or a slice."""
     return replace(found, difference=replace(found.difference, scope=scope))
 
 
-def _ranked(parts: tuple[Difference, ...]) -> list[Difference]:
+def _largest_first(parts: tuple[Difference, ...]) -> list[Difference]:
     known = [part for part in parts if part.difference is not None]
     return sorted(known, key=lambda part: -abs(part.difference or 0.0))
 
@@ -164,10 +173,12 @@ def _classes(samples: PairedSamples, names: tuple[str, str]) -> Iterator[Inferre
     codes = np.flatnonzero(support >= FEWEST)
     if run.y_pred is not None and baseline.y_pred is not None:
         yield from (
-            _plain_classes(samples, names, codes) if samples.plain else _each(samples, names, codes, False)
+            _plain_classes(samples, names, codes)
+            if samples.plain
+            else _as_binary_problems(samples, names, codes, False)
         )
     if not isinstance(run.scores, NoScores) and len(run) * len(codes) <= CELLS:
-        yield from _each(samples, names, codes, True)
+        yield from _as_binary_problems(samples, names, codes, True)
 
 
 def _support(p: Predictions) -> Array:
@@ -225,10 +236,10 @@ def _plain_classes(
         for place, code in enumerate(block):
             own = (cells[code], (draws[0][:, place], draws[1][:, place]))
             scope = CLASS + run.space.names[code]
-            yield from (scoped(found, scope) for found in _of_class(own, samples, names))
+            yield from (with_scope(found, scope) for found in _class_differences(own, samples, names))
 
 
-def _of_class(
+def _class_differences(
     own: tuple[Array, tuple[BinaryCounts, BinaryCounts]], samples: PairedSamples, names: tuple[str, str]
 ) -> Iterator[InferredDifference]:
     cells, draws = own
@@ -246,7 +257,7 @@ def _of_class(
             yield within(start, found, "paired draws of the counts", level)
 
 
-def _each(
+def _as_binary_problems(
     samples: PairedSamples, names: tuple[str, str], codes: Codes, scores: bool
 ) -> Iterator[InferredDifference]:
     """Class by class as binary problems: by their scores, or by their answers."""
@@ -257,7 +268,7 @@ def _each(
         own = PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), samples.sampling)
         for metric in RANKED if scores else COUNTED:
             found = paired_difference(metric, own, names)
-            yield scoped(found, CLASS + samples.run.predictions.space.names[code])
+            yield with_scope(found, CLASS + samples.run.predictions.space.names[code])
 
 
 def _slices(samples: PairedSamples, names: tuple[str, str]) -> Iterator[InferredDifference]:
@@ -272,7 +283,7 @@ def _slices(samples: PairedSamples, names: tuple[str, str]) -> Iterator[Inferred
                 Counted.of(run.take(rows)), Counted.of(baseline.take(rows)), samples.sampling
             )
             for metric in metrics:
-                yield scoped(paired_difference(metric, part, names), f"{column_name} = {value}")
+                yield with_scope(paired_difference(metric, part, names), f"{column_name} = {value}")
 
 
 MOST_RUNS = 20
@@ -343,18 +354,18 @@ def compare(
     >>> result.of("accuracy")[0].verdict
     'better'
     """
-    level = comparable(evaluations, MOST_RUNS if details else MOST_RANKED)
-    called = distinct(names or [name_of(ev, place) for place, ev in enumerate(evaluations)])
+    level = common_level(evaluations, MOST_RUNS if details else MOST_RANKED)
+    called = distinct_names(names or [name_of(ev, place) for place, ev in enumerate(evaluations)])
     chosen = headline_metrics(evaluations, metrics, primary)
     counted: dict[int, Counted] = {}
-    matches = _matches(evaluations, called, _order(len(called), baseline), unpaired, counted)
-    inferred = _inferred(matches, chosen, level)
-    found = judged(inferred, {metric.name: metric.better for metric in chosen}, level)
+    matches = _matches(evaluations, called, _index_pairs(len(called), baseline), unpaired, counted)
+    inferred = _differences_by_metric(matches, chosen, level)
+    found = adjusted_verdicts(inferred, {metric.name: metric.better for metric in chosen}, level)
     main = primary or _primary(evaluations[0].task, found)
     every = matches
     if baseline is not None and len(called) > 2:
-        every = _matches(evaluations, called, _order(len(called), None), unpaired, counted)
-    detailed = _detailed(matches) if details else ()
+        every = _matches(evaluations, called, _index_pairs(len(called), None), unpaired, counted)
+    detailed = _pairs_with_parts(matches) if details else ()
     joined = [(match.samples, match.names) for match in detailed if match.samples is not None]
     every_match = (matched_runs(samples, pair, costs) for samples, pair in joined)
     alike = [runs for runs in every_match if runs is not None]
@@ -369,7 +380,7 @@ def compare(
         parts=tuple(part for samples, pair in joined for part in part_differences(samples, pair)),
         mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
-        movement=_movements(matches if len(called) <= MOST_RUNS else (), alike),
+        movement=_changed_predictions(matches if len(called) <= MOST_RUNS else (), alike),
         verdicts=_verdicts(matches, inferred, main, level),
         costs=costs,
         matched=tuple(point for each in alike for point in each.points),
@@ -380,7 +391,7 @@ def compare(
     )
 
 
-def comparable(evaluations: Sequence[Evaluation], most: int) -> float:
+def common_level(evaluations: Sequence[Evaluation], most: int) -> float:
     """Return the level of all intervals.
 
     Raises
@@ -406,12 +417,12 @@ def name_of(ev: Evaluation, place: int) -> str:
     return ev.provenance.title or ev.provenance.run_name or ev.provenance.source or f"run {place + 1}"
 
 
-def distinct(names: Sequence[str]) -> list[str]:
+def distinct_names(names: Sequence[str]) -> list[str]:
     """Return the names, numbered where one comes again.
 
     Examples
     --------
-    >>> distinct(["a", "b", "a"])
+    >>> distinct_names(["a", "b", "a"])
     ['a', 'b', 'a (2)']
     """
     found: list[str] = []
@@ -460,26 +471,28 @@ def _matches(
             raise error.located(f"{names[a]} and {names[b]}") from error
         samples = None
         if matched.run is not None and matched.baseline is not None:
-            rows = [_counted(counted, side) for side in (matched.run, matched.baseline)]
+            rows = [_count_once(counted, side) for side in (matched.run, matched.baseline)]
             samples = PairedSamples(rows[0], rows[1], evaluations[a].sampling)
         found.append(Match((names[a], names[b]), (evaluations[a], evaluations[b]), matched.pairing, samples))
     return found
 
 
-def _order(count: int, baseline: int | None) -> list[tuple[int, int]]:
+def _index_pairs(count: int, baseline: int | None) -> list[tuple[int, int]]:
     if baseline is None:
         return [(b, a) for a, b in combinations(range(count), 2)]
     return [(place, baseline) for place in range(count) if place != baseline]
 
 
-def _counted(known: dict[int, Counted], rows: Predictions) -> Counted:
+def _count_once(known: dict[int, Counted], rows: Predictions) -> Counted:
     """Each set of rows is counted once; while it is known, no other object can have its id."""
     if id(rows) not in known:
         known[id(rows)] = Counted.of(rows)
     return known[id(rows)]
 
 
-def _inferred(matches: Sequence[Match], metrics: Sequence[Metric], level: float) -> list[InferredDifference]:
+def _differences_by_metric(
+    matches: Sequence[Match], metrics: Sequence[Metric], level: float
+) -> list[InferredDifference]:
     """Metric by metric, so that what rows contribute to one is worked out once for all pairs."""
     by_metric = [[_difference(metric, match, level) for match in matches] for metric in metrics]
     return [found for pairs in zip(*by_metric, strict=True) for found in pairs]
@@ -501,7 +514,9 @@ def _ranking(
     level: float,
 ) -> tuple[RankedRun, ...]:
     """Rank the runs by the differences of all pairs; a value that an evaluation lacks is that of its pair."""
-    pairs = judged(_inferred(matches, [metric], level), {metric.name: metric.better}, level)
+    pairs = adjusted_verdicts(
+        _differences_by_metric(matches, [metric], level), {metric.name: metric.better}, level
+    )
     known = {name: value for d in pairs for name, value in zip((d.run, d.baseline), d.values, strict=True)}
     values: dict[str, Result] = {}
     for name, ev in zip(names, evaluations, strict=True):
@@ -519,32 +534,34 @@ def _verdicts(
     compared = {one.difference.metric for one in inferred}
     metrics = [find(name, space.task) for name in dict.fromkeys((primary, *ERROR_KINDS[space.task]))]
     missing = [metric for metric in metrics if metric.name not in compared]
-    every = [*inferred, *_inferred(matches, missing, level)]
+    every = [*inferred, *_differences_by_metric(matches, missing, level)]
     by_metric = [
-        _looks(metric, [one for one in every if one.difference.metric == metric.name]) for metric in metrics
+        _candidates(metric, [one for one in every if one.difference.metric == metric.name])
+        for metric in metrics
     ]
     found = []
     for place, match in enumerate(matches):
         recalls = () if match.samples is None else class_recalls(match.samples, match.names)
         looks = [looks[place] for looks in by_metric]
         looks += [
-            Look(f"recall[{label}]", one, "higher", (one.difference.p or 0.0,)) for label, one in recalls
+            VerdictInput(f"recall[{label}]", one, "higher", (one.difference.p or 0.0,))
+            for label, one in recalls
         ]
         found.append(pair_verdict(*match.names, level, looks, primary))
     return tuple(found)
 
 
-def _looks(metric: Metric, pairs: Sequence[InferredDifference]) -> list[Look]:
+def _candidates(metric: Metric, pairs: Sequence[InferredDifference]) -> list[VerdictInput]:
     """One metric of every pair; those without an interval are not in the family of its correction."""
     known = [one for one in pairs if one.curve is not None]
     family = tuple(one.difference.p or 0.0 for one in known)
     return [
-        Look(metric.name, one, metric.better, family, known.index(one) if one in known else 0)
+        VerdictInput(metric.name, one, metric.better, family, known.index(one) if one in known else 0)
         for one in pairs
     ]
 
 
-def _detailed(matches: Sequence[Match]) -> Sequence[Match]:
+def _pairs_with_parts(matches: Sequence[Match]) -> Sequence[Match]:
     """Pairs that are compared class by class: all, or of very many those with the first run."""
     return matches if len(matches) < MOST_RUNS else [m for m in matches if m.names[1] == matches[0].names[1]]
 
@@ -556,7 +573,9 @@ def _answers(match: Match) -> tuple[Predictions, Predictions] | None:
     return None if run.y_pred is None or baseline.y_pred is None else (run, baseline)
 
 
-def _movements(matches: Sequence[Match], alike: Sequence[MatchedRuns]) -> tuple[Movement, ...]:
+def _changed_predictions(
+    matches: Sequence[Match], alike: Sequence[MatchedRuns]
+) -> tuple[ChangedPredictions, ...]:
     """What changed between the answers of each pair, binary runs at equal recall, too."""
     points = [point for each in alike for point in each.points if point.kind == "equal_recall"]
     matched = {(point.run, point.baseline): point.thresholds[0] for point in points}
@@ -566,7 +585,7 @@ def _movements(matches: Sequence[Match], alike: Sequence[MatchedRuns]) -> tuple[
         withheld = any(ev.facts.get("withheld") for ev in match.evaluations)
         if both is not None:
             at = matched.get(match.names)
-            found.append(movement(*both, match.names, withheld=withheld, equal_recall=at))
+            found.append(count_changes(*both, match.names, withheld=withheld, equal_recall=at))
     return tuple(found)
 
 
@@ -575,7 +594,7 @@ def _mcnemar(match: Match) -> McNemarResult | None:
     both = _answers(match)
     if both is None or match.samples is None or not match.samples.plain:
         return None
-    first, second = right(both[0]), right(both[1])
+    first, second = correct_rows(both[0]), correct_rows(both[1])
     only = int((first & ~second).sum()), int((second & ~first).sum())
     return McNemarResult(*match.names, *only, mcnemar(*only))
 

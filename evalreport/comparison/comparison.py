@@ -241,7 +241,7 @@ class DelongResult:
 
 
 @dataclass(frozen=True)
-class Moved:
+class ChangedPrediction:
     """One example that one run gets right and the other wrong: truth, both labels, and the texts they are of.
 
     The texts, run first, only where they may be shown; ``""`` of a run that gave labels.
@@ -256,7 +256,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Movement:
+class ChangedPredictions:
     """Which answers changed: `fixed` are right in the run alone, `broken` in the baseline alone.
 
     `fixed_ids`, `broken_ids` and `both_wrong_ids` are the first fifty of each; `by_class` and `by_slice` map
@@ -276,7 +276,7 @@ class Movement:
     both_wrong_ids: tuple[str, ...] = ()
     by_class: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
     by_slice: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
-    examples: tuple[Moved, ...] = ()
+    examples: tuple[ChangedPrediction, ...] = ()
     at_equal_recall: Mapping[str, tuple[int, int, int]] = field(default_factory=dict)
 
 
@@ -401,7 +401,7 @@ class Comparison:
     parts: tuple[Difference, ...] = ()
     mcnemar: tuple[McNemarResult, ...] = ()
     delong: tuple[DelongResult, ...] = ()
-    movement: tuple[Movement, ...] = ()
+    movement: tuple[ChangedPredictions, ...] = ()
     verdicts: tuple[PairVerdict, ...] = ()
     ranking: tuple[RankedRun, ...] = ()
     costs: Costs | None = None

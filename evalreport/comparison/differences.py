@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.changed_predictions import right
+from evalreport.comparison.changed_predictions import correct_rows
 from evalreport.comparison.comparison import Difference
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import UNPARSED, Binary
@@ -76,8 +76,8 @@ class RunReplicates:
         scores = _scores(p)
         if isinstance(p.space, Binary):
             return table_replicates(facts.scores, scores, p.y_true == 1, self.units)[1]  # type: ignore[arg-type]
-        right = scores.argmax(axis=1) == p.y_true
-        return table_replicates(facts.confidence, scores.max(axis=1), right, self.units)[1]  # type: ignore[arg-type]
+        correct_rows = scores.argmax(axis=1) == p.y_true
+        return table_replicates(facts.confidence, scores.max(axis=1), correct_rows, self.units)[1]  # type: ignore[arg-type]
 
     def of(self, metric: Metric) -> Array | None:
         """Return a metric of scores in each resample, NaN where it has no value; None for any other."""
@@ -236,7 +236,7 @@ def hits(metric: Metric, counted: Counted) -> Mask | None:
     if answer is None or answer.ndim == 2:
         return None
     if metric.name == "accuracy":
-        return right(p)
+        return correct_rows(p)
     if metric.name == "parse_rate":
         return np.asarray(answer >= 0)
     is_binary = isinstance(p.space, Binary) and metric.name in COUNTED
@@ -284,9 +284,9 @@ def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, 
         return without(start, "counts and settings estimate nothing")
     if len(samples) < FEWEST:
         return without(start, f"an interval needs at least {FEWEST} shared rows")
-    found = _of_rows_alike(metric, samples, start.difference) if samples.plain else None
+    found = _difference_of_equal_rows(metric, samples, start.difference) if samples.plain else None
     if found is None:
-        return _of_contributions(metric, samples, start)
+        return _difference_by_contributions(metric, samples, start)
     return within(start, *found, samples.sampling.level)
 
 
@@ -312,7 +312,9 @@ def without(start: Difference, reason: str) -> InferredDifference:
     return InferredDifference(replace(start, reason=reason))
 
 
-def _of_rows_alike(metric: Metric, samples: PairedSamples, gap: float) -> tuple[ConfidenceCurve, str] | None:
+def _difference_of_equal_rows(
+    metric: Metric, samples: PairedSamples, gap: float
+) -> tuple[ConfidenceCurve, str] | None:
     counts = samples.agreement(metric)
     if counts is not None:
         return ScoreCurve(*counts), "paired score"
@@ -336,21 +338,23 @@ def classwise(metric: Metric) -> bool:
     return "macro" in metric.name or metric.name == "balanced_accuracy"
 
 
-def _of_contributions(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
+def _difference_by_contributions(
+    metric: Metric, samples: PairedSamples, start: Difference
+) -> InferredDifference:
     first, second = samples.run.contributions(metric), samples.baseline.contributions(metric)
     if first is None or second is None:
-        return _of_resamples(metric, samples, start)
+        return _difference_by_resamples(metric, samples, start)
     how = "paired contributions" if samples.clusters is None else "paired contributions, by cluster"
     error, gap = spread_of(metric, samples, first - second), start.difference or 0.0
     # What is left of equal contributions is the rounding of a sum of a row's shares.
     if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
-        return _never_differing(metric, samples, start)
+        return _constant_difference(metric, samples, start)
     if metric.interval == "delong" and samples.plain:
         how = "delong"
     return within(start, error.curve(gap), how, samples.sampling.level)
 
 
-def _never_differing(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
+def _constant_difference(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
     """No row tells the runs apart, or all do alike: a ranking without a mistake and one turned round.
 
     A difference of 0 is then known exactly; any other has the runs' own limits (MOVER), which are exact where
@@ -384,17 +388,17 @@ def spread_of(metric: Metric, samples: PairedSamples, parts: Array) -> SampledEr
     return of_mean(parts) if metric.interval == "mean" else effective(parts)
 
 
-def _of_resamples(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
+def _difference_by_resamples(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
     level = samples.sampling.level
     if by_fold(metric) and (samples.run.folds or samples.baseline.folds):
         return without(start, NO_SLOPE)
     if metric.reads == "truth":
-        return _never_differing(metric, samples, start)
+        return _constant_difference(metric, samples, start)
     error = resampled_error(metric, *samples.resampled)
     if error is None:
         return without(start, "too few resamples have a value")
     if error.standard_error <= ROUNDING:
-        return _never_differing(metric, samples, start)
+        return _constant_difference(metric, samples, start)
     how = "paired bootstrap" if samples.clusters is None else "paired bootstrap, by cluster"
     return within(start, error.curve(start.difference or 0.0), how, level)
 

@@ -75,7 +75,7 @@ def alarm_numbers(rows: float, own: tuple[float | None, float | None]) -> tuple[
     return np.unique([*even, *marked]), marked
 
 
-def raising(table: ScoreTable, alarms: Array) -> Places:
+def places_of_alarms(table: ScoreTable, alarms: Array) -> Places:
     """Return the place of the lowest threshold that raises no more than each number of alarms."""
     raised = table.tp + table.fp
     places: Places = len(raised) - np.searchsorted(raised[::-1], alarms + ROUNDING, side="right")
@@ -131,7 +131,7 @@ def alarm_list(
     """
     rows, positives = tables[0].positives + tables[0].negatives, tables[0].positives
     every, _ = alarm_numbers(rows, own)
-    places = [raising(table, every) for table in tables]
+    places = [places_of_alarms(table, every) for table in tables]
     scores = [
         np.append(t.scores.astype(np.float64), np.inf)[at] for t, at in zip(tables, places, strict=True)
     ]
@@ -217,7 +217,9 @@ def cost_of(costs: Costs, cells: tuple[float, float], totals: tuple[float, float
     return PER * float(costs.mean(counts))
 
 
-def cheapest(samples: PairedSamples, costs: Costs) -> tuple[Array, Array, tuple[float, float]] | None:
+def lowest_cost_flags(
+    samples: PairedSamples, costs: Costs
+) -> tuple[Array, Array, tuple[float, float]] | None:
     """Return how often each row is flagged by run and by baseline, each at its cheapest threshold.
 
     Returns
@@ -241,11 +243,11 @@ def cheapest(samples: PairedSamples, costs: Costs) -> tuple[Array, Array, tuple[
         fold = dealt(unit, FOLDS, rng)
         for k in range(FOLDS):
             for p, share in zip(sides, flagged, strict=True):
-                at = _chosen(p, fold != k, objective)
+                at = _lowest_cost_threshold(p, fold != k, objective)
                 if at is None:
                     return None
                 share[fold == k] += (scores_of(p)[fold == k] >= at) / repeats
-    whole = [_chosen(p, np.ones(len(p), dtype=bool), objective) for p in sides]
+    whole = [_lowest_cost_threshold(p, np.ones(len(p), dtype=bool), objective) for p in sides]
     assert whole[0] is not None and whole[1] is not None  # noqa: S101  parts of them had one
     return flagged[0], flagged[1], (whole[0], whole[1])
 
@@ -256,14 +258,14 @@ def scores_of(p: Predictions) -> npt.NDArray[np.floating]:
     return p.scores.values
 
 
-def _chosen(p: Predictions, rows: Bools, objective: Objective) -> float | None:
+def _lowest_cost_threshold(p: Predictions, rows: Bools, objective: Objective) -> float | None:
     """The cheapest threshold of some rows; infinite where flagging none is."""
     weights = p.weights[rows] if p.weighted else None
     best = Sweep.of(ScoreTable.of(scores_of(p)[rows], p.y_true[rows].astype(bool), weights)).best(objective)
     return best.threshold if isinstance(best, Optimum) else None
 
 
-def rechosen(tables: Tables, repeated: Sequence[Tables], costs: Costs) -> tuple[Array, Array]:
+def resampled_choices(tables: Tables, repeated: Sequence[Tables], costs: Costs) -> tuple[Array, Array]:
     """Return the true and false alarms on all rows of thresholds that were chosen anew in resamples.
 
     Returns
@@ -506,9 +508,9 @@ def matched_runs(
     if not isinstance(tables[0], ScoreTable) or not isinstance(tables[1], ScoreTable):
         return None
     at, both = (ends[0], ends[1]), (tables[0], tables[1])
-    repeated = list(_resampled(samples)) if len(run) <= MOST_ROWS else []
-    kinds = _kinds(_decided(both[0], at[0]), _decided(both[1], at[1]), both[1].positives)
-    points = [_matched(kind, at, both, repeated, samples, names, costs) for kind in kinds]
+    repeated = list(_resample(samples)) if len(run) <= MOST_ROWS else []
+    kinds = _kinds(_alarms_at(both[0], at[0]), _alarms_at(both[1], at[1]), both[1].positives)
+    points = [_match_points(kind, at, both, repeated, samples, names, costs) for kind in kinds]
     lowest = None if costs is None else _lowest_cost(both, repeated, samples, names, costs)
     found = points if lowest is None else [*points, lowest]
     return MatchedRuns(tuple(found), _alarms(at, both, repeated, samples, names))
@@ -530,14 +532,14 @@ def _kinds(run: Cells, baseline: Cells, positives: float) -> list[MatchKind]:
     return kinds
 
 
-def _resampled(samples: PairedSamples) -> Iterator[Tables]:
+def _resample(samples: PairedSamples) -> Iterator[Tables]:
     sampling = replace(samples.sampling, resamples=min(RESAMPLES, samples.sampling.resamples))
     units = Units.of(samples.run.predictions, sampling, leave_out=False)
     both = [RunReplicates(side, units).tables for side in (samples.run, samples.baseline)]
     yield from zip(*both, strict=True)
 
 
-def _matched(
+def _match_points(
     kind: MatchKind,
     own: tuple[float, float],
     tables: Tables,
@@ -562,7 +564,7 @@ def _matched(
     if costs is not None:
         every = [p.cost(costs) for p in again]
         cost = count.of(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
-    flagged = sum(_decided(tables[0], point.threshold))
+    flagged = sum(_alarms_at(tables[0], point.threshold))
     between = kind == "equal_alarms" and flagged > point.tp[0] + point.fp[0] + ROUNDING
     return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost, between)
 
@@ -580,14 +582,14 @@ def _at_equal_recall(
     few = len(samples) <= MOST_ROWS
     ends = limits_at_recall(samples, own, samples.sampling.level) if few else (gap, gap)
     ends = min(ends[0], gap), max(ends[1], gap)  # they are of the middle of each step, the gap need not be
-    alarms = count.judged(point.fp, ends, moved, more_is_better=False)
+    alarms = count.with_verdict(point.fp, ends, moved, more_is_better=False)
     cost = None
     if costs is not None:
         each = 1000 * (costs.fp - costs.tn) / sum(point.totals)
         low, high = sorted(each * end for end in ends)
-        cost = count.judged(point.cost(costs), (low, high), moved, more_is_better=False)
+        cost = count.with_verdict(point.cost(costs), (low, high), moved, more_is_better=False)
     found = MatchedCount(point.tp, 0.0, verdict="equal_by_design")
-    between = _decided(tables[0], point.threshold)[0] > point.tp[0] + ROUNDING
+    between = _alarms_at(tables[0], point.threshold)[0] > point.tp[0] + ROUNDING
     return MatchedPoint(*names, "equal_recall", (point.threshold, own), found, alarms, cost, between)
 
 
@@ -604,7 +606,7 @@ def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _Operat
             wanted = np.array([tp + fp])
             (found,), (raised_there,) = at_alarms(run, wanted)
             mine = float(found), float(raised_there)
-            place = int(raising(run, wanted)[0])
+            place = int(places_of_alarms(run, wanted)[0])
             # within a tie the threshold is that which flags all of it
             place -= sum(_counts(run, place)) < sum(mine) - ROUNDING
         case _:
@@ -615,7 +617,7 @@ def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _Operat
     return _OperatingPoint(threshold, (mine[0], tp), (mine[1], fp), (baseline.positives, baseline.negatives))
 
 
-def _decided(table: ScoreTable, threshold: float) -> tuple[float, float]:
+def _alarms_at(table: ScoreTable, threshold: float) -> tuple[float, float]:
     """True and false alarms at a threshold."""
     return _counts(table, int(np.searchsorted(table.scores, threshold)))
 
@@ -675,9 +677,9 @@ class _Counter:
     ) -> MatchedCount:
         """Return a count whose difference has a standard error and its degrees of freedom."""
         ends = StudentCurve(values[0] - values[1], spread, free).limits(self.samples.sampling.level)
-        return self.judged(values, ends, moved, more_is_better=more_is_better)
+        return self.with_verdict(values, ends, moved, more_is_better=more_is_better)
 
-    def judged(
+    def with_verdict(
         self, values: tuple[float, float], ends: tuple[float, float], moved: int, *, more_is_better: bool
     ) -> MatchedCount:
         """Return a count whose difference has limits; without any where these are one number."""
@@ -706,7 +708,7 @@ def _alarms(
     _, marked = alarm_numbers(rows, (raised[0], raised[1]))
     again = np.array([gaps_found(pair, marked / rows) for pair in repeated])
     found = [at_alarms(table, marked)[0] for table in tables]
-    reached = [np.append(t.scores, np.inf)[raising(t, marked)].tolist() for t in tables]
+    reached = [np.append(t.scores, np.inf)[places_of_alarms(t, marked)].tolist() for t in tables]
     count, free = _Counter(samples), float(max(len(samples) - 1, 1))
     spread = again.std(axis=0) if len(again) > 1 else np.zeros(len(marked))
     counted = {
@@ -728,13 +730,13 @@ def _lowest_cost(
     The error is that of the rows and that of the choice: without the second 22 of 210 pairs of equal runs
     were called different, with it 12 (n = 200 and 400, prevalence 0.3 and 0.1).
     """
-    chosen = cheapest(samples, costs)
+    chosen = lowest_cost_flags(samples, costs)
     if chosen is None:
         return None
     run, base, thresholds = chosen
     p = samples.run.predictions
     positive, count = p.y_true.astype(bool), _Counter(samples)
-    again = rechosen(tables, repeated, costs) if repeated else (np.zeros((1, 2)),) * 2
+    again = resampled_choices(tables, repeated, costs) if repeated else (np.zeros((1, 2)),) * 2
 
     tp_moved, fp_moved = count.units(run != base)
 

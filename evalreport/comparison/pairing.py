@@ -51,14 +51,14 @@ def union_space(a: LabelSpace, b: LabelSpace) -> LabelSpace:
             )
 
 
-def recoded(p: Predictions, space: LabelSpace) -> Predictions:
+def recode(p: Predictions, space: LabelSpace) -> Predictions:
     """Return predictions in the codes of a wider label space; an unknown label has the lowest score.
 
     Examples
     --------
     >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Multiclass(["b", "c"]), ["b", "c"], ["b", "b"])
-    >>> recoded(p, Multiclass(["a", "b", "c"])).y_true
+    >>> recode(p, Multiclass(["a", "b", "c"])).y_true
     array([1, 2], dtype=int32)
     """
     if p.space == space or isinstance(space, Binary):
@@ -69,11 +69,11 @@ def recoded(p: Predictions, space: LabelSpace) -> Predictions:
         space=space,
         y_true=_moved(p.y_true, place, len(space)),
         y_pred=None if p.y_pred is None else _moved(p.y_pred, place, len(space)),
-        scores=_widened(p.scores, place, len(space)),
+        scores=_widen(p.scores, place, len(space)),
     )
 
 
-def _widened(scores: KnownScores, place: npt.NDArray[np.int32], size: int) -> KnownScores:
+def _widen(scores: KnownScores, place: npt.NDArray[np.int32], size: int) -> KnownScores:
     if isinstance(scores, NoScores):
         return scores
     lowest = scores.values.min(initial=0) - 1 if isinstance(scores, Decisions) else 0
@@ -162,12 +162,12 @@ def pair(
     space = union_space(run.space, baseline.space)
     a, b = run.predictions, baseline.predictions
     if unpaired:
-        return _apart("other examples, as declared")
+        return _unpaired("other examples, as declared")
     if a is None or b is None:
         known = bool(run.truth_digest) and run.truth_digest == baseline.truth_digest
         how = "the examples are the same (equal digests), but " if known else ""
-        return _apart(f"{how}the predictions of a run are not at hand, only its evaluation")
-    return match_rows(recoded(a, space), recoded(b, space), names)
+        return _unpaired(f"{how}the predictions of a run are not at hand, only its evaluation")
+    return match_rows(recode(a, space), recode(b, space), names)
 
 
 def match_rows(a: Predictions, b: Predictions, names: tuple[str, str] = SIDES) -> PairedPredictions:
@@ -175,16 +175,16 @@ def match_rows(a: Predictions, b: Predictions, names: tuple[str, str] = SIDES) -
     return _by_id(a, b, names) if a.ids is not None and b.ids is not None else _by_order(a, b)
 
 
-def _apart(reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
+def _unpaired(reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
     return PairedPredictions(Pairing("unpaired", 0, reason, *only))
 
 
 def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
     if len(a) != len(b):
-        return _apart(
+        return _unpaired(
             f"no ids on both sides, and {len(a):,} rows against {len(b):,}: nothing shows which are the same"
         )
-    differs = _differing(a, b)
+    differs = _rows_of_other_truth(a, b)
     if differs.size:
         row = int(differs[0])
         raise DataError(
@@ -194,7 +194,7 @@ def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
             fix="name the column of ids with --id, or pass --unpaired when these are other examples",
         )
     _same_weights(a, b)
-    return _together(a, b, "no ids; equal truth in the same order")
+    return _paired(a, b, "no ids; equal truth in the same order")
 
 
 def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPredictions:
@@ -203,9 +203,9 @@ def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPred
     rows_a, rows_b = _shared(np.asarray(a.ids), np.asarray(b.ids))
     only = (len(a) - len(rows_a), len(b) - len(rows_b))
     if not len(rows_a):
-        return _apart("the runs share no example id", only)
-    a, b = _taken(a, rows_a), _taken(b, rows_b)
-    differs = _differing(a, b)
+        return _unpaired("the runs share no example id", only)
+    a, b = _take_rows(a, rows_a), _take_rows(b, rows_b)
+    differs = _rows_of_other_truth(a, b)
     if differs.size:
         row = int(differs[0])
         raise DataError(
@@ -216,7 +216,7 @@ def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPred
     _same_weights(a, b)
     lost = sum(only)
     left = f"; {lost:,} example{'s are' if lost > 1 else ' is'} in one run only" if lost else ""
-    return _together(a, b, f"matched by id{left}", only)
+    return _paired(a, b, f"matched by id{left}", only)
 
 
 def _refuse_repeated(p: Predictions, which: str) -> None:
@@ -239,12 +239,12 @@ def _shared(a: npt.NDArray[np.str_], b: npt.NDArray[np.str_]) -> tuple[Rows, Row
     return rows, found[rows]
 
 
-def _taken(p: Predictions, rows: Rows) -> Predictions:
+def _take_rows(p: Predictions, rows: Rows) -> Predictions:
     whole = len(rows) == len(p) and np.array_equal(rows, np.arange(len(p)))
     return p if whole else p.take(rows)
 
 
-def _differing(a: Predictions, b: Predictions) -> Rows:
+def _rows_of_other_truth(a: Predictions, b: Predictions) -> Rows:
     other = a.y_true != b.y_true
     return np.flatnonzero(other.any(axis=1) if other.ndim == 2 else other)
 
@@ -261,9 +261,7 @@ def _same_weights(a: Predictions, b: Predictions) -> None:
         )
 
 
-def _together(
-    a: Predictions, b: Predictions, reason: str, only: tuple[int, int] = (0, 0)
-) -> PairedPredictions:
+def _paired(a: Predictions, b: Predictions, reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
     """The rows of both; groups and slices are the run's, or the baseline's where it has none."""
     groups, slices = a.groups or b.groups, a.slices or b.slices
     if groups is not a.groups or slices is not a.slices:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalreport.comparison.comparison import Comparison, Difference
-from evalreport.comparison.verdicts import possible
+from evalreport.comparison.verdicts import possible_difference
 from evalreport.core.errors import DataError
 from evalreport.core.format import DIGITS
 from evalreport.core.json_codec import Whole
@@ -99,7 +99,7 @@ class RowsNeeded:
     needed_most: Whole | None = None
 
 
-def planned(
+def plan_sample(
     ev: Evaluation, metric: str, *, half_width: float | None = None, detect: float | None = None
 ) -> tuple[RowsNeeded, ...]:
     """Return the rows that a question about a metric needs, from one pilot.
@@ -123,7 +123,7 @@ def planned(
     >>> from evalreport.data.labels import Binary
     >>> from evalreport.data.predictions import predictions
     >>> pilot = evaluate_predictions(predictions(Binary(0, 1), [0, 1] * 50, [0, 1] * 40 + [1, 0] * 10))
-    >>> [(one.needed, one.needed_most) for one in planned(pilot, "accuracy", half_width=0.02)]
+    >>> [(one.needed, one.needed_most) for one in plan_sample(pilot, "accuracy", half_width=0.02)]
     [(1511, 1940)]
     """
     result = ev[metric]
@@ -134,7 +134,7 @@ def planned(
             fix="bring more rows, or ask for another metric",
         )
     half, value, rows = (result.high - result.low) / 2, result.value, ev.rows
-    more, found = _times_wider(find(metric), result), []
+    more, found = _width_ratio(find(metric), result), []
     if half_width is not None:
         needed = [rows_needed(rows, half * times, half_width) for times in (1.0, more)]
         found.append(
@@ -147,16 +147,16 @@ def planned(
             ("other_rows", alone * math.sqrt(2)),
         )
         for question, reach in questions:
-            wanted = possible(metric, value, detect) or 0.0
+            wanted = possible_difference(metric, value, detect) or 0.0
             needed = [rows_needed(rows, reach * times, wanted) for times in (1.0, more)]
-            reached = possible(metric, value, reach)
+            reached = possible_difference(metric, value, reach)
             found.append(
                 RowsNeeded(metric, question, detect, rows, reached, needed[0], needed_most=needed[1])
             )
     return tuple(found)
 
 
-def _times_wider(metric: Metric, pilot: Estimate) -> float:
+def _width_ratio(metric: Metric, pilot: Estimate) -> float:
     """How many times as wide an interval is at the end of the pilot's interval where the metric varies most.
 
     Within a range of two ends as a proportion does, most in the middle; above one end in proportion to it.
@@ -189,7 +189,7 @@ def _reach(d: Difference) -> float:
     return (d.adjusted.high - d.adjusted.low) / 2 * (1 + normal_quantile(POWER) / ends)
 
 
-def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
+def rows_for_difference(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
     """Return the rows that demonstrate a difference of so much, of each metric of each pair.
 
     Parameters
@@ -208,7 +208,7 @@ def needed_for(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
         paired = pairing.kind == "paired"
         n = pairing.n_shared if paired else min(rows[d.run], rows[d.baseline])
         reach = d.detectable.difference or _reach(d)
-        needed = rows_needed(n, reach, possible(d.metric, d.values[1], wanted) or 0.0)
+        needed = rows_needed(n, reach, possible_difference(d.metric, d.values[1], wanted) or 0.0)
         question: Question = "same_rows" if paired else "other_rows"
         reached = d.detectable.difference
         told.append(RowsNeeded(d.metric, question, wanted, n, reached, needed, d.run, d.baseline))

@@ -21,7 +21,7 @@ from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Better
 
 
-def judged(
+def adjusted_verdicts(
     found: Sequence[InferredDifference], better: Mapping[str, Better], level: float
 ) -> tuple[Difference, ...]:
     """Return differences with Holm-adjusted intervals and their verdicts, in the given order.
@@ -39,7 +39,7 @@ def judged(
     >>> one = Difference("f1", "a", "b", (0.9, 0.8), 0.1, 0.05, 0.15, p=0.001)
     >>> two = Difference("f1", "c", "b", (0.81, 0.8), 0.01, -0.04, 0.06, p=0.7)
     >>> found = [InferredDifference(d, StudentCurve(d.difference, 0.0255)) for d in (one, two)]
-    >>> [(d.verdict, round(d.adjusted.level, 3)) for d in judged(found, {"f1": "higher"}, 0.95)]
+    >>> [(d.verdict, round(d.adjusted.level, 3)) for d in adjusted_verdicts(found, {"f1": "higher"}, 0.95)]
     [('better', 0.975), ('not_demonstrated', 0.95)]
     """
     adjusted: dict[int, tuple[float, float]] = {}
@@ -48,20 +48,22 @@ def judged(
         p = [found[place].difference.p or 0.0 for place in family]
         adjusted |= dict(zip(family, zip(holm(p), holm_levels(p, level), strict=True), strict=True))
     return tuple(
-        _unadjusted(entry.difference, better[entry.difference.metric])
+        _verdict_without_interval(entry.difference, better[entry.difference.metric])
         if entry.curve is None
-        else _judged(entry.difference, entry.curve, *adjusted[place], better[entry.difference.metric])
+        else _adjusted_verdict(
+            entry.difference, entry.curve, *adjusted[place], better[entry.difference.metric]
+        )
         for place, entry in enumerate(found)
     )
 
 
-def _unadjusted(entry: Difference, better: Better) -> Difference:
+def _verdict_without_interval(entry: Difference, better: Better) -> Difference:
     """Without an interval nothing is significant; equal values are no difference, whatever the reason."""
     known = entry.difference == 0 and better in ("higher", "lower")
     return replace(entry, verdict="not_demonstrated") if known else entry
 
 
-def _judged(
+def _adjusted_verdict(
     entry: Difference, curve: ConfidenceCurve, p_adjusted: float, level: float, better: Better
 ) -> Difference:
     low, high = curve.limits(level)
@@ -71,20 +73,22 @@ def _judged(
         p_adjusted=p_adjusted,
         adjusted=AdjustedInterval(low, high, level),
         equal_within=max(map(abs, curve.limits(2 * level - 1))) if level > 0.5 else None,
-        detectable=Detectable(POWER, possible(entry.metric, entry.values[1], reach)) if reach > 0 else None,
+        detectable=Detectable(POWER, possible_difference(entry.metric, entry.values[1], reach))
+        if reach > 0
+        else None,
     )
     if better not in ("higher", "lower"):
         return replace(entry, reason=entry.reason or "neither direction is better")
     return replace(entry, verdict=verdict_of(low, high, better))
 
 
-def possible(metric: str, value: float | None, difference: float) -> float | None:
+def possible_difference(metric: str, value: float | None, difference: float) -> float | None:
     """Return a difference from a value of a metric, None where the range of the metric has no room for it.
 
     Examples
     --------
-    >>> possible("f1", 0.7, 0.6), possible("f1", 0.7, 0.8), possible("log_loss", 0.7, 3.0)
-    (0.6, None, 3.0)
+    >>> [possible_difference(name, 0.7, gap) for name, gap in [("f1", 0.6), ("f1", 0.8), ("log_loss", 3.0)]]
+    [0.6, None, 3.0]
     """
     record = find(metric)
     if value is None or difference <= max(record.high - value, value - record.low):
@@ -105,7 +109,7 @@ class more makes the correction for their number harder on all others."""
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class VerdictInput:
     """One difference among those that the verdict of a pair goes by.
 
     Parameters
@@ -130,14 +134,16 @@ class Look:
         """The p value, adjusted for the number of pairs."""
         return holm(self.family)[self.place]
 
-    def judged(self, level: float) -> Difference:
+    def difference_at(self, level: float) -> Difference:
         """Return the difference with its interval and verdict, where `level` is left to all pairs."""
         assert self.found.curve is not None  # noqa: S101  asked before
         own = holm_levels(self.family, level)[self.place]
-        return _judged(self.found.difference, self.found.curve, self.p, own, self.better)
+        return _adjusted_verdict(self.found.difference, self.found.curve, self.p, own, self.better)
 
 
-def pair_verdict(run: str, baseline: str, level: float, looks: Sequence[Look], primary: str) -> PairVerdict:
+def pair_verdict(
+    run: str, baseline: str, level: float, looks: Sequence[VerdictInput], primary: str
+) -> PairVerdict:
     """Return better, worse, a trade-off (significant both ways) or no significant difference.
 
     Of several numbers of two equal models one differs more often than a single one does: Holm's correction
@@ -158,7 +164,7 @@ def pair_verdict(run: str, baseline: str, level: float, looks: Sequence[Look], p
     >>> def look(name, gap, error):
     ...     curve = StudentCurve(gap, error)
     ...     start = Difference(name, "new", "old", (0.8 + gap, 0.8), gap, p=curve.p)
-    ...     return Look(name, InferredDifference(start, curve), "higher", (curve.p,))
+    ...     return VerdictInput(name, InferredDifference(start, curve), "higher", (curve.p,))
     >>> found = pair_verdict("new", "old", 0.95, [look("recall", 0.1, 0.02), look("f1", -0.1, 0.03)], "f1")
     >>> found.verdict, found.better, found.worse
     ('trade_off', ('recall',), ('f1',))
@@ -171,8 +177,8 @@ def pair_verdict(run: str, baseline: str, level: float, looks: Sequence[Look], p
     """
     known = [look for look in looks if look.found.curve is not None and look.better in ("higher", "lower")]
     levels = holm_levels([look.p for look in known], level)
-    held = {look.name: look.judged(own) for look, own in zip(known, levels, strict=True)}
-    plain = {look.name: _unadjusted(look.found.difference, look.better) for look in looks}
+    held = {look.name: look.difference_at(own) for look, own in zip(known, levels, strict=True)}
+    plain = {look.name: _verdict_without_interval(look.found.difference, look.better) for look in looks}
     every = {**plain, **held}
     better, worse = (
         tuple(name for name, d in held.items() if d.verdict == word) for word in ("better", "worse")
@@ -229,12 +235,12 @@ def ranking(
         order.append(next(unbeaten, left[0]))
         left.remove(order[-1])
     rest = [name for name in values if name not in order]
-    found = [_ranked(name, values[name], order, won) for name in (*order, *rest)]
+    found = [_ranked_run(name, values[name], order, won) for name in (*order, *rest)]
     apart = {frozenset((d.run, d.baseline)): abs(d.difference) for d in pairs if d.difference is not None}
     return tuple(replace(entry, behind=apart.get(frozenset((entry.run, *order[:1])))) for entry in found)
 
 
-def _ranked(name: str, result: Result, order: Sequence[str], won: set[tuple[str, str]]) -> RankedRun:
+def _ranked_run(name: str, result: Result, order: Sequence[str], won: set[tuple[str, str]]) -> RankedRun:
     low, high = (result.low, result.high) if isinstance(result, Estimate) else (None, None)
     if name not in order:
         return RankedRun(name, None, None, None, None, best_group=False)

@@ -143,7 +143,7 @@ def comparison_brief(comparison: Comparison) -> ComparisonBrief:
     ----------
     comparison : Comparison
     """
-    from evalreport.page.comparison.sentences import headline, same_matching
+    from evalreport.page.comparison.sentences import headline, shared_pairing
     from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, head_texts, row_texts
 
     two = len(comparison.pairings) == 1
@@ -162,7 +162,7 @@ def comparison_brief(comparison: Comparison) -> ComparisonBrief:
             )
             for d in chosen[:BRIEF_MOST_ROWS]
         ),
-        matched=(same_matching(comparison).text or "Pairs were matched differently: .pairings") + tail,
+        matched=(shared_pairing(comparison).text or "Pairs were matched differently: .pairings") + tail,
         notes=comparison.notes,
     )
 

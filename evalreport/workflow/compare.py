@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from evalreport.comparison.compare import MOST_RUNS, compare
 from evalreport.comparison.comparison import Comparison
-from evalreport.comparison.sample_size import RowsNeeded, needed_for
+from evalreport.comparison.sample_size import RowsNeeded, rows_for_difference
 from evalreport.core.bounds import Bound
 from evalreport.core.errors import (
     ArtifactNotFoundError,
@@ -208,7 +208,7 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
     )
     items = tuple(rival.item for rival in rivals)
     checks = None if how.rules is None else how.rules.check(found)
-    needed = () if how.detect is None else needed_for(found, how.detect)
+    needed = () if how.detect is None else rows_for_difference(found, how.detect)
     return Compared(found, items, checks, needed, skipped)
 
 

@@ -43,7 +43,7 @@ FOLLOWED = {
     "evaluation.document.EvaluationRecord.notes": "an id of several rows",
     "evaluation.model.Evaluation.notes": "an id of several rows",
     "evaluation.observed.Observed.notes": "an id of several rows",
-    "panels.comparison.verdict.Versus.notes": "a comparison",
+    "page.comparison.sections.ComparisonHeader.notes": "a comparison",
     "panels.micro.Micro.left": NO_WARNING,  # labels that were rightly left alone
     "panels.scores_figure.Flag.left": NO_WARNING,  # a place
     "panels.study.verdict.StudyVerdict.warnings": "a study",

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from evalreport.comparison.comparison import Difference
 from evalreport.comparison.differences import PairedSamples, paired_difference
-from evalreport.comparison.verdicts import judged
+from evalreport.comparison.verdicts import adjusted_verdicts
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
@@ -109,7 +109,7 @@ def sides(pair: Sequence[Predictions], sampling: Sampling = QUICK) -> PairedSamp
 def paired(metric: Metric, samples: PairedSamples, names: tuple[str, str] = ("a", "b")) -> Difference:
     """One difference on the same rows, judged alone."""
     found = paired_difference(metric, samples, names)
-    return judged([found], {metric.name: metric.better}, samples.sampling.level)[0]
+    return adjusted_verdicts([found], {metric.name: metric.better}, samples.sampling.level)[0]
 
 
 def reach(found: Difference) -> float:

@@ -14,7 +14,7 @@ from evalreport.comparison.matched_thresholds import (
     MatchedRuns,
     limits_at_recall,
     matched_runs,
-    rechosen,
+    resampled_choices,
     roc_crossings,
 )
 from evalreport.core.json_codec import encode
@@ -22,7 +22,7 @@ from evalreport.data.labels import Binary
 from evalreport.data.predictions import Categorical, Predictions, predictions
 from evalreport.data.scores import Decisions, NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.page.comparison.matched import points_table, sentence
+from evalreport.page.comparison.matched import matched_sentence, points_table
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.objectives import Costs
 from tests.comparison import models
@@ -227,7 +227,7 @@ def test_the_lowest_cost_is_counted_on_rows_that_took_no_part() -> None:
 def test_thresholds_that_are_chosen_anew_have_the_least_cost() -> None:
     pair = models.binary(np.random.default_rng(1), 300)
     run, baseline = (ScoreTable.of(scores_of(p), p.y_true == 1) for p in pair)
-    tp, fp = rechosen((run, baseline), [(run, baseline)], Costs(fp=2, fn=5, tp=-1, tn=0.5))
+    tp, fp = resampled_choices((run, baseline), [(run, baseline)], Costs(fp=2, fn=5, tp=-1, tn=0.5))
     for side, table in enumerate((run, baseline)):
         found, raised = np.append(table.tp, tp[0, side]), np.append(table.fp, fp[0, side])
         spent = 2 * raised + 5 * (table.positives - found) - found + 0.5 * (table.negatives - raised)
@@ -303,7 +303,7 @@ def test_who_finds_all_is_not_matched_in_the_middle_of_all_negatives() -> None:
     found = compare([models.bare(p) for p in runs], names=["old", "new"])
     assert [point.kind for point in found.matched] == ["own_thresholds", "equal_alarms"]
     assert not {point.false_alarms.verdict for point in found.matched} & {"better", "worse"}
-    assert sentence(found).text.startswith("old finds all positive")
+    assert matched_sentence(found).text.startswith("old finds all positive")
 
 
 def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
@@ -321,7 +321,7 @@ def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
     found = compare([evaluate_predictions(p) for p in runs], names=["old", "new"])
     (alarms,) = (point.false_alarms for point in found.matched if point.kind == "equal_recall")
     raised = alarms.values[0]
-    assert raised % 1 and f"new raises {round(raised)} false alarms" in sentence(found).text
+    assert raised % 1 and f"new raises {round(raised)} false alarms" in matched_sentence(found).text
 
 
 def rounded_runs(
@@ -390,10 +390,10 @@ def test_a_baseline_that_flags_nothing_has_no_matched_point() -> None:
     assert runs([silent, silent]).points == ()
     found = compare([evaluate_predictions(p) for p in (silent, new)], names=["old", "new"])
     assert (
-        sentence(found).text
+        matched_sentence(found).text
         == "old finds no positive cases at its threshold: there is no recall to compare at."
     )
-    assert sentence(compare([evaluate_predictions(silent)] * 2)).text == ""
+    assert matched_sentence(compare([evaluate_predictions(silent)] * 2)).text == ""
 
 
 def test_a_count_at_own_thresholds_has_the_interval_and_verdict_of_its_rate() -> None:

@@ -19,7 +19,7 @@ from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.page.comparison.payload import PANELS
-from evalreport.page.comparison.sentences import against
+from evalreport.page.comparison.sentences import baseline_tally
 from evalreport.page.presentation import present
 from evalreport.page.render import render
 from evalreport.page.summary import comparison_brief
@@ -183,6 +183,6 @@ def test_the_verdicts_of_several_runs_are_counted_not_those_of_one_metric() -> N
     found = compare([models.bare(p) for p in (old, new, old)], names=["old", "new", "same"])
     assert all(d.verdict == "not_demonstrated" for d in found.of("roc_auc"))
     counts = Counter(one.verdict for one in found.verdicts)
-    text = against(found).text
+    text = baseline_tally(found).text
     assert counts["not_demonstrated"] == 1 and "1 is not significantly different" in text
     assert "better" in text or "worse" in text

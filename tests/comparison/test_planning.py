@@ -10,7 +10,7 @@ import pytest
 
 from evalreport.cli.plan import equal_lines, needed_lines
 from evalreport.comparison.compare import compare
-from evalreport.comparison.sample_size import equivalences, planned
+from evalreport.comparison.sample_size import equivalences, plan_sample
 from evalreport.core.errors import DataError
 from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary
@@ -35,7 +35,7 @@ PILOT = evaluate_predictions(answers(300, 1), Sampling(resamples=100), only=("ac
 
 
 def test_so_many_rows_give_the_half_width() -> None:
-    (plan,) = planned(PILOT, "accuracy", half_width=0.01)
+    (plan,) = plan_sample(PILOT, "accuracy", half_width=0.01)
     assert plan.needed is not None
     made = evaluate_predictions(answers(plan.needed, 2), Sampling(resamples=100), only=("accuracy",))
     found = made["accuracy"]
@@ -45,7 +45,7 @@ def test_so_many_rows_give_the_half_width() -> None:
 
 def test_so_many_rows_demonstrate_a_difference_four_times_of_five() -> None:
     """From a fixed value by Wilson's interval, from another model on other rows by Newcombe's."""
-    fixed, other = planned(PILOT, "accuracy", detect=0.04)
+    fixed, other = plan_sample(PILOT, "accuracy", detect=0.04)
     assert fixed.needed is not None and other.needed is not None
     rng = np.random.default_rng(0)
     _, high = wilson(rng.binomial(fixed.needed, RIGHT - 0.02, 2000), fixed.needed)
@@ -59,7 +59,7 @@ def test_no_difference_is_told_that_the_metric_cannot_have() -> None:
     """Two rows of an accuracy of 0.5 demonstrate none, and one of 0.6 is possible with no number of rows."""
     two = evaluate_predictions(predictions(Binary(0, 1), [0, 1], [0, 0]), only=("accuracy",))
     for wanted, rows in ((0.1, "about"), (0.6, "no number of rows")):
-        plans = planned(two, "accuracy", detect=wanted)
+        plans = plan_sample(two, "accuracy", detect=wanted)
         assert all(plan.reached is None and (plan.needed is None) == (wanted == 0.6) for plan in plans)
         first = needed_lines(plans)[0]
         assert rows in first and first.endswith("(these 2: no possible difference)")
@@ -68,7 +68,7 @@ def test_no_difference_is_told_that_the_metric_cannot_have() -> None:
 def test_what_has_no_interval_plans_nothing() -> None:
     ev = evaluate_predictions(answers(1, 1), only=("accuracy",))
     with pytest.raises(DataError, match="no interval of accuracy"):
-        planned(ev, "accuracy", detect=0.1)
+        plan_sample(ev, "accuracy", detect=0.1)
 
 
 def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None
 
 def test_plans_follow_the_number_rule() -> None:
     """Rates in points, two digits of what the pilot reaches, rows that a pilot can know."""
-    half, fixed, _ = needed_lines(planned(PILOT, "accuracy", half_width=0.01, detect=0.02))
+    half, fixed, _ = needed_lines(plan_sample(PILOT, "accuracy", half_width=0.01, detect=0.02))
     assert re.fullmatch(
         r"  an interval of ± 1 point takes about \d,\d00 rows, \d,\d00 at the unfavourable end of the "
         r"pilot's interval \(these 300 give ± \d\.\d points\)",
@@ -109,14 +109,14 @@ def test_the_unfavourable_end_needs_as_many_rows_as_a_truth_there_does() -> None
     truth = np.arange(100) % 2
     answers = np.where(np.arange(100) < 5, 1 - truth, truth)
     ev = evaluate_predictions(predictions(Binary(0, 1), truth, answers), only=("accuracy",))
-    (plan,) = planned(ev, "accuracy", half_width=0.01)
+    (plan,) = plan_sample(ev, "accuracy", half_width=0.01)
     found = ev["accuracy"]
     assert isinstance(found, Estimate) and found.low is not None
     assert plan.needed is not None and plan.needed_most is not None
     ratio = found.low * (1 - found.low) / (0.95 * 0.05)
     assert plan.needed_most == pytest.approx(plan.needed * ratio, rel=0.01) and ratio > 2
     perfect = evaluate_predictions(predictions(Binary(0, 1), truth, truth), only=("accuracy",))
-    (plan,) = planned(perfect, "accuracy", half_width=0.01)
+    (plan,) = plan_sample(perfect, "accuracy", half_width=0.01)
     assert plan.needed is not None and plan.needed_most is not None
     assert plan.needed_most > plan.needed
     low = wilson(100, 100)[0]

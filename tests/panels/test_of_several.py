@@ -24,7 +24,7 @@ from tests.report.test_study import single, two_goals
 
 def test_answers_that_moved_are_counted() -> None:
     compared = several("binary-slices", 3)
-    section = of(sections.moves_section(compared))
+    section = of(sections.changed_predictions_section(compared))
     rows = [rows_of(ev) for ev in compared.evaluations]
     right = [np.equal(p.y_true, np.asarray(p.y_pred)) for p in rows]
     counted = {row[0]: [int(cell) for cell in row[1:5]] for row in texts(section.body[0])}
@@ -40,7 +40,7 @@ def test_answers_that_moved_are_counted() -> None:
 
 def test_labels_alone_tell_of_no_sure_mistakes() -> None:
     for kind, told in (("binary-slices", True), ("binary-labels", False)):
-        said = str(sections.moves_section(several(kind, 2)))
+        said = str(sections.changed_predictions_section(several(kind, 2)))
         assert "Single answers" in said
         assert ("the surest mistakes first" in said) == told
 

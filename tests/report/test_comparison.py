@@ -21,7 +21,7 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.comparison.charts import STYLES
 from evalreport.page.comparison.payload import PANELS, differences
-from evalreport.page.comparison.sentences import against, headline
+from evalreport.page.comparison.sentences import baseline_tally, headline
 from evalreport.page.elements import Folded, Heading, Section
 from evalreport.page.presentation import present
 from evalreport.page.render import render
@@ -131,10 +131,10 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
         for answer in (truth, wrong + truth[50:], ["b", "a"] * 50)
     )
     found = compare([half, none, ev], 0, names=["half", "none", "whole"])
-    assert against(found).text == "Of 2 runs compared with half, 1 is better and 1 is worse."
+    assert baseline_tally(found).text == "Of 2 runs compared with half, 1 is better and 1 is worse."
     assert headline(found).text == "whole is best by Accuracy; the next, half, is 50.0 points behind."
     found = compare([ev, half, none], 0, names=["whole", "half", "none"])
-    assert against(found).text == "Of 2 runs compared with whole, 2 are worse."
+    assert baseline_tally(found).text == "Of 2 runs compared with whole, 2 are worse."
     same = compare([ev, ev, none], 0, names=["one", "two", "none"])
     assert (
         headline(same).text

@@ -29,7 +29,7 @@ from evalreport.comparison.all_pairs import (
     in_common_order,
     run_field,
 )
-from evalreport.comparison.compare import MOST_RANKED, compare, distinct
+from evalreport.comparison.compare import MOST_RANKED, compare, distinct_names
 from evalreport.core.errors import DataError, EvalreportError, NotFoundError, UsageError, some_of
 from evalreport.core.json_codec import decode, dumps, loads
 from evalreport.core.result import Undefined
@@ -434,7 +434,7 @@ def make_site(
         )
     request = replace(request, made="", command="")
     runs = [item for item in items if item.run is not None]
-    names = distinct([item.name for item in runs])
+    names = distinct_names([item.name for item in runs])
     ended = [(name, item) for name, item in zip(names, runs, strict=True) if _run(item).status == "FINISHED"]
     tasks = {name: SiteTask(item, name, _stem(_run(item))) for name, item in ended}
     compared = [path for task in tasks.values() for path in comparison_paths(task.stem)]

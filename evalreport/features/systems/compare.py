@@ -10,19 +10,19 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.changed_predictions import Mask, right
+from evalreport.comparison.changed_predictions import Mask, correct_rows
 from evalreport.comparison.compare import (
     MOST_RANKED,
     MOST_RUNS,
-    comparable,
-    distinct,
+    common_level,
+    distinct_names,
     equal_answers,
     headline_metrics,
     name_of,
 )
 from evalreport.comparison.differences import PairedSamples
-from evalreport.comparison.pairing import match_rows, recoded, union_space
-from evalreport.comparison.verdicts import judged
+from evalreport.comparison.pairing import match_rows, recode, union_space
+from evalreport.comparison.verdicts import adjusted_verdicts
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.format import counted
 from evalreport.core.format import counted as numbered
@@ -84,7 +84,7 @@ def aligned(evaluations: Mapping[str, Evaluation]) -> AlignedRuns:
     ({'one': 1, 'two': 0}, array([1, 1], dtype=int32))
     """
     space = reduce(union_space, (ev.space for ev in evaluations.values()))
-    every = {name: recoded(_rows(name, ev), space) for name, ev in evaluations.items()}
+    every = {name: recode(_rows(name, ev), space) for name, ev in evaluations.items()}
     (first, shared), *others = every.items()
     for name, p in others:
         shared, _ = _matched(shared, p, first, name)
@@ -163,13 +163,13 @@ def _shares(kinds: Sequence[Array], weights: Array) -> Churn:
 
 def divided(runs: Sequence[Predictions]) -> Mask:
     """Return which rows some runs get right and others wrong, shape (n,)."""
-    rights = np.array([right(p) for p in runs])
+    rights = np.array([correct_rows(p) for p in runs])
     return np.asarray(rights.any(axis=0) & ~rights.all(axis=0))
 
 
 def changing(runs: Sequence[Predictions]) -> tuple[ChangingAnswer, ...]:
     """Return the rows on which the runs are most divided between right and wrong."""
-    rights = np.array([right(p) for p in runs])
+    rights = np.array([correct_rows(p) for p in runs])
     rows = np.flatnonzero(divided(runs))
     order = np.argsort(np.abs(rights[:, rows].mean(axis=0) - 0.5), kind="stable")[:SHOWN]
     return tuple(_example(runs, rights, int(row)) for row in rows[order])
@@ -206,7 +206,7 @@ class CountedSystem:
         """Which rows more than half of the runs get right; None without answers."""
         if any(p.y_pred is None for p in self.rows):
             return None
-        return np.asarray(np.mean([right(p) for p in self.rows], axis=0) > 0.5)
+        return np.asarray(np.mean([correct_rows(p) for p in self.rows], axis=0) > 0.5)
 
 
 def compare_systems(
@@ -254,9 +254,9 @@ def compare_systems(
     ('better', SeedPairs(ahead=4, ties=0, of=4))
     """
     every = _checked(systems)
-    level, first = comparable(every, MOST_RANKED), every[0]
+    level, first = common_level(every, MOST_RANKED), every[0]
     given = [name for runs in (names or {}).values() for name in runs]
-    called = distinct(given or [name_of(ev, place) for place, ev in enumerate(every)])
+    called = distinct_names(given or [name_of(ev, place) for place, ev in enumerate(every)])
     runs = aligned(dict(zip(called, every, strict=True)))
     chosen = headline_metrics(every, metrics, primary)
     counted = _counted(systems, runs.runs, chosen)
@@ -355,7 +355,9 @@ def _differences(
         for a, b in pairs
     ]
     only = {(a.name, b.name): _only_right(a, b) for a, b in pairs}
-    made = judged(found, {metric.name: metric.better for metric in metrics}, samples.sampling.level)
+    made = adjusted_verdicts(
+        found, {metric.name: metric.better for metric in metrics}, samples.sampling.level
+    )
     return tuple(
         replace(d, only_right=only[d.run, d.baseline]) for d in made if isinstance(d, SystemDifference)
     )

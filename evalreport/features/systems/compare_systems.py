@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalreport.comparison.compare import distinct
+from evalreport.comparison.compare import distinct_names
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.core.format import counted
 from evalreport.evaluation.evaluation import Evaluation
@@ -186,7 +186,7 @@ def compared_systems(groups: GroupedItems, request: Request, primary: str | None
     done, lost = work_on_each(every, lambda item: item.evaluate(plain)[0])
     for item, ev in done:
         systems.setdefault(system_of[id(item)], []).append(replace(ev, sampling=request.sampling))
-    names = iter(distinct([item.name for item, _ in done]))
+    names = iter(distinct_names([item.name for item, _ in done]))
     called = {name: [next(names) for _ in runs] for name, runs in systems.items()}
     try:
         found = compare_systems(systems, metrics=request.metrics, primary=primary, names=called, by=groups.by)

@@ -25,8 +25,8 @@ from evalreport.features.systems.result import (
 )
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
-from evalreport.page.comparison.sections import Versus
-from evalreport.page.comparison.sentences import in_words, stated, style_of
+from evalreport.page.comparison.sections import ComparisonHeader
+from evalreport.page.comparison.sentences import difference_phrase, difference_texts, style_of
 from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, TableColumn, page_columns
 from evalreport.page.elements import (
     Beside,
@@ -76,7 +76,7 @@ def apart(found: SystemsComparison, d: SystemDifference) -> Sentence:
     if d.difference is None or d.limits is None:
         words = f"{first} and {second} cannot be compared: {{why}}."
         return say(words, {"d": d}, why=d.reason or "no interval")
-    words, gap = f"{first} and {second} *cannot be told apart*: {{gap}}", in_words(d)
+    words, gap = f"{first} and {second} *cannot be told apart*: {{gap}}", difference_phrase(d)
     if d.verdict == "better":
         words, gap = f"{first} beats {second} by {{gap}}", by_how_much(d, main_metric(found))
     return joined(say(words, {"d": d}, gap=gap), _ahead(d), say("."))
@@ -338,7 +338,7 @@ def verdict_section(found: SystemsComparison) -> Section:
     """Return the verdict: every system with its interval, and a dot for each run."""
     words = "A dot is one run. Bar: the mean of the runs, over new {units} and new seeds together."
     told = say(words, units=found.unit[1])
-    body = Versus(
+    body = ComparisonHeader(
         runs=sum(len(one.runs) for one in found.systems),
         kicker=_kicker(found),
         headline=headline(found),
@@ -442,7 +442,7 @@ def _gaps(found: SystemsComparison, d: SystemDifference) -> list[float]:
 
 
 def _pair(found: SystemsComparison, d: SystemDifference, axis: tuple[float, float]) -> Row:
-    shown = stated(d)
+    shown = difference_texts(d)
     low, high = d.limits or (None, None)
     result = Undefined(d.reason) if d.difference is None else Estimate(d.difference, 0, low, high)
     track = forest_row(d.metric, "", NOTHING, result, find(d.metric).style, reference=0.0, axis=axis)

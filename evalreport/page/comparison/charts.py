@@ -81,7 +81,7 @@ class Differences:
     groups: tuple[UnitGroup, ...]
 
 
-def differences_of(comparison: Comparison, found: Sequence[Difference], name: str) -> Differences:
+def difference_plot(comparison: Comparison, found: Sequence[Difference], name: str) -> Differences:
     """Return differences in groups of one unit each, lower-is-better turned.
 
     Parameters
@@ -183,10 +183,10 @@ Points: TypeAlias = npt.NDArray[np.float64]
 
 def curves_section(comparison: Comparison) -> Section | None:
     """Return the curves overlaid: of two to four runs all, of more the baseline and the best."""
-    chosen = _chosen(comparison)
+    chosen = _choose_runs(comparison)
     charts = tuple(made for kind in ("roc", "pr") if (made := _chart(chosen, kind)) is not None)
-    summary = say("One line style per run.") + _crossing(comparison) if charts else NOTHING
-    summary += _not_drawn(comparison)
+    summary = say("One line style per run.") + _crossing_sentence(comparison) if charts else NOTHING
+    summary += _missing_curves(comparison)
     if not charts:
         return Section.of("curves", "Curves", TITLE, summary) if summary else None
     if len(chosen) < len(comparison.names):
@@ -197,7 +197,7 @@ def curves_section(comparison: Comparison) -> Section | None:
     return Section.of("curves", "Curves", TITLE, summary, Beside(charts))
 
 
-def _crossing(comparison: Comparison) -> Sentence:
+def _crossing_sentence(comparison: Comparison) -> Sentence:
     """Where the better of two runs changes with how many false alarms are allowed, the strictest first."""
     told = [
         say(
@@ -212,7 +212,7 @@ def _crossing(comparison: Comparison) -> Sentence:
     return sum(told, NOTHING)
 
 
-def _not_drawn(comparison: Comparison) -> Sentence:
+def _missing_curves(comparison: Comparison) -> Sentence:
     """Runs without a curve, and why."""
     runs = zip(comparison.names, comparison.evaluations, strict=True)
     bare = [name for name, ev in runs if _curve(ev, "pr") is None]
@@ -222,7 +222,7 @@ def _not_drawn(comparison: Comparison) -> Sentence:
     return say("Not drawn: {names}, without scores that every class has.", names=named)
 
 
-def _chosen(comparison: Comparison) -> list[tuple[str, Evaluation]]:
+def _choose_runs(comparison: Comparison) -> list[tuple[str, Evaluation]]:
     runs = list(zip(comparison.names, comparison.evaluations, strict=True))
     if len(runs) <= len(STYLES):
         return runs
@@ -245,7 +245,7 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     area = "roc_auc" if roc else "average_precision"
     told = _named_areas(lines, area)
     keys: tuple[Path, ...] = ()
-    labels = _direct(plot, told)
+    labels = _label_lines(plot, told)
     if not labels:
         keys, labels = _key(told, plot.near)
     named = [(name, _area(ev, area)) for name, ev, _ in lines]
@@ -291,7 +291,7 @@ def _named_areas(lines: Sequence[Line], area: str) -> list[str]:
     ]
 
 
-def _direct(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
+def _label_lines(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
     """Each name beside its own line; none where one of them would stand as near to another line."""
     lines = [plot.axes.outline(curve.x, curve.y) for _, curve in plot.lines]
     labels: list[Label] = []
@@ -299,7 +299,9 @@ def _direct(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
     for own, (shape, _), text in zip(lines, plot.lines, told, strict=True):
         others = np.vstack([*(line for line in lines if line is not own), covered])
         width = LETTER * len(text)
-        spots = [spot for spot in _beside(own, width) if BESIDE[0] <= _gap(spot, width, own) <= BESIDE[1]]
+        spots = [
+            spot for spot in _label_places(own, width) if BESIDE[0] <= _gap(spot, width, own) <= BESIDE[1]
+        ]
         margins = [_gap(spot, width, others) - _gap(spot, width, own) for spot in spots]
         if not margins or max(margins) < APART:
             return ()
@@ -309,7 +311,7 @@ def _direct(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
     return tuple(labels)
 
 
-def _beside(line: Points, width: float) -> list[tuple[float, float]]:
+def _label_places(line: Points, width: float) -> list[tuple[float, float]]:
     """Places of a label below, above and at either side of each point of a line, inside the plot."""
     around = ((8.0, 14.0), (8.0, 4.0), (-8.0 - width, -4.0), (-8.0 - width, 14.0), (-width / 2, -8.0))
     spots = [(float(x) + dx, float(y) + dy) for x, y in line[::3] for dx, dy in around]

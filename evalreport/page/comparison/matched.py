@@ -29,7 +29,7 @@ DEMONSTRATED: dict[str, Look] = {"better": "right", "worse": "wrong"}
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-def sentence(comparison: Comparison) -> Sentence:
+def matched_sentence(comparison: Comparison) -> Sentence:
     """Return what is left of a difference between two runs once both find as many."""
     points = {point.kind: point for point in comparison.matched}
     if len(comparison.names) != 2 or "own_thresholds" not in points:
@@ -55,10 +55,10 @@ def sentence(comparison: Comparison) -> Sentence:
     words = " both raise {run_fp:count} false {run_fp:alarm|alarms}" if run_fp == base_fp else words
     words = lead + words + (" (sums of weights)." if weighted else ".")
     told = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
-    return paragraph(told, _lost(point, own))
+    return paragraph(told, _lost_sentence(point, own))
 
 
-def _lost(point: MatchedPoint, own: MatchedPoint) -> Sentence:
+def _lost_sentence(point: MatchedPoint, own: MatchedPoint) -> Sentence:
     """That finds are lost to the threshold: only where the model is demonstrated to be the better one."""
     if own.found.verdict != "worse" or point.false_alarms.verdict != "better":
         return NOTHING
@@ -214,7 +214,7 @@ def matched_section(comparison: Comparison) -> Section | None:
         presets=presets,
         ticks=_ticks(found),
         sides=(_side(ev, names[0], "base", found, 1, start), _side(ev, names[1], "run", found, 0, start)),
-        said=said(found, start, positive(ev)),
+        said=alarm_sentence(found, start, positive(ev)),
         values=_values(found),
     )
     title = "At the same number of alarms"
@@ -284,7 +284,7 @@ def _threshold(at: float) -> str:
     return "above all" if np.isinf(at) else threshold_text(at)
 
 
-def said(found: AlarmList, place: int, what: str) -> str:
+def alarm_sentence(found: AlarmList, place: int, what: str) -> str:
     """Return who finds more at a number of alarms."""
     here = found.places[place]
     more = here.found.difference

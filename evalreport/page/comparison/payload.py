@@ -34,7 +34,7 @@ PANELS: Final[tuple[Callable[[Comparison], Section | None], ...]] = (
     sections.leaderboard_section,
     charts.curves_section,
     sections.parts,
-    sections.moves_section,
+    sections.changed_predictions_section,
     sections.pairing,
     sections.provenance,
 )

@@ -18,10 +18,10 @@ from evalreport.comparison.compare import COUNTED
 from evalreport.comparison.comparison import (
     CLASS,
     DEMONSTRATED,
+    ChangedPrediction,
+    ChangedPredictions,
     Comparison,
     Difference,
-    Moved,
-    Movement,
     RankedRun,
 )
 from evalreport.core.estimate_format import interval, valued
@@ -32,17 +32,17 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.page.charts import tick_text
-from evalreport.page.comparison.charts import axis_end, differences_of
-from evalreport.page.comparison.matched import points_table, sentence
+from evalreport.page.comparison.charts import axis_end, difference_plot
+from evalreport.page.comparison.matched import matched_sentence, points_table
 from evalreport.page.comparison.sentences import (
-    against,
-    detectable,
+    baseline_tally,
+    detectable_size,
+    difference_texts,
     headline,
-    matching,
     p_value,
+    pairing_sentence,
     positive_label,
-    same_matching,
-    stated,
+    shared_pairing,
     title_of_metric,
 )
 from evalreport.page.comparison.table import (
@@ -185,7 +185,7 @@ def _value(comparison: Comparison, place: int, name: str, told: dict[tuple[str, 
     parts = [] if result.low is None else [interval(result, style)]
     d = told.get((name, run))
     if d is not None and d.difference is not None:
-        parts.append(f"{stated(d).gap} {d.verdict.replace('_', ' ')}".removesuffix(" undefined"))
+        parts.append(f"{difference_texts(d).gap} {d.verdict.replace('_', ' ')}".removesuffix(" undefined"))
     ground = GROUNDS.get(d.verdict, "") if d is not None else ""
     return Cell(text, ground, round(result.value, 6), sub="; ".join(parts))
 
@@ -230,7 +230,7 @@ AT_EQUAL_RECALL = ("Fixed at equal recall", "Broken at equal recall")
 NONE = (0, 0, 0)
 
 
-def moves_section(comparison: Comparison) -> Section:
+def changed_predictions_section(comparison: Comparison) -> Section:
     """Return the examples that one run gets right and another wrong."""
     title = "Which answers changed"
     if not comparison.movement:
@@ -262,7 +262,7 @@ def moves_section(comparison: Comparison) -> Section:
     return Section.of("movement", "Examples", title, summary, table, *parts)
 
 
-def _counts(moved: Movement, p: float | None) -> Row:
+def _counts(moved: ChangedPredictions, p: float | None) -> Row:
     numbers = (moved.fixed, moved.broken, moved.both_wrong, moved.both_right)
     test = "–" if p is None else p_value(p).text.removeprefix("; McNemar ")
     return (f"{moved.run} against {moved.baseline}", *map(_number, numbers), Cell(test, sort=p))
@@ -272,7 +272,9 @@ def _number(value: int) -> Cell:
     return Cell(count(value), sort=value)
 
 
-def _pair(moved: Movement, place: int, *, detailed: bool, several: bool, sure: bool) -> list[PagePart]:
+def _pair(
+    moved: ChangedPredictions, place: int, *, detailed: bool, several: bool, sure: bool
+) -> list[PagePart]:
     """Tables, folded where there are several pairs, and ids of what changed between two runs."""
     where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
     told = (
@@ -289,7 +291,7 @@ def _pair(moved: Movement, place: int, *, detailed: bool, several: bool, sure: b
     return [Heading(f"{moved.run} against {moved.baseline}"), *parts] if several and parts else parts
 
 
-def _where(moved: Movement, place: int) -> Table | None:
+def _where(moved: ChangedPredictions, place: int) -> Table | None:
     """Classes and slices, those with most changed answers first."""
     every = [*moved.by_class.items(), *moved.by_slice.items()]
     changed = sorted((row for row in every if row[1][0] or row[1][1]), key=lambda row: -sum(row[1][:2]))
@@ -305,11 +307,11 @@ def _where(moved: Movement, place: int) -> Table | None:
     return Table.of(f"moves-where-{place}", name, heads, rows)
 
 
-def _answers(moved: Movement, place: int) -> Table | None:
+def _answers(moved: ChangedPredictions, place: int) -> Table | None:
     if not moved.examples:
         return None
     texts = any(one.text is not None for one in moved.examples)
-    columns: tuple[tuple[Column, Callable[[Moved], Shown]] | None, ...] = (
+    columns: tuple[tuple[Column, Callable[[ChangedPrediction], Shown]] | None, ...] = (
         (Column("Example"), lambda one: Cell(numbered(one.id), "id")),
         (Column("Now"), lambda one: say("*fixed*" if one.run == one.truth else "_broken_")),
         (Column("Text", "text"), lambda one: one.text or "") if texts else None,
@@ -326,7 +328,7 @@ def _answer(names: Sequence[str], written: str) -> Cell:
     return Cell(", ".join(names) or UNREADABLE, sub=f"“{written}”" if written else "")
 
 
-def _ids(moved: Movement) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _ids(moved: ChangedPredictions) -> tuple[tuple[str, tuple[str, ...]], ...]:
     numbers = (moved.fixed, moved.broken, moved.both_wrong)
     ids = (moved.fixed_ids, moved.broken_ids, moved.both_wrong_ids)
     return tuple(
@@ -357,7 +359,9 @@ def parts(comparison: Comparison) -> Section | None:
         made.append(_slices(comparison, _largest(comparison, slices)))
     if not made:
         return None
-    summary = _counted(comparison, classes, "classes") + _counted(comparison, slices, "values of slices")
+    summary = _count_sentence(comparison, classes, "classes") + _count_sentence(
+        comparison, slices, "values of slices"
+    )
     drawn = say("The largest first; the stroke is the baseline, the dot the run, hollow if not demonstrated.")
     return Section.of(
         "parts", "Where they differ", "Where they differ", summary + (drawn if classes else NOTHING), *made
@@ -377,7 +381,7 @@ def _largest(comparison: Comparison, found: Sequence[Difference]) -> list[Differ
     return chosen[:VALUES_MOST]
 
 
-def _counted(comparison: Comparison, found: Sequence[Difference], what: str) -> Sentence:
+def _count_sentence(comparison: Comparison, found: Sequence[Difference], what: str) -> Sentence:
     if not found:
         return NOTHING
     words = "{shown:count} of {parts:count} differences of " + what + " are demonstrated (Holm)"
@@ -410,7 +414,10 @@ def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
     columns: tuple[ShownOfDifference | None, ...] = (
         (Column("Class", "", "up"), lambda d: d.scope.removeprefix(CLASS)),
         (Column("Pair", "", "up"), _values_pair) if len(comparison.pairings) > 1 else None,
-        (Column("Baseline → run", "n"), lambda d: f"{stated(d).before} → {stated(d).after}"),
+        (
+            Column("Baseline → run", "n"),
+            lambda d: f"{difference_texts(d).before} → {difference_texts(d).after}",
+        ),
         (Column(f"F1 from {tick_text(low)} to 1", "plot"), partial(_dumbbell, axis=(low, 1.0))),
         (Column("Difference", "n", "down"), _gap_and_verdict),
         *page_columns(other_columns("interval"), _heads(comparison)),
@@ -438,7 +445,7 @@ def _gap_and_verdict(d: Difference) -> Cell:
 
 
 def _dumbbell(d: Difference, axis: tuple[float, float]) -> Cell:
-    shown, (after, before) = stated(d), (place(value, axis) for value in d.values)
+    shown, (after, before) = difference_texts(d), (place(value, axis) for value in d.values)
     words = (shown.after, shown.limits, shown.before)
     name = d.scope.removeprefix(CLASS)
     track = ForestRow(d.metric, name, NOTHING, *words, at=after, start=before, side=_side(d))
@@ -467,7 +474,7 @@ def _slices(comparison: Comparison, shown: Sequence[Difference]) -> Table:
 
 
 @dataclass(frozen=True)
-class Versus:
+class ComparisonHeader:
     """Kicker, headline, summary, and the figures that decide."""
 
     runs: int
@@ -483,7 +490,7 @@ def verdict_section(comparison: Comparison) -> Section:
     two = len(comparison.names) == 2
     matched = points_table(comparison)
     parts = [matched] if two and matched is not None else [leaderboard(comparison), matched]
-    body = Versus(
+    body = ComparisonHeader(
         runs=len(comparison.names),
         kicker=_kicker(comparison),
         headline=headline(comparison),
@@ -509,16 +516,16 @@ def _kicker(comparison: Comparison) -> tuple[str, ...]:
 def summary(comparison: Comparison) -> Sentence:
     """Return what the verdict rests on: the examples that moved, and how the runs were matched."""
     return paragraph(
-        sentence(comparison),
-        against(comparison),
-        _moved(comparison),
-        _could(comparison),
-        same_matching(comparison),
-        _corrected(comparison),
+        matched_sentence(comparison),
+        baseline_tally(comparison),
+        _changed_sentence(comparison),
+        _detectable_sentence(comparison),
+        shared_pairing(comparison),
+        _correction_sentence(comparison),
     )
 
 
-def _moved(comparison: Comparison) -> Sentence:
+def _changed_sentence(comparison: Comparison) -> Sentence:
     if len(comparison.pairings) != 1 or not comparison.movement:
         return NOTHING
     (moved,) = comparison.movement
@@ -532,7 +539,7 @@ def _moved(comparison: Comparison) -> Sentence:
     return joined(words, *tests, say("."))
 
 
-def _could(comparison: Comparison) -> Sentence:
+def _detectable_sentence(comparison: Comparison) -> Sentence:
     """The smallest difference of the primary metric that a verdict of so many rows finds."""
     (first, *others) = comparison.verdicts
     main = first.primary
@@ -543,12 +550,12 @@ def _could(comparison: Comparison) -> Sentence:
         words = f"A difference of {{difference}} in {spoken(title_of_metric(comparison, comparison.primary))}"
     return say(
         words + " would be significant with {power:percent} probability.",
-        difference=detectable(main, main.detectable),
+        difference=detectable_size(main, main.detectable),
         power=main.detectable.power,
     )
 
 
-def _corrected(comparison: Comparison) -> Sentence:
+def _correction_sentence(comparison: Comparison) -> Sentence:
     """What verdicts are about, and for how many numbers they are corrected."""
     if not any(one.over for one in comparison.verdicts):
         return NOTHING
@@ -571,7 +578,7 @@ def pairs(comparison: Comparison) -> Section | None:
     if len(comparison.names) != 2:
         return None
     run, base, _ = comparison.pairings[0]
-    plot = differences_of(comparison, comparison.differences, f"{run} against {base}")
+    plot = difference_plot(comparison, comparison.differences, f"{run} against {base}")
     values = Folded("Values of each run with their intervals", (every_value(comparison),))
     better, worse = (sum(d.verdict == word for d in comparison.differences) for word in DEMONSTRATED)
     words = (
@@ -587,7 +594,7 @@ def pairs(comparison: Comparison) -> Section | None:
 def pairing(comparison: Comparison) -> Section:
     """Return the proof that each two runs have the same examples, or why there is none."""
     facts = [
-        (f"{run} against {base}", matching(run, base, how, comparison.unit))
+        (f"{run} against {base}", pairing_sentence(run, base, how, comparison.unit))
         for run, base, how in comparison.pairings
     ]
     summary = say("A paired comparison needs the same examples with the same truth.")

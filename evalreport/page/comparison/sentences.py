@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalreport.comparison.comparison import (
+    ChangedPredictions,
     Comparison,
     Detectable,
     Difference,
     McNemarResult,
-    Movement,
     PairOutcome,
     PairVerdict,
     RankedRun,
@@ -30,7 +30,7 @@ _CLASS = re.compile(r"recall\[(.*)\]", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class StatedDifference:
+class DifferenceTexts:
     """The values of baseline and run, their difference and its interval, all with the same decimals."""
 
     before: str
@@ -39,20 +39,20 @@ class StatedDifference:
     limits: str
 
 
-def stated(d: Difference) -> StatedDifference:
+def difference_texts(d: Difference) -> DifferenceTexts:
     """Return a difference as it is shown; its interval is the one that the verdict goes by.
 
     Examples
     --------
-    >>> stated(Difference("recall", "a", "b", (0.684, 0.814), -0.13, -0.185, -0.076))
-    StatedDifference(before='81.4%', after='68.4%', gap='−13.0 points', limits='−18.5 to −7.6')
+    >>> difference_texts(Difference("recall", "a", "b", (0.684, 0.814), -0.13, -0.185, -0.076))
+    DifferenceTexts(before='81.4%', after='68.4%', gap='−13.0 points', limits='−18.5 to −7.6')
     """
     style = style_of(d)
     low, high = d.limits or (None, None)
     places = None if low is None or high is None else gap_decimals(low, high, style)
     after, before = (NONE if value is None else at(value, places, style) for value in d.values)
     shown = (NONE, NONE) if d.difference is None else signed_gap(d.difference, low, high, style)
-    return StatedDifference(before, after, *shown)
+    return DifferenceTexts(before, after, *shown)
 
 
 def style_of(d: Difference) -> Style:
@@ -60,27 +60,27 @@ def style_of(d: Difference) -> Style:
     return find(d.metric).style
 
 
-def in_words(d: Difference) -> Sentence:
+def difference_phrase(d: Difference) -> Sentence:
     """Return a difference with its interval in brackets, as part of a sentence.
 
     Examples
     --------
-    >>> in_words(Difference("f1", "a", "b", (0.81, 0.8), 0.01, -0.02, 0.04)).text
+    >>> difference_phrase(Difference("f1", "a", "b", (0.81, 0.8), 0.01, -0.02, 0.04)).text
     '+0.010 (−0.020 to +0.040)'
     """
     if d.difference is None:
         return NOTHING
-    shown, (low, high) = stated(d), d.limits or (None, None)
+    shown, (low, high) = difference_texts(d), d.limits or (None, None)
     return bracketed(shown.gap, shown.limits, difference=d.difference, low=low, high=high)
 
 
-def size(name: str, value: float, low: float | None, high: float | None, style: Style) -> Sentence:
+def difference_size(name: str, value: float, low: float | None, high: float | None, style: Style) -> Sentence:
     """Return the size of a difference, without its sign, with the decimals of an interval.
 
     Examples
     --------
-    >>> size("gap", 0.0412, 0.8, 0.9, "percent").text, size("gap", 0.0412, 0.8, 0.9, "ratio").text
-    ('4.1 points', '0.041')
+    >>> [difference_size("gap", 0.0412, 0.8, 0.9, style).text for style in ("percent", "ratio")]
+    ['4.1 points', '0.041']
     """
     shown = signed_gap(value, low, high, style)[0]
     if low is not None and high is not None:
@@ -89,7 +89,7 @@ def size(name: str, value: float, low: float | None, high: float | None, style: 
     return Sentence((Run(shown),), (Number(name, value, shown),))
 
 
-def both_sides(comparison: Comparison, verdict: PairVerdict) -> Sentence:
+def trade_off_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence:
     """Return both sides of a trade-off, each in counts.
 
     Examples
@@ -98,7 +98,7 @@ def both_sides(comparison: Comparison, verdict: PairVerdict) -> Sentence:
     >>> truth = [1] * 100 + [0] * 100
     >>> careful, eager = [1] * 60 + [0] * 140, [1] * 140 + [0] * 60
     >>> found = er.compare([er.evaluate(truth, answers) for answers in (careful, eager)])
-    >>> both_sides(found, found.verdicts[0]).text
+    >>> trade_off_sentence(found, found.verdicts[0]).text
     'run 2 finds 40 more “1” but raises 40 more false alarms than run 1.'
     """
     moved = _movement(comparison, verdict)
@@ -111,7 +111,7 @@ def both_sides(comparison: Comparison, verdict: PairVerdict) -> Sentence:
 
 
 def _phrases(
-    comparison: Comparison, metrics: Sequence[str], moved: Movement | None, *, gain: bool
+    comparison: Comparison, metrics: Sequence[str], moved: ChangedPredictions | None, *, gain: bool
 ) -> Iterator[Sentence]:
     """What is better, or worse: errors in counts of rows, all other metrics by their names."""
     space = comparison.evaluations[0].space
@@ -119,10 +119,10 @@ def _phrases(
     labels = [match[1] for name in metrics if (match := _CLASS.fullmatch(name))]
     if labels:
         counted = moved is not None and not isinstance(space, Multilabel)
-        yield _of_classes(labels, moved if counted else None, mark, gain=gain)
+        yield _recall_phrase(labels, moved if counted else None, mark, gain=gain)
     uncounted = []
     for name in (name for name in metrics if not _CLASS.fullmatch(name)):
-        words = _of_kind(space, name, moved, mark, gain=gain)
+        words = _error_phrase(space, name, moved, mark, gain=gain)
         if words:
             yield words
         else:
@@ -131,7 +131,9 @@ def _phrases(
         yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=listed(uncounted))
 
 
-def _of_kind(space: LabelSpace, name: str, moved: Movement | None, mark: str, *, gain: bool) -> Sentence:
+def _error_phrase(
+    space: LabelSpace, name: str, moved: ChangedPredictions | None, mark: str, *, gain: bool
+) -> Sentence:
     """Positives that are found, or false alarms: the net of what was fixed and broken in that class.
 
     Nothing where rows were not counted, or point the other way than the metric (of which weights decide).
@@ -151,7 +153,9 @@ def _of_kind(space: LabelSpace, name: str, moved: Movement | None, mark: str, *,
     return say(f"raises {mark}{{rows:count}} {word}{mark} {{alarms}}", rows=rows, alarms=alarms)
 
 
-def _of_classes(labels: Sequence[str], moved: Movement | None, mark: str, *, gain: bool) -> Sentence:
+def _recall_phrase(
+    labels: Sequence[str], moved: ChangedPredictions | None, mark: str, *, gain: bool
+) -> Sentence:
     """The net of all classes whose recall differs; of labels of a set, which share rows, their number."""
     classes = quoted(labels[0]) if len(labels) == 1 else f"{len(labels)} classes"
     nets = [] if moved is None else [moved.by_class.get(label, (0, 0, 0)) for label in labels]
@@ -179,11 +183,11 @@ def headline(comparison: Comparison) -> Sentence:
     Every place that states the outcome of a comparison in words says this sentence, or one of `verdicts`.
     """
     if len(comparison.names) > 2:
-        return ranked(comparison)
-    return in_a_sentence(comparison, comparison.verdicts[0])
+        return ranking_sentence(comparison)
+    return verdict_sentence(comparison, comparison.verdicts[0])
 
 
-def in_a_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence:
+def verdict_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence:
     """Return the verdict of a pair: what is better and worse in counts, else the primary metric.
 
     Examples
@@ -192,32 +196,34 @@ def in_a_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence:
     >>> truth = [1] * 100 + [0] * 100
     >>> some, none = [1] * 60 + [0] * 140, [0] * 200
     >>> found = er.compare([er.evaluate(truth, answers) for answers in (some, none)], primary="specificity")
-    >>> in_a_sentence(found, found.verdicts[0]).text
-    'run 2 is worse than run 1: it finds 60 fewer “1”; Specificity 0 points.'
+    >>> verdict_sentence(found, found.verdicts[0]).text
+    'run 2 is worse than run 1: it finds 60 fewer “1”; Specificity 0 points (−3.7 to +3.7).'
     """
     main = verdict.primary
-    gap = NOTHING if main is None else in_words(main)
+    gap = NOTHING if main is None else difference_phrase(main)
     title = title_of_metric(comparison, comparison.primary)
     known = {"verdict": verdict}
     match verdict.verdict:
         case "trade_off":
-            return both_sides(comparison, verdict)
+            return trade_off_sentence(comparison, verdict)
         case "better" | "worse":
             mark = "*" if verdict.verdict == "better" else "_"
             lead = say(
                 f"{{verdict.run:short}} is {mark}{verdict.verdict}{mark} than {{verdict.baseline:short}}:",
                 known,
             )
-            return lead + _what_differs(comparison, verdict, gap)
+            return lead + _difference_clause(comparison, verdict, gap)
         case "not_demonstrated":
             words = "*No significant difference* between {verdict.run:short} and {verdict.baseline:short}"
             return say(words + (": {title} {gap}." if gap else "."), known, title=title, gap=gap)
         case "undefined":
             words = "{verdict.run:short} and {verdict.baseline:short} cannot be compared by {title}: {why}."
-            return say(words, known, title=title, why="it is undefined" if main is None else because(main))
+            return say(
+                words, known, title=title, why="it is undefined" if main is None else missing_reason(main)
+            )
 
 
-def _what_differs(comparison: Comparison, verdict: PairVerdict, gap: Sentence) -> Sentence:
+def _difference_clause(comparison: Comparison, verdict: PairVerdict, gap: Sentence) -> Sentence:
     """The errors that differ in counts, then the primary metric."""
     gain = verdict.verdict == "better"
     side = verdict.better if gain else verdict.worse
@@ -236,12 +242,12 @@ def _what_differs(comparison: Comparison, verdict: PairVerdict, gap: Sentence) -
     return joined(say("it {differs}", differs=differs), say("; {main}.", main=main) if main else say("."))
 
 
-def _movement(comparison: Comparison, verdict: PairVerdict) -> Movement | None:
+def _movement(comparison: Comparison, verdict: PairVerdict) -> ChangedPredictions | None:
     pair = (verdict.run, verdict.baseline)
     return next((entry for entry in comparison.movement if (entry.run, entry.baseline) == pair), None)
 
 
-def because(d: Difference) -> str:
+def missing_reason(d: Difference) -> str:
     """Return why there is no verdict."""
     return d.reason or "it is undefined"
 
@@ -256,7 +262,7 @@ AGAINST: Mapping[PairOutcome, str] = {
 """What a number of runs is in comparison with the baseline, by their verdict."""
 
 
-def against(comparison: Comparison) -> Sentence:
+def baseline_tally(comparison: Comparison) -> Sentence:
     """Return how many of several runs are better, worse and neither than the baseline, by their verdicts."""
     if comparison.baseline is None or len(comparison.names) < 3:
         return NOTHING
@@ -267,7 +273,7 @@ def against(comparison: Comparison) -> Sentence:
     return say(words, runs=len(comparison.verdicts), base=base, outcomes=outcomes)
 
 
-def ranked(comparison: Comparison) -> Sentence:
+def ranking_sentence(comparison: Comparison) -> Sentence:
     """Return the winner, who ties with it, and what the next run would cost."""
     by = title_of_metric(comparison, comparison.primary)
     known = [entry for entry in comparison.ranking if entry.ranks is not None]
@@ -292,16 +298,16 @@ def ranked(comparison: Comparison) -> Sentence:
 
 def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
     """What the first run behind the best group gives up, of the best one's value."""
-    gap = size("gap", after.behind or 0.0, best.low, best.high, find(metric).style)
+    gap = difference_size("gap", after.behind or 0.0, best.low, best.high, find(metric).style)
     return say("the next, {run:short}, is {gap} behind.", run=after.run, gap=gap)
 
 
-def detectable(d: Difference, found: Detectable) -> Sentence:
+def detectable_size(d: Difference, found: Detectable) -> Sentence:
     """Return the difference that the sample would have demonstrated, with the decimals of the one it has."""
     if found.difference is None:
         return say("no possible difference")
     low, high = d.limits or (None, None)
-    return size("difference", found.difference, low, high, style_of(d))
+    return difference_size("difference", found.difference, low, high, style_of(d))
 
 
 def verdict(d: Difference) -> Sentence:
@@ -322,22 +328,22 @@ def verdict(d: Difference) -> Sentence:
         case "not_demonstrated" if d.detectable is not None:
             return say(
                 "not demonstrated ({difference} would be, with {power:percent} probability)",
-                difference=detectable(d, d.detectable),
+                difference=detectable_size(d, d.detectable),
                 power=d.detectable.power,
             )
         case "not_demonstrated":
             return say("not demonstrated")
         case "undefined":
-            return say("{why}", why=because(d))
+            return say("{why}", why=missing_reason(d))
 
 
-def mistakes(moved: Movement, test: McNemarResult | None) -> Sentence:
+def mistake_counts(moved: ChangedPredictions, test: McNemarResult | None) -> Sentence:
     """Return who is wrong where the other is right, and McNemar's test of it.
 
     Examples
     --------
-    >>> moved = Movement("new", "old", 9, 6, 21, 249)
-    >>> mistakes(moved, McNemarResult("new", "old", 9, 6, 0.454)).text
+    >>> moved = ChangedPredictions("new", "old", 9, 6, 21, 249)
+    >>> mistake_counts(moved, McNemarResult("new", "old", 9, 6, 0.454)).text
     'both wrong 21, only old wrong 9, only new wrong 6; McNemar p = 0.45'
     """
     words = say(
@@ -355,12 +361,14 @@ def p_value(p: float) -> Sentence:
     return say("; McNemar p = {p:two}" if p >= 0.1 else "; McNemar p = {p:three}", p=p)
 
 
-def matching(run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("case", "cases")) -> Sentence:
+def pairing_sentence(
+    run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("case", "cases")
+) -> Sentence:
     """Return how the rows of two runs were matched; `unit` is the word for one and for several of them.
 
     Examples
     --------
-    >>> matching("new", "old", Pairing("paired", 285, "matched by id")).text
+    >>> pairing_sentence("new", "old", Pairing("paired", 285, "matched by id")).text
     'new and old: paired on 285 shared cases (matched by id).'
     """
     words = "_not paired_" if how.kind == "unpaired" else "paired on {shared:count} shared {units}"
@@ -374,7 +382,7 @@ def positive_label(comparison: Comparison) -> str:
     return f"positive label {space.shown[1]}" if isinstance(space, Binary) else ""
 
 
-def same_matching(comparison: Comparison) -> Sentence:
+def shared_pairing(comparison: Comparison) -> Sentence:
     """Return one sentence on all pairs when they were matched alike, else nothing."""
     kinds = {(how.kind, how.n_shared, how.reason) for _, _, how in comparison.pairings}
     if len(kinds) > 1:

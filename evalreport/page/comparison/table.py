@@ -17,7 +17,7 @@ from evalreport.core.estimate_format import NONE, interval, valued
 from evalreport.core.sentences import Sentence, say
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
-from evalreport.page.comparison.sentences import because, size, stated, verdict
+from evalreport.page.comparison.sentences import difference_size, difference_texts, missing_reason, verdict
 from evalreport.page.elements import Cell, Column, Look, Shown
 
 T = TypeVar("T")
@@ -139,12 +139,16 @@ DIFFERENCE_COLUMNS: Final[tuple[TableColumn[Difference], ...]] = (
         "baseline_value",
         "{baseline}",
         lambda d: d.values[1],
-        lambda d: stated(d).before,
+        lambda d: difference_texts(d).before,
         sorts="down",
     ),
-    TableColumn("run_value", "{run}", lambda d: d.values[0], lambda d: stated(d).after, sorts="down"),
-    TableColumn("difference", "Difference", attrgetter("difference"), lambda d: stated(d).gap, sorts="down"),
-    TableColumn("interval", "{level} interval", text=lambda d: stated(d).limits, head="{level}"),
+    TableColumn(
+        "run_value", "{run}", lambda d: d.values[0], lambda d: difference_texts(d).after, sorts="down"
+    ),
+    TableColumn(
+        "difference", "Difference", attrgetter("difference"), lambda d: difference_texts(d).gap, sorts="down"
+    ),
+    TableColumn("interval", "{level} interval", text=lambda d: difference_texts(d).limits, head="{level}"),
     TableColumn("low", value=attrgetter("low")),
     TableColumn("high", value=attrgetter("high")),
     TableColumn("p", value=attrgetter("p")),
@@ -153,7 +157,7 @@ DIFFERENCE_COLUMNS: Final[tuple[TableColumn[Difference], ...]] = (
         "verdict",
         "Verdict",
         attrgetter("verdict"),
-        lambda d: because(d) if d.verdict == "undefined" else d.verdict.replace("_", " "),
+        lambda d: missing_reason(d) if d.verdict == "undefined" else d.verdict.replace("_", " "),
         verdict,
         look="",
         sorts="up",
@@ -199,7 +203,7 @@ def _against_best(row: RankingRow) -> str | Sentence:
         return say("the best value")
     if entry.best_group:
         return say("not demonstrated to be worse")
-    gap = size("gap", entry.behind or 0.0, entry.low, entry.high, row.metric.style)
+    gap = difference_size("gap", entry.behind or 0.0, entry.low, entry.high, row.metric.style)
     return say("_worse_ by {gap}", gap=gap)
 
 
