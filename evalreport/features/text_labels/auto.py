@@ -280,7 +280,7 @@ def _leaves(document: object, code_of: Callable[[str], int]) -> Iterator[_Leaf]:
         role, value, depth = stack.pop()
         if isinstance(value, _Pairs):
             scored = _scored_names(value, code_of) or _scored_lists(value, code_of)
-            limit = role if role < _OTHER else _FINAL  # in reasons or alternatives all is
+            limit = role if role < _OTHER else _FINAL  # nor is a value within reasons or alternatives
             inside = [_Leaf(min(limit, role_of(name)), item, depth + 1) for name, item in value]
         elif isinstance(value, list):
             scored = _scored_records(value, code_of)
