@@ -63,9 +63,9 @@ test-lowest: $(LOWEST)/.installed
 	PYTHONDONTWRITEBYTECODE= $(LOWEST)/bin/python -m pytest -n 2 -q -m "not server and not browser" \
 	  -k "not ($(NEWER) or cut_short or extremes)" evalreport/api evalreport/curves evalreport/intervals \
 	  evalreport/metrics evalreport/columns evalreport/readers evalreport/tracking evalreport/features/studies tests/metrics/test_by_hand.py \
-	  tests/metrics/test_scikit_learn.py tests/figures tests/sinks tests/sources/files tests/sources/test_studies.py \
-	  tests/study/test_trials.py tests/study/test_luck.py tests/cli/test_log.py tests/cli/test_report.py \
-	  tests/test_api.py tests/test_evaluation.py tests/adapters/test_mlflow.py
+	  tests/metrics/test_scikit_learn.py tests/figures tests/tracking tests/readers tests/features/studies/test_studies.py \
+	  tests/features/studies/test_trials.py tests/features/studies/test_luck.py tests/cli/test_log.py tests/cli/test_report.py \
+	  tests/api/test_api.py tests/evaluation/test_evaluation.py tests/adapters/test_mlflow.py
 
 # real servers of MLflow 2.22, 3.1, 3.6 and the newest, in environments of their own under .servers
 test-servers: $(INSTALLED)
@@ -83,15 +83,15 @@ coverage: $(INSTALLED)
 	$(BIN)/python -m tests.comparison.simulate
 	$(BIN)/python -m tests.thresholds.simulate
 	$(BIN)/python -m tests.comparison.decisions
-	$(BIN)/python -m tests.comparison.systems
-	$(BIN)/python -m tests.study.simulate
+	$(BIN)/python -m tests.features.systems.simulate
+	$(BIN)/python -m tests.features.studies.simulate
 
 faults: $(INSTALLED)
 	$(BIN)/python -m tests.faults
 	$(BIN)/python -m tests.faults.cluster
 
 fuzz: $(INSTALLED)
-	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/report/test_words.py tests/findings/test_false_alarms.py tests/findings/test_claims.py
+	FUZZ_EXAMPLES=5000 $(BIN)/python -m pytest -q tests/fuzz tests/page/test_words.py tests/findings/test_false_alarms.py tests/findings/test_claims.py
 
 mutants: $(INSTALLED)
 	nice $(BIN)/python -m tests.mutants

@@ -1,6 +1,6 @@
 """The recipes of CONTRIBUTING.md: each is followed in a copy of the package, and what it says follows.
 
-A reader is added in `tests/sources/test_a_new_reader.py`.
+A reader is added in `tests/readers/test_a_new_reader.py`.
 """
 
 from __future__ import annotations

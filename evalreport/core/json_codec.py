@@ -1,6 +1,6 @@
 """Values to plain JSON data, and back, strictly: the type hints of dataclasses are the schema.
 
-msgspec 0.22 and pydantic 2.14 were measured in its place, with the tests of `tests/codec`. Neither takes
+msgspec 0.22 and pydantic 2.14 were measured in its place, with the tests of `tests/core`. Neither takes
 `Result` (`test_types_are_kept_apart`): msgspec wants a tag in the data, which would change the bytes, and
 pydantic refuses the keys of an `Undefined`. Of the 19 misfits outside of a result
 (`test_what_does_not_fit_is_refused_with_its_place`) each accepts 4: keys that contradict the rest, an empty

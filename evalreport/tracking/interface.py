@@ -50,7 +50,7 @@ class Logged:
 
 
 class Sink(Protocol):
-    """A place that takes payloads; `tests/sinks/test_contract.py` says what every one of them keeps."""
+    """A place that takes payloads; `tests/tracking/test_contract.py` says what every one of them keeps."""
 
     def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
         """Write what the place holds of a payload; in a dry run, check everything and write nothing."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests.benchmarks.measure import Result, cpu, limit, show
-from tests.parsing.hostile import HOSTILE, PATTERNS
+from tests.features.text_labels.hostile import HOSTILE, PATTERNS
 
 BANKING = Path(__file__).parents[2] / "examples" / "data" / "banking77"
 ROWS = 50_000

@@ -17,12 +17,12 @@ import evalreport as er
 from evalreport.comparison.compare import compare
 from evalreport.comparison.comparison import Comparison
 from evalreport.page.render import render
+from tests.features.studies.test_page import single, two_goals
+from tests.features.systems.test_page import drawn
 from tests.intervals.test_folds import evaluated as of_folds
-from tests.report.made import evaluation, made, multiclass
-from tests.report.sweeps import made as chosen
-from tests.report.test_comparison import several
-from tests.report.test_study import single, two_goals
-from tests.report.test_systems_page import drawn
+from tests.page.made import evaluation, made, multiclass
+from tests.page.sweeps import made as chosen
+from tests.page.test_comparison import several
 from tests.tracking import MlflowServer
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evalreport.page.render import render
-from tests.report.made import renamed
-from tests.report.sweeps import hostile
-from tests.report.test_shape import CORPUS, TASKS
-from tests.report.test_study import named
+from tests.features.studies.test_page import named
+from tests.page.made import renamed
+from tests.page.sweeps import hostile
+from tests.page.test_shape import CORPUS, TASKS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -25,8 +25,8 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.page.render import render
 from tests.browser.conftest import patient
 from tests.comparison import models
-from tests.report.made import TUMOUR, evaluation, named, noisy
-from tests.report.sweeps import swept
+from tests.page.made import TUMOUR, evaluation, named, noisy
+from tests.page.sweeps import swept
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

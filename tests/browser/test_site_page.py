@@ -13,7 +13,7 @@ import pytest
 
 from evalreport.features.site.page import render_board, site_files
 from tests.browser.conftest import listen, patient
-from tests.cli.test_site import made_up
+from tests.features.site.test_site import made_up
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

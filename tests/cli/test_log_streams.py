@@ -20,11 +20,11 @@ from evalreport.core.progress import listening
 from evalreport.tracking import artifacts
 from evalreport.tracking.client import Store, connect
 from tests.cli.running import Ran, run
-from tests.engines.test_stream import table
-from tests.engines.test_stream_classes import SIZES, scored
-from tests.engines.test_stream_labels import LABELS, labelled
 from tests.faults.harness import quick
 from tests.faults.proxy import FaultyProxy
+from tests.features.large.test_stream import table
+from tests.features.large.test_stream_classes import SIZES, scored
+from tests.features.large.test_stream_labels import LABELS, labelled
 from tests.tracking import MlflowServer, make_run
 
 Capture = pytest.CaptureFixture[str]

@@ -13,9 +13,9 @@ import pytest
 
 from evalreport.tracking.client import Store
 from tests.cli.running import run
-from tests.sinks.test_mlflow import snapshot
 from tests.sweeping import GRID, emotions, intents, nested_runs, optuna_study, parquet, spam, two_params
 from tests.tracking import MadeRun, make_run
+from tests.tracking.test_mlflow import snapshot
 
 Capture = pytest.CaptureFixture[str]
 Make = Callable[[Store, Path], tuple[MadeRun, list[str]]]

@@ -17,7 +17,7 @@ from docs import made
 from evalreport.findings.catalogue import rules
 from evalreport.metrics.catalogue import everything
 from evalreport.page import payload
-from tests.report.made import made as evaluated
+from tests.page.made import made as evaluated
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -18,8 +18,8 @@ import pyspark
 
 import evalreport as er
 from evalreport.features.spark.session import spark_session
-from tests.engines.test_spark import assert_close, ties
-from tests.engines.test_stream_classes import scored
+from tests.features.large.test_stream_classes import scored
+from tests.features.spark.test_spark import assert_close, ties
 
 CLUSTER = "local-cluster[2,1,1024]"
 """A master and two workers of Spark, each with an executor of one core in a process of its own."""

@@ -51,11 +51,11 @@ print(json.dumps(done))
 
 
 @pytest.fixture(scope="module", params=[*(pytest.param(name, marks=pytest.mark.slow) for name in CUT), "all"])
-def house(
+def core_copy(
     request: pytest.FixtureRequest, template_database: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[str]]:
     """A copy of the package, and the features that are deleted there."""
-    copy = copy_package(tmp_path_factory.mktemp("house"))
+    copy = copy_package(tmp_path_factory.mktemp("core_copy"))
     deleted = CUT if request.param == "all" else [request.param]
     for name in deleted:
         shutil.rmtree(copy / "evalreport" / "features" / name)
@@ -65,8 +65,8 @@ def house(
     return copy, deleted
 
 
-def test_the_core_works(house: tuple[Path, list[str]]) -> None:
-    copy, _ = house
+def test_the_core_works(core_copy: tuple[Path, list[str]]) -> None:
+    copy, _ = core_copy
     done = run_python(copy, "-c", CORE)
     assert done.returncode == 0, done.stderr
     shown: dict[str, Any] = json.loads(done.stdout)
@@ -80,8 +80,8 @@ def test_the_core_works(house: tuple[Path, list[str]]) -> None:
     assert 0 < shown["logged"]["eval/roc_auc"] < 1
 
 
-def test_a_missing_command_names_its_feature(house: tuple[Path, list[str]]) -> None:
-    copy, deleted = house
+def test_a_missing_command_names_its_feature(core_copy: tuple[Path, list[str]]) -> None:
+    copy, deleted = core_copy
     listed = run_python(copy, "-m", "evalreport", "--help")
     for name, of in COMMANDS.items():
         assert (f"\n  {name} " in listed.stdout) is (of not in deleted)
@@ -95,8 +95,8 @@ def test_a_missing_command_names_its_feature(house: tuple[Path, list[str]]) -> N
             ]
 
 
-def test_a_missing_option_names_its_feature(house: tuple[Path, list[str]]) -> None:
-    copy, deleted = house
+def test_a_missing_option_names_its_feature(core_copy: tuple[Path, list[str]]) -> None:
+    copy, deleted = core_copy
     added = [one for one in extensions("options") if one.name.startswith("compare ")]
     assert {option for one in added for option in one.name.split()[1:]} >= {"--require", "--over-time"}
     for one in added:
@@ -118,9 +118,9 @@ def test_a_missing_option_names_its_feature(house: tuple[Path, list[str]]) -> No
     ],
 )
 def test_text_without_its_feature_is_refused_in_three_lines(
-    house: tuple[Path, list[str]], words: tuple[str, ...], what: str
+    core_copy: tuple[Path, list[str]], words: tuple[str, ...], what: str
 ) -> None:
-    copy, deleted = house
+    copy, deleted = core_copy
     if "text_labels" not in deleted:
         pytest.skip("the feature is there")
     (copy / "texts.csv").write_text("y_true,text\n" + "a,a\nb,it is b\n" * 30)
@@ -145,9 +145,9 @@ def test_text_without_its_feature_is_refused_in_three_lines(
     ],
 )
 def test_an_engine_without_its_feature_is_refused_in_three_lines(
-    house: tuple[Path, list[str]], words: tuple[str, ...], what: str, of: str
+    core_copy: tuple[Path, list[str]], words: tuple[str, ...], what: str, of: str
 ) -> None:
-    copy, deleted = house
+    copy, deleted = core_copy
     if of not in deleted:
         pytest.skip("the feature is there")
     done = run_python(copy, "-m", "evalreport", "report", *words)

@@ -21,7 +21,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.render import render
 from tests.cli.running import run
 from tests.fuzz.test_tables import MANY
-from tests.report import made
+from tests.page import made
 
 KINDS = ("binary", "binary-slices", "binary-weighted", "three", "text", "multilabel-thresholds")
 ODD: tuple[Any, ...] = (

@@ -29,24 +29,24 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "3: any text as a name leaves the tree of the page as it is",
         (
-            "report/test_shape.py::test_hostile_names_do_not_change_the_tree",
-            "report/test_shape.py::test_any_name_keeps_the_tree_and_arrives",
+            "page/test_shape.py::test_hostile_names_do_not_change_the_tree",
+            "page/test_shape.py::test_any_name_keeps_the_tree_and_arrives",
         ),
     ),
     (
         "4: data stand in one JSON block without mark-up",
-        ("report/test_page.py::test_data_block_holds_no_markup",),
+        ("page/test_page.py::test_data_block_holds_no_markup",),
     ),
     (
         "5: the policy comes first and its hashes are right",
         (
-            "report/test_page.py::test_policy_names_what_is_on_the_page",
+            "page/test_page.py::test_policy_names_what_is_on_the_page",
             "browser/test_page.py::test_a_changed_script_does_not_run",
         ),
     ),
     (
         "6: no subresource and no request",
-        ("report/test_page.py::test_nothing_is_fetched_and_nothing_runs_from_attributes",),
+        ("page/test_page.py::test_nothing_is_fetched_and_nothing_runs_from_attributes",),
     ),
     (
         "7: an address in the data is text, never a link",
@@ -61,15 +61,15 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "9: no cell of a CSV begins like a formula",
-        ("report/test_contents.py::test_no_cell_of_a_csv_begins_like_a_formula",),
+        ("page/test_contents.py::test_no_cell_of_a_csv_begins_like_a_formula",),
     ),
     (
         "10: nothing is unpickled, under whatever name",
         (
-            "sources/files/test_unsafe.py::test_the_payload_works",
-            "sources/files/test_unsafe.py::test_a_pickle_under_every_name",
-            "sources/files/test_unsafe.py::test_object_arrays_are_pickles",
-            "sources/files/test_unsafe.py::test_an_archive_of_pickles",
+            "readers/test_unsafe.py::test_the_payload_works",
+            "readers/test_unsafe.py::test_a_pickle_under_every_name",
+            "readers/test_unsafe.py::test_object_arrays_are_pickles",
+            "readers/test_unsafe.py::test_an_archive_of_pickles",
             "security/test_rules.py::test_nothing_unpickles_runs_text_or_trusts_any_certificate",
         ),
     ),
@@ -77,50 +77,50 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "12: Arrow: no extension type, no nested type that is wanted, no file of too many columns",
         (
-            "sources/files/test_unsafe.py::test_an_extension_type_that_holds_a_pickle",
-            "sources/files/test_unsafe.py::test_maps_and_binary_columns_are_refused_when_wanted",
-            "sources/files/test_unsafe.py::test_wide_files",
+            "readers/test_unsafe.py::test_an_extension_type_that_holds_a_pickle",
+            "readers/test_unsafe.py::test_maps_and_binary_columns_are_refused_when_wanted",
+            "readers/test_unsafe.py::test_wide_files",
         ),
     ),
     (
         "13: sizes are bounded before and while reading, also where a header lies",
         (
-            "sources/files/test_unsafe.py::test_zip_bomb_is_refused_from_its_directory",
-            "sources/files/test_unsafe.py::test_zip_directory_that_lies",
-            "sources/files/test_unsafe.py::test_npy_header_that_lies",
-            "sources/files/test_unsafe.py::test_gzip_bomb_stops_at_the_bound",
-            "sources/files/test_unsafe.py::test_parquet_with_a_huge_dictionary_page",
-            "sources/files/test_unsafe.py::test_too_large_a_file",
-            "sources/files/test_unsafe.py::test_too_many_rows",
-            "sources/files/test_unsafe.py::test_long_texts",
-            "sources/files/test_unsafe.py::test_no_memory_error_reaches_the_user",
+            "readers/test_unsafe.py::test_zip_bomb_is_refused_from_its_directory",
+            "readers/test_unsafe.py::test_zip_directory_that_lies",
+            "readers/test_unsafe.py::test_npy_header_that_lies",
+            "readers/test_unsafe.py::test_gzip_bomb_stops_at_the_bound",
+            "readers/test_unsafe.py::test_parquet_with_a_huge_dictionary_page",
+            "readers/test_unsafe.py::test_too_large_a_file",
+            "readers/test_unsafe.py::test_too_many_rows",
+            "readers/test_unsafe.py::test_long_texts",
+            "readers/test_unsafe.py::test_no_memory_error_reaches_the_user",
         ),
     ),
     (
         "14: paths of artifacts are checked before and after the download",
         (
-            "sources/test_artifacts.py::test_a_hostile_path_is_neither_listed_nor_downloaded",
-            "sources/test_artifacts.py::test_a_download_that_lands_elsewhere_is_refused",
+            "tracking/test_artifacts.py::test_a_hostile_path_is_neither_listed_nor_downloaded",
+            "tracking/test_artifacts.py::test_a_download_that_lands_elsewhere_is_refused",
         ),
     ),
     (
         "15: links are not followed; downloads are private and go away",
         (
-            "sources/test_artifacts.py::test_links_in_a_local_store_are_not_followed",
-            "sources/test_artifacts.py::test_a_download_lies_in_a_private_folder_that_goes_away",
+            "tracking/test_artifacts.py::test_links_in_a_local_store_are_not_followed",
+            "tracking/test_artifacts.py::test_a_download_lies_in_a_private_folder_that_goes_away",
         ),
     ),
     (
         "16: what is written is whole, inside the named folder, and never through a link",
         (
-            "sinks/test_contract.py::test_no_path_of_a_payload_leads_out",
-            "sinks/test_folder.py::test_links_are_not_written_through",
-            "cli/test_site.py::test_a_planted_manifest_removes_nothing",
-            "cli/test_site.py::test_nothing_is_read_written_or_removed_behind_a_link",
-            "sinks/test_folder.py::test_what_cannot_be_written_is_exit_2_and_leaves_nothing",
+            "tracking/test_contract.py::test_no_path_of_a_payload_leads_out",
+            "tracking/test_folder.py::test_links_are_not_written_through",
+            "features/site/test_site.py::test_a_planted_manifest_removes_nothing",
+            "features/site/test_site.py::test_nothing_is_read_written_or_removed_behind_a_link",
+            "tracking/test_folder.py::test_what_cannot_be_written_is_exit_2_and_leaves_nothing",
             "cli/test_streams.py::test_a_device_is_written_into_and_stays_one",
             "cli/test_streams.py::test_a_disk_that_fails_half_way_leaves_nothing",
-            "test_text.py::test_a_slug_is_one_path_component",
+            "core/test_text.py::test_a_slug_is_one_path_component",
         ),
     ),
     (
@@ -136,9 +136,9 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "18: requests go to the tracking server and its artifacts only",
         (
-            "sources/test_artifacts.py::test_a_server_cannot_send_us_elsewhere",
-            "sources/test_artifacts.py::test_local_folders_belong_to_stores_that_are_files",
-            "sources/test_mlflow_client.py::test_each_refusal_has_its_words",
+            "tracking/test_artifacts.py::test_a_server_cannot_send_us_elsewhere",
+            "tracking/test_artifacts.py::test_local_folders_belong_to_stores_that_are_files",
+            "tracking/test_mlflow_client.py::test_each_refusal_has_its_words",
             "security/test_strangers.py::test_a_file_and_a_run_of_a_database_are_reported_without_a_request",
         ),
     ),
@@ -156,7 +156,7 @@ CHECKLIST: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "security/test_terminal.py::test_labels_columns_and_titles",
             "security/test_terminal.py::test_names_of_runs",
-            "test_api.py::test_a_notebook_runs_nothing_of_a_label",
+            "api/test_api.py::test_a_notebook_runs_nothing_of_a_label",
         ),
     ),
 )

@@ -302,7 +302,7 @@ def expected_optimism(values: Floats, own: float) -> float:
     Each true value is drawn from its posterior (`_posterior`), then measured afresh: with the density
     f and distribution function F of the measured value of each trial, the result is
     Σₖ ∫ E[eₖ | x] fₖ(x) Πₗ≠ₖ Fₗ(x) dx. In simulations over equal, normal, skewed and mixed true values
-    its mean lies within 0.25 `own` of the mean optimism (tests/study/test_luck.py).
+    its mean lies within 0.25 `own` of the mean optimism (tests/features/studies/test_luck.py).
 
     Parameters
     ----------

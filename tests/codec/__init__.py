@@ -1,1 +1,0 @@
-"""Values as JSON and back."""

@@ -1,0 +1,257 @@
+"""The page of a sweep: every kind of study has one, and its sentences say what the trials say."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import html5lib
+import numpy as np
+import pytest
+
+from evalreport.core.result import Undefined
+from evalreport.core.sentences import Sentence
+from evalreport.features.studies.presentation import PANELS, study_metrics
+from evalreport.features.studies.presentation import sections as parts
+from evalreport.features.studies.study import Judging, Study, studied
+from evalreport.page.render import render
+from evalreport.thresholds.trial import StudyObjective
+from evalreport.thresholds.trials import Trials
+from tests.page.test_shape import CORPUS, shape
+from tests.page.test_words import sentences
+
+GOALS = (StudyObjective("accuracy"), StudyObjective("seconds", "minimize"))
+
+
+def rows(n: int, seed: int = 0) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(seed)
+    made: list[dict[str, Any]] = []
+    for number in range(n):
+        kernel = str(rng.choice(["rbf", "poly"]))
+        params = {"C": float(10 ** rng.uniform(-3, 2)), "kernel": kernel, "depth": int(rng.integers(1, 4))}
+        if kernel == "poly":
+            params["degree"] = int(rng.integers(1, 5))
+        row: dict[str, Any] = {"params": params, "started": number * 3.0, "finished": number * 3.0 + 5}
+        state = "complete" if rng.random() < 0.8 else str(rng.choice(["pruned", "failed"]))
+        row["state"] = state
+        row["intermediate"] = {step: float(0.1 * step + rng.random()) for step in range(4)}
+        if state == "complete":
+            row["value"] = float(0.8 + 0.05 * rng.random())
+        made.append(row)
+    return made
+
+
+def study(trials: Trials) -> Study:
+    return studied(trials, judging=Judging(n=500)) if trials.contenders else Study(trials)
+
+
+def single() -> Study:
+    return study(Trials.from_records(rows(40), objectives="accuracy", study_name="triage"))
+
+
+def two_goals() -> Study:
+    rng = np.random.default_rng(1)
+    made = [{"values": tuple(rng.random(2).tolist()), "params": {"a": n, "b": n % 3}} for n in range(30)]
+    return study(Trials.from_records(made, objectives=GOALS))
+
+
+def minimised() -> Study:
+    made = [{"value": float(v), "params": {"lr": 0.1 * (n + 1)}} for n, v in enumerate([0.5, 0.4, 0.45])]
+    return study(Trials.from_records(made, objectives=StudyObjective("log_loss", "minimize")))
+
+
+def failed() -> Study:
+    return study(Trials.from_records([{"state": "failed"}, {"state": "pruned"}], objectives="f1"))
+
+
+def wide() -> Study:
+    """More parameters than there are axes and charts for; the last ones matter."""
+    rng = np.random.default_rng(2)
+    made = []
+    for _ in range(60):
+        params = {f"p{place}": float(rng.random()) for place in range(15)}
+        made.append({"params": params, "value": params["p13"] + params["p14"]})
+    return study(Trials.from_records(made, objectives=StudyObjective("score")))
+
+
+def one() -> Study:
+    return study(Trials.from_records([{"value": 0.5, "params": {"C": 1.0}}], objectives="accuracy"))
+
+
+def not_finite() -> Study:
+    made = [{"value": v, "params": {"C": float(n)}} for n, v in enumerate([0.5, math.nan, 0.7, math.inf])]
+    return study(Trials.from_records(made, objectives="accuracy"))
+
+
+def hostile() -> Study:
+    return named(CORPUS)
+
+
+def named(names: tuple[str, ...]) -> Study:
+    made = [
+        {
+            "value": 0.5 + n / 100,
+            "params": {names[0]: names[n % len(names)], names[1]: n / 7, names[2]: n % 5},
+        }
+        for n in range(30)
+    ]
+    trials = Trials.from_records(made, objectives=names[3], study_name=names[4])
+    return study(trials)
+
+
+KINDS: Mapping[str, Callable[[], Study]] = {
+    "single": single,
+    "two goals": two_goals,
+    "minimised": minimised,
+    "failed": failed,
+    "one": one,
+    "wide": wide,
+    "not finite": not_finite,
+    "hostile": hostile,
+}
+
+
+def values(of: Study, name: str) -> set[float]:
+    """What a number of a sentence may be, worked out from the trials: about any of the objectives."""
+    return {value for one in of.each for value in of_objective(one, name)}
+
+
+def of_objective(of: Study, name: str) -> set[float]:
+    trials = of.trials
+    done = [trial for trial in trials.trials if trial.finite]
+    curse = of.curse
+    known: dict[str, set[float]] = {
+        "trials": {len(trials)},
+        "shown": {len(trials)},
+        "complete": {len(done)},
+        "rivals": {len({tuple(sorted(map(str, trial.params.items()))) for trial in done})},
+        "front": {len(trials.pareto())} if done else set(),
+        "points": {len(done), *(sum(name in trial.params for trial in done) for name in trials.params)},
+        "lines": {len(done)},
+        "n": {500, len(done)},
+        "gone": {len(trials.completed) - len(done)},
+        "curves": {sum(bool(trial.intermediate) for trial in trials.trials)},
+        "timed": {sum(trial.duration is not None for trial in trials.trials)},
+        "bars": {sum(trial.duration is not None for trial in trials.trials)},
+        "tied": {len(getattr(curse, "tied", ()))},
+        "more": {len(getattr(curse, "tied", ())) - 24, len(trials.params) - 12, len(trials.params) - 10},
+        "equal": {getattr(curse, "optimism_if_equal", math.nan)},
+        "error": {getattr(curse, "standard_error", math.nan)},
+        "confidence": {0.95},
+        "optimism": {getattr(curse, "optimism", math.nan)},
+        "expected": {getattr(curse, "corrected", math.nan)},
+        "expected_low": {getattr(curse, "low", math.nan)},
+        "expected_high": {getattr(curse, "high", math.nan)},
+    }
+    if done:
+        sign = of.objective.sign
+        best = sign * max(sign * trial.values[of.at] for trial in done)
+        known |= {"best_value": {best}, "observed": {best}, "last": {best}}
+    return known.get(name, set())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_study_has_a_page(kind: str) -> None:
+    made = KINDS[kind]()
+    page = render(made)
+    assert page == render(made)
+    root = html5lib.parse(page, treebuilder="etree")
+    ids = [element.get("id") for element in root.iter() if element.get("id")]
+    assert len(ids) == len(set(ids))
+    headings = [e for e in root.iter() if str(e.tag).endswith("}h1")]
+    assert len(headings) == 1
+    assert not re.search(r"(?<![\w-])(nan|None|inf)(?![\w-])", "".join(headings[0].itertext()))
+    assert len(page.encode()) < 250_000
+
+
+@pytest.mark.parametrize("kind", ["single", "two goals", "minimised", "one", "wide", "not finite"])
+def test_sentences_say_what_the_trials_say(kind: str) -> None:
+    made = KINDS[kind]()
+    found = [s for section in parts(made) for s in sentences(section)]
+    numbers = [(number, s) for s in found for number in s.numbers if number.name != "lanes"]
+    assert numbers
+    for number, sentence in numbers:
+        wanted = values(made, number.name)
+        assert any(math.isclose(number.value, value, rel_tol=1e-12) for value in wanted), (
+            number,
+            wanted,
+            sentence.text,
+        )
+
+
+def headline(made: Study) -> str:
+    section = PANELS[0](made)
+    assert section is not None
+    sentence: Sentence = section.body.headline
+    return sentence.text
+
+
+def test_headlines() -> None:
+    assert headline(minimised()).startswith("The best of 3 complete trials reaches log_loss 0.4;")
+    assert headline(failed()) == "No trial completed of 2 that were started."
+    assert headline(one()) == "The only complete trial reaches accuracy 0.5."
+    assert "on the front" in headline(two_goals())
+
+
+def test_the_winner_and_both_ends_have_the_same_decimals() -> None:
+    """They said "between 0.8077 and 0.895"."""
+    made = study(Trials.from_records([{"value": v} for v in (0.857, 0.84, 0.835)], objectives="accuracy"))
+    said = PANELS[0](made).body.summary.text  # type: ignore[union-attr]
+    told = re.search(r": (\S+) instead of (\S+), .* true value is within (\S+) to (\S+)\. ", said)
+    assert told, said
+    assert {len(shown.partition(".")[2]) for shown in told.groups()} == {3}, said
+
+
+def test_hostile_names_keep_the_tree() -> None:
+    plain = tuple(f"name{place}" for place in range(len(CORPUS)))
+    hostile_page, plain_page = render(named(CORPUS)), render(named(plain))
+    tags = [[tag for _, tag, _ in shape(page)] for page in (hostile_page, plain_page)]
+    assert set(tags[0]) == set(tags[1])
+    assert tags[0].count("{http://www.w3.org/1999/xhtml}script") == 2
+    assert "\x00" not in hostile_page
+
+
+def test_a_run_is_told_of_every_objective() -> None:
+    made = two_goals()
+    found = study_metrics(made, "eval/")
+    accuracies, seconds = zip(*(trial.values for trial in made.trials.trials), strict=True)
+    assert found["eval/sweep/best/accuracy"] == max(accuracies)
+    assert found["eval/sweep/best/seconds"] == min(seconds)
+    assert found["eval/sweep/n_front"] == len(made.trials.pareto())
+    assert 0 < found["eval/sweep/optimism/accuracy"] < 0.1
+    assert "eval/sweep/optimism/seconds" not in found
+    for goal in ("accuracy", "seconds"):
+        shares = [found[f"eval/sweep/importance/{goal}/{name}"] for name in ("a", "b")]
+        assert sum(shares) == pytest.approx(1)
+    alone = study_metrics(single(), "eval/")
+    assert "eval/sweep/optimism" in alone
+    assert "eval/sweep/n_front" not in alone
+
+
+def test_what_matters_is_drawn_where_there_is_no_room_for_all() -> None:
+    made = wide()
+    assert {"p13", "p14"} <= set(made.leading(2)) and len(made.leading(10)) == 10
+    body = {section.id: section.body for section in parts(made)}
+    assert {"p13", "p14"} <= {chart.title for chart in body["slices"][0].parts}
+    assert {"p13", "p14"} <= {pole.name for pole in body["parallel"][0].poles}
+    titles = [chart.title for chart in body["slices"][0].parts]
+    assert titles == list(made.leading(12))
+    assert titles[:10] == [pole.name for pole in body["parallel"][0].poles[:-1]]
+    assert not isinstance(made.importance, Undefined)
+    shares = dict(made.importance.shares)
+    assert shares[titles[0]] == max(shares.values())
+    shown, folded = body["verdict"].best
+    names = [row[0].words for row in (*shown.rows, *folded.parts[0].rows)]
+    assert (len(shown.rows), names) == (10, list(made.leading(len(names))))
+    assert (len(body["slices"][0].parts), len(body["parallel"][0].poles)) == (12, 11)
+
+
+def test_the_page_has_luck_importance_and_parameters_of_each_objective() -> None:
+    ids = [section.id for section in parts(two_goals())]
+    for name in ("luck", "importance", "slices"):
+        assert {name, f"{name}-1"} <= set(ids)
+    titles = [section.title for section in parts(two_goals())]
+    assert "How much of the best is luck: seconds" in titles
+    assert not any(": " in section.title for section in parts(single()))

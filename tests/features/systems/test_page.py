@@ -1,0 +1,102 @@
+"""The page of several systems: what stands in each section is what the comparison says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.features.systems import page
+from evalreport.features.systems.compare import system_notes
+from evalreport.features.systems.page import headline, summary
+from evalreport.features.systems.presentation import systems_table
+from evalreport.features.systems.result import SystemsComparison
+from evalreport.page.elements import Beside, Section, Table
+from evalreport.page.presentation import present
+from evalreport.page.summary import markdown
+from tests.features.systems.test_compare_systems import runs_of
+
+
+def drawn(shares: dict[str, float], runs: int = 3) -> SystemsComparison:
+    """Systems that are right on given shares of 300 rows, some of which are hard for all."""
+    rng = np.random.default_rng(11)
+    hard = rng.random(300)
+    rights = {
+        name: [(0.7 * hard + 0.3 * rng.random(300) < share).astype(int) for _ in range(runs)]
+        for name, share in shares.items()
+    }
+    return er.compare(systems={name: runs_of(np.array(right)) for name, right in rights.items()})
+
+
+@pytest.fixture(scope="module")
+def found() -> SystemsComparison:
+    return drawn({"new": 0.8, "old": 0.6, "older": 0.59})
+
+
+def tables(section: Section) -> list[Table]:
+    inner = [one for part in section.body if isinstance(part, Beside) for one in part.parts]
+    return [part for part in (*section.body, *inner) if isinstance(part, Table)]
+
+
+def test_the_headline_says_who_wins_by_how_much_and_whether_the_seed_decides(
+    found: SystemsComparison,
+) -> None:
+    d = found.of("accuracy")[0]
+    assert d.difference is not None
+    assert d.limits is not None
+    low, gap, high = (f"{100 * value:.1f}" for value in (d.limits[0], d.difference, d.limits[1]))
+    said = f"new beats old in Accuracy by {gap} points ({low} to {high}), "
+    said += "whatever the seed: in 9 of 9 pairs of runs."
+    assert headline(found).text == said
+    assert "old and older cannot be told apart" in summary(found).text
+    assert f"**{said}**" in markdown(present(found).summary())
+    equal = drawn({"a": 0.7, "b": 0.7})
+    assert "cannot be told apart" in headline(equal).text
+
+
+def test_of_one_run_nothing_is_said_of_the_seed() -> None:
+    """Its seeds are unknown: "whatever the seed: in 2 of 2 pairs of runs" was said of it."""
+    one = np.repeat([1, 0], [100, 200])
+    two = [np.roll(np.repeat([1, 0], [270, 30]), shift) for shift in (0, 2)]
+    told = headline(er.compare(systems={"new": runs_of(two), "old": runs_of([one])})).text
+    assert told.startswith("new beats old in Accuracy by ")
+    assert told.endswith(", ahead in 2 of 2 pairs of runs.")
+
+
+def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsComparison) -> None:
+    rows = page.forest(found).rows
+    assert [(row.title, len(row.dots)) for row in rows] == [("new", 3), ("old", 3), ("older", 3)]
+    (pairs, *_) = tables(page.differences(found))
+    assert [row[3].words for row in pairs.rows][:2] == ["9 of 9", "9 of 9"]
+    (shares,) = tables(page.sources(found))
+    for one, row in zip(found.systems, shares.rows, strict=True):
+        split = one.metrics["accuracy"].variance
+        assert split is not None
+        assert row[1].sort == pytest.approx(split.rows, abs=1e-6)
+    section = page.answers(found)
+    churn = found.systems[0].churn
+    assert churn is not None
+    assert section.summary.numbers[0].value == churn.any
+    assert tables(section)[0].rows[0][0].words == "new"
+    assert "Macro F1" in {row[0].words for row in tables(page.values(found))[0].rows}
+
+
+def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) -> None:
+    made = present(found).payload("<html>")
+    value = found.named("old")
+    assert made.metrics["systems/old/accuracy"] == value.value
+    assert made.metrics["systems/old/accuracy_high"] == value.high
+    assert [number for _, number in made.series["systems/old/accuracy_by_run"]] == list(value.values)
+    rows = systems_table(found)
+    assert set(zip(rows["system"], rows["metric"], rows["value"], strict=True)) == {
+        (one.system, name, metric.value) for one in found.systems for name, metric in one.metrics.items()
+    }
+
+
+def test_nothing_is_claimed_of_seeds_that_are_unknown() -> None:
+    alone = drawn({"a": 0.8, "b": 0.6}, runs=1)
+    for panel in (page.sources, page.answers):
+        assert tables(panel(alone)) == []
+    assert "pairs of runs" not in headline(alone).text
+    assert len(list(system_notes(alone, [[], []]))) == 2
+    assert "<h1" in er.to_html(alone)
