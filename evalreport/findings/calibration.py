@@ -167,7 +167,9 @@ def miscalibrated(ev: Evaluation) -> Told | None:
     if shifted:
         template, evidence = _in_the_large(ev, found)
     template = f"{template} Their {spread}" if template and spread else template or f"The scores' {spread}"
-    evidence |= _slope_evidence(ev) if spread else {}
+    slope = estimate(ev, "calibration_slope") if spread else None
+    if slope is not None:
+        evidence |= {"calibration_slope": slope.value, "slope_low": slope.low, "slope_high": slope.high}
     known = {"shift": found.shift, "bend": found.bend, "uneven": found.uneven, "mean_gap": found.mean_gap}
     return Told(template, evidence | known)
 
@@ -184,13 +186,6 @@ def _spread(ev: Evaluation) -> str:
     side = "extreme" if slope.high < 1 else "timid"
     ends = "{slope_low:of calibration_slope} to {slope_high:of calibration_slope}"
     return f"spread is too {side}: the calibration slope is {{calibration_slope:two}} ({ends})."
-
-
-def _slope_evidence(ev: Evaluation) -> dict[str, Any]:
-    slope = estimate(ev, "calibration_slope")
-    if slope is None:
-        return {}
-    return {"calibration_slope": slope.value, "slope_low": slope.low, "slope_high": slope.high}
 
 
 def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:

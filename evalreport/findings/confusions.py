@@ -83,7 +83,7 @@ def kinship(counts: Counts) -> Kinship:
     if size < 3:
         return Kinship(tuple(range(size)), ())
     tree = _tree(counts)
-    order = _leaves(tree, size)
+    order = _members(tree, size)[-1]
     found = sorted(_families(tree, order, counts), key=lambda f: (-f.mistakes, f.start))
     return Kinship(tuple(order), tuple(found[:FAMILIES_SHOWN]), tuple(_blocks(tree, size)))
 
@@ -126,10 +126,6 @@ def _members(tree: npt.NDArray[np.float64], size: int) -> list[list[int]]:
     for left, right in tree[:, :2].astype(int).tolist():
         under.append(under[left] + under[right])
     return under
-
-
-def _leaves(tree: npt.NDArray[np.float64], size: int) -> list[int]:
-    return _members(tree, size)[-1]
 
 
 def _families(tree: npt.NDArray[np.float64], order: list[int], counts: Counts) -> Iterator[Family]:

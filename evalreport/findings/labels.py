@@ -329,12 +329,9 @@ def _groups(names: Sequence[str]) -> list[list[int]]:
     """Codes of labels that are one when folded, two or more of each, in the order of the labels."""
     found: dict[str, list[int]] = {}
     for code, name in enumerate(names):
-        found.setdefault(_folded(name), []).append(code)
+        plain = _seen(unicodedata.normalize("NFKC", name)).casefold()
+        found.setdefault(" ".join(plain.split()), []).append(code)
     return [codes for codes in found.values() if len(codes) > 1]
-
-
-def _folded(name: str) -> str:
-    return " ".join(_seen(unicodedata.normalize("NFKC", name)).casefold().split())
 
 
 def _seen(name: str) -> str:
@@ -475,7 +472,10 @@ def one_threshold(ev: Evaluation) -> Told | None:
     if point is None or point.origin not in ("default", "predictions") or not isinstance(now, Estimate):
         return None
     carried = sum(margin.support for margin in margins(ev))
-    best = _best(ev.curves.pr)
+    curve = ev.curves.pr
+    rows = zip(curve.threshold or (), curve.x, curve.y, strict=True)
+    points = [_Point(*row) for row in rows if math.isfinite(row[0]) and row[1] > 0]
+    best = max(points, key=lambda point: point.f1, default=None)
     width = now.width if now.width is not None else 2 / math.sqrt(max(carried * informative(ev), 1.0))
     if best is None or best.f1 - now.value <= max(GAIN, width):
         return None
@@ -510,12 +510,6 @@ class _Point:
     def mcc(self, carried: float, cells: float) -> float:
         right = self.recall * carried
         return _mcc(right, right / self.precision, carried, cells)
-
-
-def _best(curve: Curve) -> _Point | None:
-    rows = zip(curve.threshold or (), curve.x, curve.y, strict=True)
-    points = [_Point(*row) for row in rows if math.isfinite(row[0]) and row[1] > 0]
-    return max(points, key=lambda point: point.f1, default=None)
 
 
 def _mcc(right: float, made: float, carried: float, cells: float) -> float:
