@@ -251,15 +251,14 @@ def summary(ev: Evaluation) -> Sentence:
         return bounds_of_none(ev)
     match ev.space:
         case Binary():
-            return paragraph(*_summary_binary(ev, better)[:3])
+            parts = (_unnoticed(ev), _readable(ev), better, _ranking(ev))
         case Multiclass():
-            return paragraph(*_summary_multiclass(ev)[:3])
+            parts = _summary_multiclass(ev)
         case Multilabel():
-            return paragraph(*_summary_multilabel(ev, better)[:3])
-
-
-def _summary_binary(ev: Evaluation, better: Sentence) -> list[Sentence]:
-    return [s for s in (_unnoticed(ev), _readable(ev), better, _ranking(ev)) if s]
+            exact = tell(ev, "The full label set is exactly right for {subset_accuracy:percent} of {units}.")
+            weak = _listed(weakest(ev.classes), "Weakest {n:label|labels}: {list}.")
+            parts = (exact, _cautious(ev), better, weak)
+    return paragraph(*[part for part in parts if part][:3])
 
 
 def _unnoticed(ev: Evaluation) -> Sentence:
@@ -317,19 +316,19 @@ def _readable(ev: Evaluation) -> Sentence:
     return tell(ev, words + "{accuracy_parsed:percent}; both are shown.")
 
 
-def _summary_multiclass(ev: Evaluation) -> list[Sentence]:
+def _summary_multiclass(ev: Evaluation) -> tuple[Sentence, ...]:
     spoken = right_for(ev) if is_text(ev) and ev.confusion is not None else NOTHING
     if by_order(ev) is not None:
-        return [s for s in (spoken, _distance(ev), _weakest(ev), _readable(ev)) if s]
+        return (spoken, _distance(ev), _weakest(ev), _readable(ev))
     blind = len(never_predicted(ev)) > 1
     said = len(ev.space) <= SMALL_TABLE and not is_text(ev)  # by the headline
-    rest = (
+    return (
+        spoken,
         _favourites(ev) if blind else _weakest(ev),
         _readable(ev),
         NOTHING if said else _mix_up(ev),
         _among_three(ev),
     )
-    return [sentence for sentence in (spoken, *rest) if sentence]
 
 
 def _distance(ev: Evaluation) -> Sentence:
@@ -387,12 +386,6 @@ def _among_three(ev: Evaluation) -> Sentence:
     if len(ev.space) <= 2 * WEAK:
         return NOTHING
     return tell(ev, "The right answer is among the top three {top_3_accuracy:percent} of the time.")
-
-
-def _summary_multilabel(ev: Evaluation, better: Sentence) -> list[Sentence]:
-    exact = tell(ev, "The full label set is exactly right for {subset_accuracy:percent} of {units}.")
-    weak = _listed(weakest(ev.classes), "Weakest {n:label|labels}: {list}.")
-    return [sentence for sentence in (exact, _cautious(ev), better, weak) if sentence]
 
 
 def _cautious(ev: Evaluation) -> Sentence:
