@@ -14,7 +14,7 @@ EDITS = {
     "differences": (
         "DIFFERENCE_COLUMNS: Final[tuple[TableColumn[Difference], ...]] = (\n",
         '    TableColumn("twice", "Twice as much", lambda d: 2 * (d.difference or 0), lambda d: "2 × "'
-        " + stated(d).gap),\n",
+        " + difference_texts(d).gap),\n",
     ),
     "ranking": (
         "RANKING_COLUMNS: Final[tuple[TableColumn[RankingRow], ...]] = (\n",
