@@ -14,8 +14,8 @@ from evalreport import cli
 from evalreport.core.progress import stage
 
 ROOT = str(Path(__file__).parents[2])
-PLOTTING = {"pandas", "sklearn", "mlflow", "matplotlib", "seaborn", "scipy", "optuna"}
-HEAVY = {*PLOTTING, "numpy", "jinja2", "pyarrow"}
+PLOTTING = {"pandas", "sklearn", "mlflow", "matplotlib", "seaborn", "optuna"}
+HEAVY = {*PLOTTING, "numpy", "scipy", "jinja2", "pyarrow"}
 MOST = 250
 """Modules for a line of help: today 140, of which a bare interpreter takes 26."""
 MOST_OF_A_REPORT = 900
