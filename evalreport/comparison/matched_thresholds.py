@@ -42,7 +42,7 @@ from evalreport.intervals.distributions import normal_quantile, t_quantile
 from evalreport.intervals.paired import StudentCurve
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, inner, sums
-from evalreport.statistics.resampling import unit_sums
+from evalreport.statistics.resampling import Stream, unit_sums
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Optimum
 from evalreport.thresholds.cross_fitting import FOLDS
@@ -238,7 +238,7 @@ def lowest_cost_flags(
         return None
     flagged = [np.zeros(len(p)) for p in sides]
     repeats = REPEATS if len(unit) <= MANY else 1
-    rng = samples.sampling.generator(8)
+    rng = samples.sampling.generator(Stream.MATCHED_THRESHOLDS)
     for _ in range(repeats):
         fold = dealt(unit, FOLDS, rng)
         for k in range(FOLDS):

@@ -29,6 +29,7 @@ from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import HEADLINE, OF_CALIBRATION, OF_GROUPS, find, telling
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array
+from evalreport.statistics.resampling import Stream
 from evalreport.statistics.summary import Summary, merge, summarise, tallied_alike
 
 TOO_FEW = 10
@@ -238,7 +239,7 @@ def _furthest(low: Array, centre: Array, high: Array) -> tuple[float, float]:
 
 def _least(blocks: Sequence[Sequence[Estimate]], sampling: Sampling) -> list[float]:
     """The lower limits of how far the groups lie apart in the worst of the blocks, by each of `WAYS`."""
-    factors, generator = np.linspace(0, 1, FACTORS), sampling.generator(12)
+    factors, generator = np.linspace(0, 1, FACTORS), sampling.generator(Stream.SLICE_GAPS)
     drawn, truths = np.zeros((len(WAYS), FACTORS, DRAWS)), np.zeros((len(WAYS), FACTORS))
     seen = [0.0] * len(WAYS)
     for block in blocks:

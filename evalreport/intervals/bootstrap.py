@@ -32,7 +32,7 @@ from evalreport.intervals.settings import Sampling
 from evalreport.intervals.standard_errors import tail_df
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array, BinaryCounts, Marginals, inner, run_starts, sums
-from evalreport.statistics.resampling import poisson_counts, posterior_shares, unit_sums
+from evalreport.statistics.resampling import Stream, poisson_counts, posterior_shares, unit_sums
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import row_values
 
@@ -59,7 +59,7 @@ def posterior(counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
     cells = np.stack(np.broadcast_arrays(*(np.asarray(part, dtype=np.float64) for part in parts)), axis=-1)
     size = max(200, min(sampling.resamples, MOST // max(1, cells[..., 0].size)))
     possible = (cells > 0) | (np.arange(6) < 4)
-    drawn = posterior_shares(cells, possible, size, (-1,), sampling.generator(1))
+    drawn = posterior_shares(cells, possible, size, (-1,), sampling.generator(Stream.COUNT_POSTERIOR))
     tp, fp, fn, tn, unread, unread_positive = np.moveaxis(drawn, -1, 0)
     return BinaryCounts(tp, fp, fn + unread_positive, tn, unread, counts.threshold, unread_positive)
 
@@ -152,7 +152,7 @@ class Units:
         >>> units.size, units.drawn.shape, set(units.drawn.sum(axis=1).tolist())
         (2.0, (2, 2), {2.0})
         """
-        generator = sampling.generator(7)
+        generator = sampling.generator(Stream.UNITS)
         kept = p.weights > 0
         if p.groups is None:
             codes, number = np.arange(len(p)), len(p)

@@ -38,6 +38,7 @@ from evalreport.intervals.distributions import NORMAL, normal_quantile, tails_ne
 from evalreport.intervals.settings import Sampling
 from evalreport.statistics.calibration_fits import RIDGE, SmoothCurve
 from evalreport.statistics.confusion import Array, Places, centred, inner, run_starts
+from evalreport.statistics.resampling import Stream
 
 COARSE = 4
 """Of so many factors one is drawn at first; the rest where the limits lie."""
@@ -264,7 +265,7 @@ def unit_draws(own: Array, sampling: Sampling) -> Array:
     -------
     float64 array of shape (draws, bins)
     """
-    generator, size = sampling.generator(8), gap_size(own.shape[1], sampling)
+    generator, size = sampling.generator(Stream.GROUPED_BINS), gap_size(own.shape[1], sampling)
     centred = own - own.mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0))
     together = generator.standard_normal((size, len(own))) @ centred
@@ -382,7 +383,7 @@ def _normals(size: int, draws: int, sampling: Sampling) -> Array:
 
     Their lengths are spread evenly over those of normals.
     """
-    drawn = sampling.generator(11).standard_normal((EVEN * draws, size))
+    drawn = sampling.generator(Stream.CURVE_COEFFICIENTS).standard_normal((EVEN * draws, size))
     length = np.sqrt((drawn**2).sum(axis=1))
     drawn = drawn[:draws] / length[:draws, None]
     drawn *= np.sort(length)[EVEN // 2 :: EVEN, None][length[:draws].argsort().argsort()]

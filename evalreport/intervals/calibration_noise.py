@@ -11,6 +11,7 @@ import numpy as np
 
 from evalreport.intervals.settings import Sampling
 from evalreport.statistics.confusion import Array, Places
+from evalreport.statistics.resampling import Stream
 
 FACTORS = 25
 """Grid of factors that gaps are scaled by; limits are interpolated between them."""
@@ -45,7 +46,7 @@ def independent(bins: int, sampling: Sampling) -> tuple[Array, Counted]:
     >>> normal.shape, order.shape, start.shape
     ((500, 3), (3, 500), (3,))
     """
-    generator = sampling.generator(2)
+    generator = sampling.generator(Stream.BIN_NOISE)
     normal = generator.standard_normal((gap_size(bins, sampling), bins))
     return normal, (normal.argsort(axis=0).T, generator.random(bins))
 
@@ -53,7 +54,7 @@ def independent(bins: int, sampling: Sampling) -> tuple[Array, Counted]:
 @lru_cache(maxsize=16)
 def beside(draws: int, sampling: Sampling) -> Array:
     """Return standard normal draws of what moves an error beside the noise of bins; not to be changed."""
-    return sampling.generator(13).standard_normal(draws)
+    return sampling.generator(Stream.BIN_PLACES).standard_normal(draws)
 
 
 def gap_size(bins: int, sampling: Sampling) -> int:

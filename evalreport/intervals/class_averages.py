@@ -49,7 +49,7 @@ from evalreport.metrics.record import Influence, Metric
 from evalreport.statistics.class_scores import ClassScores, LabelScores
 from evalreport.statistics.confusion import Array, Counts, Marginals, inner, run_starts, sums
 from evalreport.statistics.rankings import Ladder, Rankings, cumulated, slots
-from evalreport.statistics.resampling import poisson_counts
+from evalreport.statistics.resampling import Stream, poisson_counts
 from evalreport.statistics.score_table import ScoreTable
 
 LEAST = 0.1
@@ -115,7 +115,7 @@ def ranking_errors(
     """
     n = len(scores)
     some = scores.take(looked_at(n, scores.size, sampling))
-    fewer = some.take(_chosen(len(some), some.size, sampling.generator(9), POOLED_ROWS))
+    fewer = some.take(_chosen(len(some), some.size, sampling.generator(Stream.POOLED_ROWS), POOLED_ROWS))
     apart = [average for average in averages if average.over != "micro"]
     moves = dict(zip(apart, average_moves(apart, some, scores), strict=True))
     together = [average for average in averages if average.over == "micro"]
@@ -139,7 +139,7 @@ def looked_at(rows: int, size: int, sampling: Sampling) -> npt.NDArray[np.intp]:
     >>> len(looked_at(10, 3, Sampling())), len(looked_at(10**6, 100, Sampling()))
     (10, 2000)
     """
-    return _chosen(rows, size, sampling.generator(5), ROWS)
+    return _chosen(rows, size, sampling.generator(Stream.RANKED_ROWS), ROWS)
 
 
 def _chosen(rows: int, size: int, generator: np.random.Generator, least: int) -> npt.NDArray[np.intp]:
@@ -575,7 +575,7 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
     if not metrics:
         return {}
     smooth = smoothed(counts)
-    generator = sampling.generator(4)
+    generator = sampling.generator(Stream.CONFUSION_CELLS)
     draws = int(np.clip(CONFUSIONS_CELLS // len(smooth.cells), *DRAWS))
     step = max(1, min(draws, BLOCK // len(smooth.cells)))
     found: dict[str, list[Array]] = {metric.name: [] for metric in metrics}

@@ -22,6 +22,7 @@ from evalreport.intervals.proportions import newcombe
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.record import CurvePoint, Reading
 from evalreport.statistics.confusion import Array
+from evalreport.statistics.resampling import Stream
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.stored_columns import PIECE
 
@@ -289,7 +290,7 @@ def _flattery(gaps: Array, before: Array, sampling: Sampling) -> float:
 
 @lru_cache(maxsize=4)
 def _normal(seed: int) -> Array:
-    return np.random.default_rng((seed, 12)).standard_normal((WALKS, THRESHOLDS + 1))
+    return Sampling(seed=seed).generator(Stream.BEST_THRESHOLD).standard_normal((WALKS, THRESHOLDS + 1))
 
 
 def _first(found: npt.NDArray[np.bool_]) -> int | None:
@@ -350,4 +351,6 @@ def crossing_generator(point: CurvePoint, sampling: Sampling) -> np.random.Gener
     >>> one == other
     True
     """
-    return sampling.generator(3, list(CROSSINGS).index(point.reading), round(1e6 * point.at))
+    return sampling.generator(
+        Stream.CURVE_CROSSINGS, list(CROSSINGS).index(point.reading), round(1e6 * point.at)
+    )

@@ -60,7 +60,7 @@ from evalreport.metrics.record import (
 )
 from evalreport.statistics.class_scores import ClassScores, LabelScores, RankedScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts
-from evalreport.statistics.resampling import poisson_counts
+from evalreport.statistics.resampling import Stream, poisson_counts
 from evalreport.statistics.row_sums import Tally
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
@@ -539,7 +539,7 @@ def _spreads(
     mean = np.einsum("kc,kcm->km", cells, slope)
     apart = np.einsum("kc,kcm->m", cells, slope**2) - (mean**2).sum(axis=0) / n
     smooth = (cells + PRIOR) * (n / (n + 4 * PRIOR))
-    drawn = poisson_counts(smooth, DRAWS, sampling.generator(6))
+    drawn = poisson_counts(smooth, DRAWS, sampling.generator(Stream.LABEL_CELLS))
     drawn *= n / np.maximum(drawn.sum(axis=-1, keepdims=True), 1)
     found = []
     for place, metric in enumerate(metrics):

@@ -39,7 +39,7 @@ from evalreport.intervals.distributions import (
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array, BinaryCounts
-from evalreport.statistics.resampling import posterior_shares
+from evalreport.statistics.resampling import Stream, posterior_shares
 
 
 def independent_difference(a: Result, b: Result, level: float = 0.95) -> tuple[Result, float | None]:
@@ -557,7 +557,9 @@ def paired_draws(cells: Array, sampling: Sampling) -> tuple[BinaryCounts, Binary
     """
     possible = READABLE | (cells > 0)
     return marginal_counts(
-        posterior_shares(cells, possible, sampling.resamples, (-3, -2, -1), sampling.generator(7))
+        posterior_shares(
+            cells, possible, sampling.resamples, (-3, -2, -1), sampling.generator(Stream.PAIRED_POSTERIOR)
+        )
     )
 
 

@@ -13,6 +13,7 @@ from evalreport.core.result import Estimate
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.distributions import normal_quantile
 from evalreport.metrics.record import Metric
+from evalreport.statistics.resampling import Stream
 
 LEVELS = (0.01, 1 - 1e-6)
 """Confidence levels that are worked out: beyond them the tail of a family of intervals rounds to 0 or 1."""
@@ -88,9 +89,9 @@ class Sampling:
         """Probability below the upper limit: 0.975 for 95%."""
         return (1 + self.level) / 2
 
-    def generator(self, *place: int) -> np.random.Generator:
-        """Return the random generator of a place of the evaluation, always in the same state."""
-        return np.random.default_rng((self.seed, *place))
+    def generator(self, stream: Stream, *place: int) -> np.random.Generator:
+        """Return the random generator of a stream, always in the same state; `place` divides it further."""
+        return np.random.default_rng((self.seed, stream, *place))
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,42 @@ rows. Facts add up, too: a replicate of any sum is the draws times the sums of w
 
 from __future__ import annotations
 
+from enum import IntEnum, unique
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.statistics.confusion import Array, sums
+
+
+@unique
+class Stream(IntEnum):
+    """The random streams of an evaluation, each used in one place, so that no two share their numbers."""
+
+    COUNT_POSTERIOR = 1
+    BIN_NOISE = 2
+    CURVE_CROSSINGS = 3
+    CONFUSION_CELLS = 4
+    RANKED_ROWS = 5
+    LABEL_CELLS = 6
+    UNITS = 7
+    GROUPED_BINS = 8
+    POOLED_ROWS = 9
+    CURVE_COEFFICIENTS = 11
+    SLICE_GAPS = 12
+    BIN_PLACES = 13
+    BEST_THRESHOLD = 14
+    PAIRED_POSTERIOR = 15
+    LABEL_FOLDS = 16
+    LABEL_RESAMPLES = 17
+    SCORE_PATTERNS = 18
+    FOLDS = 19
+    REFOLDED = 20
+    THRESHOLD_RESAMPLES = 21
+    CLASS_WEIGHTS = 22
+    MATCHED_THRESHOLDS = 23
+
 
 JEFFREYS = 0.5
 """Rows that Jeffreys' prior adds to each cell: of the priors tried its intervals covered best, also where a

@@ -19,7 +19,7 @@ from evalreport.data.scores import FloatArray, Probabilities
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import MULTICLASS, find
 from evalreport.statistics.confusion import Array, Counts, Places
-from evalreport.statistics.resampling import poisson_counts, unit_sums
+from evalreport.statistics.resampling import Stream, poisson_counts, unit_sums
 from evalreport.thresholds.best_threshold import Tuned
 from evalreport.thresholds.objectives import CostMatrix, answered
 from evalreport.thresholds.per_label import JointChoice, called, tuned, units_of
@@ -197,7 +197,9 @@ class _ClassRows:
         if self.goal.function is not None:
             return np.empty(0)
         size = int(self.unit.max()) + 1
-        drawn = poisson_counts(np.ones(size), min(sampling.resamples, RESAMPLES), sampling.generator(6))
+        drawn = poisson_counts(
+            np.ones(size), min(sampling.resamples, RESAMPLES), sampling.generator(Stream.CLASS_WEIGHTS)
+        )
         if self.goal.costs is None:
             return np.array([self._counted(decided, self.weights * times[self.unit]) for times in drawn])
         spent = self.weights * self.goal.costs.array[self.truth, decided]

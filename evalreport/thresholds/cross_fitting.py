@@ -22,6 +22,7 @@ from evalreport.intervals.distributions import t_quantile
 from evalreport.intervals.settings import Sampling
 from evalreport.intervals.standard_errors import transformed
 from evalreport.statistics.confusion import Array, BinaryCounts, Places
+from evalreport.statistics.resampling import Stream
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import BoundKept, Choice, Optimum, OutOfSample
 from evalreport.thresholds.bounds_on_new_rows import chance_at, held, one_class
@@ -157,7 +158,7 @@ def _cross_fitted(
             optima, {o.name: OutOfSample(few, None, "cross-fitted") for o in objectives}
         )
     repeats = int(np.clip(WORK // (FOLDS * len(fewer)), 2, REPEATS))
-    rng = sampling.generator(3)
+    rng = sampling.generator(Stream.FOLDS)
     splits = [units.folds(FOLDS, rng) for _ in range(repeats)]
     held = SplitWeights(np.concatenate([s.pos for s in splits]), np.concatenate([s.neg for s in splits]))
     test = held.counts()
@@ -192,7 +193,7 @@ class _Again:
     def of(cls, sweep: Sweep, units: RowGroups, sampling: Sampling) -> Self:
         fewer, narrow = narrowed(sweep, units, AGAIN // (RESAMPLES * FOLDS))
         assert isinstance(narrow, RowGroups)  # noqa: S101  as they were
-        held = narrow.refolded(FOLDS, RESAMPLES, sampling.generator(5))
+        held = narrow.refolded(FOLDS, RESAMPLES, sampling.generator(Stream.REFOLDED))
         pos, neg = (part.reshape(-1, FOLDS, part.shape[1]).sum(axis=1) for part in (held.pos, held.neg))
         train = SplitWeights(*(np.repeat(part, FOLDS, axis=0) for part in (pos, neg)))
         train = SplitWeights(train.pos - held.pos, train.neg - held.neg)
@@ -268,7 +269,7 @@ def _with_limits(
 ) -> tuple[Mapping[str, Choice], Mapping[str, float]]:
     """Optima with the interval of their thresholds, and how often a choice anew keeps its bound here."""
     fewer, units = narrowed(sweep, units, WORK // RESAMPLES)
-    counts = units.resamples(RESAMPLES, sampling.generator(4)).counts()
+    counts = units.resamples(RESAMPLES, sampling.generator(Stream.THRESHOLD_RESAMPLES)).counts()
     found: dict[str, Choice] = {}
     kept: dict[str, float] = {}
     for objective in objectives:

@@ -25,7 +25,7 @@ from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Places
-from evalreport.statistics.resampling import BLOCK, DrawnSums, unit_sums
+from evalreport.statistics.resampling import BLOCK, DrawnSums, Stream, unit_sums
 from evalreport.statistics.row_sums import SET_SCORES
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Method, Optimum, OutOfSample, Tuned
@@ -169,7 +169,7 @@ def _cross_fitted(own: Problem, choice: JointChoice, sampling: Sampling) -> OutO
         return OutOfSample(Undefined(reason), None, "cross-fitted")
     if len(np.unique(own.unit)) < FOLDS:
         return too_few()
-    rng = sampling.generator(7)
+    rng = fold_generator(sampling)
     found = [
         _measured(own, _decided(own, dealt(own.unit, FOLDS, rng)), "cross-fitted", sampling)
         for _ in range(own.rounds)
@@ -474,11 +474,16 @@ def rounds_of(scores: int) -> int:
     return 3 if scores <= FEW else 1
 
 
+def fold_generator(sampling: Sampling) -> np.random.Generator:
+    """Return the random generator that deals rows into folds, the same for rows in memory and in a stream."""
+    return sampling.generator(Stream.LABEL_FOLDS)
+
+
 def drawn_sums(units: int, labels: int, sampling: Sampling) -> DrawnSums:
     """Return what sums over units that are drawn anew, as often as can be afforded."""
     # 100 draws know a standard error to 7% (1 / sqrt(2 * 100))
     times = max(100, min(sampling.resamples, PRODUCTS // (units * labels)))
-    return DrawnSums(times, sampling.generator(6))
+    return DrawnSums(times, sampling.generator(Stream.LABEL_RESAMPLES))
 
 
 def counts_of_sums(sums: Array) -> BinaryCounts:

@@ -18,7 +18,7 @@ from evalreport.data.scores import NoScores
 from evalreport.intervals.bootstrap import posterior
 from evalreport.intervals.settings import Sampling, by_rows
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, sums
-from evalreport.statistics.resampling import poisson_counts
+from evalreport.statistics.resampling import Stream, poisson_counts
 from evalreport.statistics.stored_columns import PIECE, as_stored, is_stored, run_sums
 from evalreport.thresholds.sweep import Sweep
 
@@ -332,7 +332,7 @@ class RowGroups:
         patterns, times = np.unique(cells, axis=1, return_counts=True)
         # 200 draws know a standard error to 5% (1 / sqrt(2 * 200))
         draws = max(200, min(sampling.resamples, DRAWS // len(times)))
-        drawn = poisson_counts(times, draws, sampling.generator(5)) @ patterns.T
+        drawn = poisson_counts(times, draws, sampling.generator(Stream.SCORE_PATTERNS)) @ patterns.T
         tp, fn, fp, tn = drawn.T
         return BinaryCounts(tp, fp, fn, tn)
 

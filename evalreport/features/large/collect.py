@@ -45,6 +45,7 @@ from evalreport.thresholds.per_label import (
     dealt,
     drawn_sums,
     each_alone,
+    fold_generator,
     middle_of_rounds,
     of_corners,
     pooled,
@@ -103,7 +104,7 @@ class StreamedLabels:
     ) -> None:
         self._names, self._tables, self._goals, self._sampling = names, tables, goals, sampling
         self._probabilities = probabilities
-        rows, rng = len(tables), sampling.generator(7)
+        rows, rng = len(tables), fold_generator(sampling)
         rounds = 0 if rows < FOLDS else rounds_of(rows * len(names))
         self._folds = [dealt(np.arange(rows), FOLDS, rng).astype(np.uint8) for _ in range(rounds)]
         self._held = [[[holders.holder() for _ in names] for _ in range(FOLDS)] for _ in self._folds]
