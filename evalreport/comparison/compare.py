@@ -45,7 +45,7 @@ from evalreport.comparison.verdicts import (
 )
 from evalreport.core.errors import EvalreportError, UsageError, some_of
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.data.labels import Binary, Task
+from evalreport.data.labels import Binary, LabelSpace, Multiclass
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
@@ -60,7 +60,7 @@ from evalreport.intervals.paired import (
     paired_draws,
 )
 from evalreport.intervals.row_influence import Counted
-from evalreport.metrics.catalogue import COMPARED, ERROR_KINDS, HEADLINE, PRIMARY, find, telling
+from evalreport.metrics.catalogue import COMPARED, ERROR_KINDS, HEADLINE, OF_ORDER, PRIMARY, find, telling
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.thresholds.objectives import Costs
@@ -361,7 +361,7 @@ def compare(
     matches = _matches(evaluations, called, _index_pairs(len(called), baseline), unpaired, counted)
     inferred = _differences_by_metric(matches, chosen, level)
     found = adjusted_verdicts(inferred, {metric.name: metric.better for metric in chosen}, level)
-    main = primary or _primary(evaluations[0].task, found)
+    main = primary or _primary(evaluations[0].space, found)
     every = matches
     if baseline is not None and len(called) > 2:
         every = _matches(evaluations, called, _index_pairs(len(called), None), unpaired, counted)
@@ -442,16 +442,22 @@ def headline_metrics(
     task = evaluations[0].task
     text = any(ev.parsing is not None for ev in evaluations)
     usual = (*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task])
+    usual = (*(OF_ORDER if _is_ordered(evaluations[0].space) else ()), *usual)
     usual = telling(usual, evaluations[0].space)
     wanted = dict.fromkeys((*(names or usual), *([primary] if primary else [])))
     return tuple(find(name, task) for name in wanted)
 
 
-def _primary(task: Task, differences: Sequence[Difference]) -> str:
+def _is_ordered(space: LabelSpace) -> bool:
+    return isinstance(space, Multiclass) and space.ordered
+
+
+def _primary(space: LabelSpace, differences: Sequence[Difference]) -> str:
     """The metric that the verdict is about: one that every run has."""
     undefined = {entry.metric for entry in differences if entry.difference is None}
     known = list(dict.fromkeys(d.metric for d in differences if d.metric not in undefined))
-    wanted = (*(name for name in PRIMARY[task] if name in known), *known)
+    usual = (*(OF_ORDER if _is_ordered(space) else ()), *PRIMARY[space.task])
+    wanted = (*(name for name in usual if name in known), *known)
     return wanted[0] if wanted else differences[0].metric
 
 
@@ -529,10 +535,14 @@ def _ranking(
 def _verdicts(
     matches: Sequence[Match], inferred: Sequence[InferredDifference], primary: str, level: float
 ) -> tuple[PairVerdict, ...]:
-    """Judge each pair by the primary metric and by each kind of error, whichever metrics were asked for."""
+    """Judge each pair by the primary metric and by each kind of error, whichever metrics were asked for.
+
+    Ordered labels are judged by their order in place of the kinds of error: a miss counts by its distance.
+    """
     space = matches[0].evaluations[0].space
     compared = {one.difference.metric for one in inferred}
-    metrics = [find(name, space.task) for name in dict.fromkeys((primary, *ERROR_KINDS[space.task]))]
+    kinds = OF_ORDER if _is_ordered(space) else ERROR_KINDS[space.task]
+    metrics = [find(name, space.task) for name in dict.fromkeys((primary, *kinds))]
     missing = [metric for metric in metrics if metric.name not in compared]
     every = [*inferred, *_differences_by_metric(matches, missing, level)]
     by_metric = [
@@ -541,7 +551,8 @@ def _verdicts(
     ]
     found = []
     for place, match in enumerate(matches):
-        recalls = () if match.samples is None else class_recalls(match.samples, match.names)
+        by_class = match.samples is not None and not _is_ordered(space)
+        recalls = class_recalls(match.samples, match.names) if by_class else ()
         looks = [looks[place] for looks in by_metric]
         looks += [
             VerdictInput(f"recall[{label}]", one, "higher", (one.difference.p or 0.0,))

@@ -15,7 +15,7 @@ from evalreport.cli.console import Console
 from evalreport.comparison.compare import compare
 from evalreport.comparison.comparison import Comparison, PairVerdict
 from evalreport.core.json_codec import encode
-from evalreport.data.labels import Binary
+from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.page.comparison.payload import PANELS
@@ -34,17 +34,6 @@ WORDS = {
     "not_demonstrated": r"^No significant difference between",
     "undefined": r"cannot be compared",
 }
-KINDS = (
-    "equal",
-    "rare",
-    "silent",
-    "other threshold",
-    "better",
-    "classes",
-    "one class",
-    "labels",
-    "identical",
-)
 
 
 def frauds(rng: np.random.Generator, spread: float) -> list[Predictions]:
@@ -77,6 +66,14 @@ def moved_threshold(rng: np.random.Generator) -> list[Predictions]:
     return [predictions(rows.space, names, scores=rows.scores, threshold=at) for at in (0.2, 0.6)]
 
 
+def grades(rng: np.random.Generator) -> list[Predictions]:
+    """The same rows are right in both; the first run misses by one grade, the second by two."""
+    truth = rng.integers(0, 5, 600)
+    wrong = rng.random(600) < 0.3
+    answers = [np.where(wrong, np.where(truth >= by, truth - by, truth + by), truth) for by in (1, 2)]
+    return [predictions(Multiclass(range(5), ordered=True), truth, answer) for answer in answers]
+
+
 PAIRS: Mapping[str, Callable[[np.random.Generator], list[Predictions]]] = {
     "equal": lambda rng: models.binary(rng, 500),
     "rare": lambda rng: frauds(rng, 0.5),
@@ -85,6 +82,7 @@ PAIRS: Mapping[str, Callable[[np.random.Generator], list[Predictions]]] = {
     "better": lambda rng: models.binary(rng, 600, skills=(1.0, 2.2)),
     "classes": lambda rng: models.multiclass(rng, 500, np.array([0.6, 0.3, 0.1]), skills=(2.2, 1.6)),
     "one class": one_class,
+    "grades": grades,
     "labels": lambda rng: models.multilabel(rng, 400, np.array([0.4, 0.2, 0.1]), skills=(1.2, 2.4)),
     "identical": lambda rng: models.binary(rng, 300)[:1] * 2,
 }
@@ -123,6 +121,15 @@ def plain(text: str) -> str:
 def checked(verdict: PairVerdict, where: str, text: str) -> None:
     said = {name for name, words in WORDS.items() if re.search(words, text)}
     assert said == {verdict.verdict}, (where, text, verdict)
+
+
+def test_ordered_labels_are_compared_by_their_order() -> None:
+    """Accuracy and the recall of each grade are equal; the distance of the misses is not."""
+    found = compared("grades", 0)
+    (verdict,) = found.verdicts
+    assert found.primary == "cohen_kappa_quadratic"
+    assert verdict.over == ("cohen_kappa_quadratic", "mean_absolute_error")
+    assert (verdict.verdict, verdict.worse) == ("worse", verdict.over)
 
 
 @pytest.mark.parametrize("kind", PAIRS)
