@@ -33,7 +33,8 @@ class Setting:
         ``clusters``, ``weights``: binary. ``groups``: multiclass, about eight rows each. ``text``: one answer
         in ten cannot be read. ``apart``: classes that hardly overlap (AUC 0.999). ``hundredths``: as equal,
         in steps of a hundredth. ``heavy``: weights whose logarithm has the standard deviation 1.2.
-        ``rare``: a class of a few rows in a hundred, of which most are answered wrong.
+        ``rare``: a class of a few rows in a hundred, of which most are answered wrong. ``grades``: ordered
+        labels of which neighbours are confused, the last one rare.
     n : int
         Rows.
     prevalence : float
@@ -64,14 +65,15 @@ class Setting:
             "text": f"{self.labels} labels read from text, one in ten unread",
             "weights": f"rows sampled unequally, prevalence about {self.prevalence:g}",
             "heavy": f"very uneven weights, prevalence {self.prevalence:g}",
+            "grades": f"{self.labels} ordered grades, the last one of 1.4%",
             "rare": f"{self.labels} classes, one of {self.prevalence:.0%} that is mostly missed",
         }[self.kind]
 
     def draw(self, rng: np.random.Generator, n: int | None = None) -> Predictions:
         """Draw one data set, of another size when `n` is given."""
         rows = self.n if n is None else n
-        if self.kind in ("text", "groups"):
-            return (_text if self.kind == "text" else _grouped)(self, rows, rng)
+        if self.kind in ("text", "groups", "grades"):
+            return {"text": _text, "groups": _grouped, "grades": _grades}[self.kind](self, rows, rng)
         if self.task == "multiclass":
             return _multiclass(self, rows, rng)
         if self.task == "multilabel":
@@ -166,6 +168,15 @@ def _grouped(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     return predictions(Multiclass(range(s.labels)), truth, answer, groups=cluster)
 
 
+def _grades(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
+    """Grades of a latent quality, which the answers see with noise."""
+    cuts = np.append(np.linspace(-0.5, 1.6, s.labels - 2), 2.2)
+    quality = rng.normal(size=n)
+    seen = (quality + 0.5 * rng.normal(size=n)) / np.sqrt(1.25)
+    truth, answer = (np.searchsorted(cuts, values) for values in (quality, seen))
+    return predictions(Multiclass(range(s.labels), ordered=True), truth, answer)
+
+
 def _text(s: Setting, n: int, rng: np.random.Generator) -> Predictions:
     """Answers right four times in five, and one in ten of all unread."""
     truth = rng.integers(0, s.labels, n)
@@ -222,6 +233,7 @@ HARD = (
     Setting("multiclass", "rare", 500, 0.01, 3),
     Setting("multiclass", "rare", 2000, 0.01, 3),
     Setting("multiclass", "rare", 500, 0.03, 10),
+    *(Setting("multiclass", "grades", n, 0.0, 5) for n in SIZES[:2]),
     Setting("binary", "equal", 5000, 0.002),
 )
 """Where intervals are known to have it hard."""
