@@ -53,9 +53,11 @@ def commands() -> Iterator[tuple[str, click.Command]]:
     for name in group.list_commands(ctx):
         command = group.get_command(ctx, name)
         assert command is not None
-        inner = command.commands if isinstance(command, click.Group) else {}
         yield name, command
-        yield from ((f"{name} {below}", one) for below, one in inner.items())
+        for below in command.list_commands(ctx) if isinstance(command, click.Group) else ():
+            inner = command.get_command(ctx, below)
+            assert inner is not None
+            yield f"{name} {below}", inner
 
 
 def command_page() -> str:

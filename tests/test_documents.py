@@ -78,9 +78,12 @@ def test_every_command_parses(line: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_every_option_named_in_the_text_exists() -> None:
     known = {"--json", "--help"}
+    ctx = click.Context(group)
     for name in COMMANDS:
-        command = group.get_command(click.Context(group), name)
-        inner = [command, *command.commands.values()] if isinstance(command, click.Group) else [command]
+        command = group.get_command(ctx, name)
+        inner = [command]
+        if isinstance(command, click.Group):
+            inner += [command.get_command(ctx, below) for below in command.list_commands(ctx)]
         known |= {opt for one in inner if one is not None for param in one.params for opt in param.opts}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TOLD)) - OF_OTHERS <= known
 

@@ -62,8 +62,10 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
         command = group.get_command(context, name)
         assert command is not None
         yield (name,), command
-        below = command.commands if isinstance(command, click.Group) else {}
-        yield from (((name, word), one) for word, one in below.items())
+        for word in command.list_commands(context) if isinstance(command, click.Group) else ():
+            below = command.get_command(context, word)
+            assert below is not None
+            yield (name, word), below
 
 
 def calls(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

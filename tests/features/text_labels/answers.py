@@ -15,7 +15,7 @@ from evalreport.data.parsing_outcomes import FORMATS, REASONS
 from evalreport.features.text_labels.parser import Parser, parse_all
 
 HERE = Path(__file__).parent
-BANKING = HERE.parents[1] / "examples" / "data" / "banking77"
+BANKING = HERE.parents[2] / "examples" / "data" / "banking77"
 
 
 def label_sets() -> dict[str, list[str]]:
