@@ -99,6 +99,11 @@ def to_html(ev: Any) -> str:
     ----------
     ev : Evaluation, Comparison, SystemsComparison, Study or ThresholdSelection
 
+    Raises
+    ------
+    UsageError
+        Another value, which is no result.
+
     Examples
     --------
     >>> to_html(evaluate(["a", "b"], ["a", "b"])).splitlines()[0]

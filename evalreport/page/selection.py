@@ -153,16 +153,61 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         return {"sweep_thresholds.png": figures.png(figures.objective_curves(self.of))} if shown else {}
 
     def metrics(self) -> dict[str, float]:
-        """Return the numbers that are logged, under their keys."""
-        return chosen_metrics(self.of, self.prefix)
+        """Return the chosen thresholds, their limits, and what they reach here and elsewhere."""
+        chosen, prefix = self.of, self.prefix
+        names = objective_keys(chosen.found, f"{prefix}sweep/")
+        found: dict[str, float | None] = {}
+        for name, best in chosen.optima.items():
+            found |= _of_threshold(names[name], best.threshold, best.low, best.high)
+            found[f"{names[name]}_apparent"] = best.apparent
+        for name, cut in chosen.cutoffs.items():
+            found |= _of_threshold(names[name], cut.threshold, cut.low, cut.high)
+            found[f"{names[name]}_coverage"] = cut.coverage
+        for name, tuned in chosen.tuned.items():
+            found[f"{names[name]}_apparent"] = tuned.apparent
+            found |= _of_labels(chosen, tuned, f"{names[name]}/")
+        whole: Mapping[str, Optimum | Cutoff | Tuned] = {**chosen.optima, **chosen.cutoffs, **chosen.tuned}
+        for name, made in whole.items():
+            value = None if made.out_of_sample is None else made.out_of_sample.value
+            if isinstance(value, Estimate):
+                found[f"{names[name]}_honest"] = value.value
+                found[f"{names[name]}_honest_low"] = value.low
+                found[f"{names[name]}_honest_high"] = value.high
+        return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
 
     def series(self) -> dict[str, Series]:
-        """Return the curves that are logged, on integer steps."""
-        return chosen_series(self.of, self.prefix)
+        """Return the value of each objective by threshold and by share flagged, on integer percents."""
+        chosen, prefix = self.of, self.prefix
+        names = objective_keys(chosen.found)
+        found: dict[str, Series] = {}
+        sweep = chosen.whole
+        for name, objective in chosen.objectives.items() if sweep is not None else ():
+            assert sweep is not None  # noqa: S101  asked in the line above
+            at_share = sweep.at(_thresholds_by_share(sweep))
+            found[f"{prefix}sweep/{names[name]}_by_flagged_pct"] = series_of(objective.value(at_share))
+            if chosen.evaluation.score_kind == "probability":
+                at_threshold = sweep.at(PERCENT / 100)
+                found[f"{prefix}sweep/{names[name]}_by_threshold_pct"] = series_of(
+                    objective.value(at_threshold)
+                )
+        for name, series in chosen.common.items():
+            found[f"{prefix}sweep/{names[name]}_by_common_threshold_pct"] = series
+        curves = chosen.evaluation.curves
+        if chosen.cutoffs and isinstance(curves, MulticlassCurves) and isinstance(curves.coverage, Curve):
+            found[f"{prefix}sweep/accuracy_by_coverage_pct"] = series_of(at(curves.coverage, PERCENT / 100))
+        return {key: series for key, series in found.items() if series}
 
     def tags(self) -> dict[str, str]:
-        """Return the tags of a run."""
-        return super().tags() | chosen_tags(self.of)
+        """Return each chosen threshold as text, with how it was chosen; of several labels, all as JSON."""
+        chosen = self.of
+        names = objective_keys(chosen.found, f"{SWEEP_TAGS}threshold/")
+        how = "chosen on other rows" if chosen.tuned_on else "cross-fitted"
+        single: Mapping[str, Optimum | Cutoff] = {**chosen.optima, **chosen.cutoffs}
+        tags = {names[name]: f"{best.threshold:.6g} ({how})" for name, best in single.items()}
+        for name, tuned in chosen.tuned.items():
+            shown = {label: at if math.isfinite(at) else None for label, at in tuned.values.items()}
+            tags[names[name]] = json.dumps(shown, ensure_ascii=False)
+        return super().tags() | {key: text for key, text in tags.items() if len(text) <= LONGEST_TAG}
 
     def artifacts(self) -> dict[str, bytes]:
         """Return every threshold with its counts."""
@@ -180,35 +225,6 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         return {"optima.csv": as_csv(optima_table(self.of)), **labels, **points}
 
 
-def chosen_metrics(chosen: ThresholdSelection, prefix: str) -> dict[str, float]:
-    """Return the chosen thresholds, their limits, and what they reach here and elsewhere.
-
-    Parameters
-    ----------
-    chosen : ThresholdSelection
-    prefix : str
-    """
-    names = objective_keys(chosen.found, f"{prefix}sweep/")
-    found: dict[str, float | None] = {}
-    for name, best in chosen.optima.items():
-        found |= _of_threshold(names[name], best.threshold, best.low, best.high)
-        found[f"{names[name]}_apparent"] = best.apparent
-    for name, cut in chosen.cutoffs.items():
-        found |= _of_threshold(names[name], cut.threshold, cut.low, cut.high)
-        found[f"{names[name]}_coverage"] = cut.coverage
-    for name, tuned in chosen.tuned.items():
-        found[f"{names[name]}_apparent"] = tuned.apparent
-        found |= _of_labels(chosen, tuned, f"{names[name]}/")
-    whole: Mapping[str, Optimum | Cutoff | Tuned] = {**chosen.optima, **chosen.cutoffs, **chosen.tuned}
-    for name, made in whole.items():
-        value = None if made.out_of_sample is None else made.out_of_sample.value
-        if isinstance(value, Estimate):
-            found[f"{names[name]}_honest"] = value.value
-            found[f"{names[name]}_honest_low"] = value.low
-            found[f"{names[name]}_honest_high"] = value.high
-    return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
-
-
 def _of_threshold(
     start: str, threshold: float, low: float | None, high: float | None
 ) -> dict[str, float | None]:
@@ -222,54 +238,11 @@ def _of_labels(chosen: ThresholdSelection, tuned: Tuned, start: str) -> dict[str
     return keyed({str(entry.label): tuned.values[str(entry.label)] for entry in largest}, start)
 
 
-def chosen_series(chosen: ThresholdSelection, prefix: str) -> dict[str, Series]:
-    """Return the value of each objective by threshold and by share flagged, on integer percents.
-
-    Parameters
-    ----------
-    chosen : ThresholdSelection
-    prefix : str
-    """
-    names = objective_keys(chosen.found)
-    found: dict[str, Series] = {}
-    sweep = chosen.whole
-    for name, objective in chosen.objectives.items() if sweep is not None else ():
-        assert sweep is not None  # noqa: S101  asked in the line above
-        at_share = sweep.at(_thresholds_by_share(sweep))
-        found[f"{prefix}sweep/{names[name]}_by_flagged_pct"] = series_of(objective.value(at_share))
-        if chosen.evaluation.score_kind == "probability":
-            at_threshold = sweep.at(PERCENT / 100)
-            found[f"{prefix}sweep/{names[name]}_by_threshold_pct"] = series_of(objective.value(at_threshold))
-    for name, series in chosen.common.items():
-        found[f"{prefix}sweep/{names[name]}_by_common_threshold_pct"] = series
-    curves = chosen.evaluation.curves
-    if chosen.cutoffs and isinstance(curves, MulticlassCurves) and isinstance(curves.coverage, Curve):
-        found[f"{prefix}sweep/accuracy_by_coverage_pct"] = series_of(at(curves.coverage, PERCENT / 100))
-    return {key: series for key, series in found.items() if series}
-
-
 def _thresholds_by_share(sweep: Sweep) -> Any:
     """The lowest threshold that flags no more than each percent of the rows."""
     flagged = (sweep.tp + sweep.fp) / (sweep.positives + sweep.negatives)
     places = np.searchsorted(-flagged, -PERCENT / 100 - 1e-12, side="left")
     return sweep.thresholds[np.minimum(places, len(sweep) - 1)]
-
-
-def chosen_tags(chosen: ThresholdSelection) -> dict[str, str]:
-    """Return each chosen threshold as text, with how it was chosen; of several labels, all as JSON.
-
-    Parameters
-    ----------
-    chosen : ThresholdSelection
-    """
-    names = objective_keys(chosen.found, f"{SWEEP_TAGS}threshold/")
-    how = "chosen on other rows" if chosen.tuned_on else "cross-fitted"
-    single: Mapping[str, Optimum | Cutoff] = {**chosen.optima, **chosen.cutoffs}
-    tags = {names[name]: f"{best.threshold:.6g} ({how})" for name, best in single.items()}
-    for name, tuned in chosen.tuned.items():
-        shown = {label: at if math.isfinite(at) else None for label, at in tuned.values.items()}
-        tags[names[name]] = json.dumps(shown, ensure_ascii=False)
-    return {key: text for key, text in tags.items() if len(text) <= LONGEST_TAG}
 
 
 CHOICE = ("threshold", "low", "high", "apparent", "honest")

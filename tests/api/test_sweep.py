@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -157,3 +158,14 @@ def test_an_evaluation_goes_into_the_active_run_which_goes_on(sqlite_store: Stor
                 er.log(ev, active.info.run_id)
             assert er.log(ev, active.info.run_id, allow_running=True).state == "unchanged"
     assert sqlite_store.client.get_run(active.info.run_id).info.status == "FINISHED"
+
+
+def test_what_is_no_result_is_refused() -> None:
+    wrong: Any = 3
+    with pytest.raises(er.EvalreportError, match="int is not a result"):
+        er.to_html(wrong)
+    ev = er.evaluate([0, 1] * 5, [0, 1] * 5)
+    with pytest.raises(er.EvalreportError, match=r"ev is Comparison, which er\.log does not take"):
+        er.log(er.compare([ev, ev]))
+    with pytest.raises(er.EvalreportError, match="judging is 3"):
+        er.sweep(er.Trials.from_records([{"value": 0.7}], objectives="f1"), judging=wrong)

@@ -109,6 +109,19 @@ def test_a_missing_option_names_its_feature(core_copy: tuple[Path, list[str]]) -
             )
 
 
+def test_a_missing_sweep_names_its_feature(house: tuple[Path, list[str]]) -> None:
+    copy, deleted = house
+    if "studies" in deleted:
+        done = run_python(copy, "-m", "evalreport", "sweep", "optuna", "--study", "study.db")
+        assert done.returncode == 2
+        assert done.stderr.startswith(
+            "error: optuna belongs to the feature studies, which is not installed\n"
+        )
+        listed = run_python(copy, "-m", "evalreport", "sweep", "--help").stdout
+        assert "\n  thresholds " in listed
+        assert "\n  optuna " not in listed
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [
