@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from evalreport.features.site.payload import render_board
 
 import evalreport as er
 from evalreport.comparison.all_pairs import contributions_of_run, run_field
 from evalreport.features.site.leaderboard import Board, BoardRun, FoundInRun, RunFacts
+from evalreport.features.site.page import render_board
 from evalreport.findings.catalogue import find
 from evalreport.metrics.catalogue import find as find_metric
 

@@ -247,6 +247,7 @@ EVENTS = 10
 def summary(ev: Evaluation) -> Sentence:
     """Return what to do about it, in at most three sentences, with counts of whole rows."""
     better, ev = better_threshold(ev), ev.in_rows()
+    parts: tuple[Sentence, ...]
     if mistakes(ev) == 0:
         return bounds_of_none(ev)
     match ev.space:
