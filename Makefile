@@ -1,6 +1,6 @@
 # make demo   the whole way on a fresh machine: virtual environment, training, logging, reports
 # make test   lint, types and all tests in a virtual environment of its own
-# make test-fast   the tests that need no browser, server, Spark or long simulation: a minute on two cores
+# make test-fast   the tests of the core that compute and read: about a minute on two cores
 # make test-lowest   a part of the tests on the oldest libraries that are allowed
 PYTHON ?= python3
 VENV ?= .venv
@@ -40,11 +40,12 @@ test: style
 tests: $(INSTALLED)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q
 
-# most of the tests in a minute: not those of a browser, real servers, Spark and long simulations
-SLOW_TESTS = tests/browser tests/coverage tests/faults tests/fuzz tests/misread tests/docs
+# the core without what starts commands by the hundred, browsers, servers, Spark or long simulations
+FAST_TESTS = core data statistics metrics curves thresholds evaluation findings columns readers figures \
+  test_architecture.py test_contributing.py cli/test_report.py cli/test_usage.py
 test-fast: $(INSTALLED)
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q tests \
-	  -m "not browser and not server and not slow" $(SLOW_TESTS:%=--ignore %)
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q \
+	  -m "not browser and not server and not slow" $(FAST_TESTS:%=tests/%)
 
 # the oldest releases that pyproject.toml allows, on Python 3.11 or 3.12; MLflow 2.22 and Matplotlib 3.8 need two others of their time
 LOWEST = .venv-lowest

@@ -598,6 +598,8 @@ ELSEWHERE = {
     "redirects are not followed": "the address of another server",
     "or name the run by --run-id": "a model: tests/features/gate/test_registry.py",
     "pass --children where": "runs of folds: tests/cli/test_folds.py",
+    "leave --engine out, or pass spark": "another engine: tests/features/spark/test_cli.py",
+    "pass --table NAME, or set the tag": "a run without a table: tests/features/spark/test_cli.py",
     "leave --spark-master out": "a session that runs: tests/features/spark/test_cli.py",
     "write it as Parquet, or leave --engine spark out": "a table of Spark: tests/features/spark/test_cli.py",
     "have Spark read it": "a Delta table: tests/features/spark/test_spark.py",
