@@ -102,7 +102,7 @@ def to_html(ev: Any) -> str:
     Raises
     ------
     UsageError
-        Another value, which is no result.
+        Something that is not a result.
 
     Examples
     --------

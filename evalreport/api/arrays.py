@@ -7,9 +7,9 @@ index in another order, or a threshold that nobody asked to be chosen, is refuse
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from numbers import Real
+from numbers import Number, Real
 from pathlib import Path
 from typing import Any
 
@@ -245,7 +245,7 @@ def by_name(slices: Any) -> dict[str, Any] | None:
             fix='name each column, as in slices={"site": sites}',
         )
     for name, values in slices.items():
-        if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        if values is None or isinstance(values, (str, bytes, Mapping, Number)):
             raise UsageError(
                 f"slice {name!r} is {type(values).__name__}, not one value per row",
                 where="slices",

@@ -128,7 +128,9 @@ def test_several_runs_of_an_experiment(sqlite_store: Store, tmp_path: Path, caps
 
 
 def test_a_sensitive_run_shows_no_example(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
-    rows = "y_true,y_pred,text\n" + "".join(f"a,b,secret-{k}\n" for k in range(30))
+    rows = "y_true,y_pred,text\n" + "".join(
+        f"{'ab'[k % 2]},{'ab'[k % 3 > 0]},secret-{k}\n" for k in range(30)
+    )
     made = make_run(
         sqlite_store, {"predictions.csv": rows}, tags={"evalreport.sensitive": "true"}, folder=tmp_path
     )

@@ -97,8 +97,8 @@ def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section
     words = "With {classes:count} classes there is no single threshold; the useful knob is the confidence "
     summary = tell(ev, words + "below which a person decides.") + of_weights(ev)
     data = {
-        # the slider alone shows them, to three decimals where these are not 0: `format.threshold`
-        "t": [0 if math.isinf(p.t) else math.floor(p.t * 1000 + 1e-6) / 1000 or p.t for p in points],
+        # rounded down, so that a row at the threshold is still among those at or above it
+        "t": [0 if math.isinf(p.t) else math.floor(p.t * 1e6) / 1e6 or p.t for p in points],
         "answered": whole(np.array([p.answered for p in points])),
         "right": whole(np.array([p.right for p in points])),
         "n": ev.weight,
