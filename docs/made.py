@@ -54,10 +54,11 @@ def commands() -> Iterator[tuple[str, click.Command]]:
         command = group.get_command(ctx, name)
         assert command is not None
         yield name, command
-        for below in command.list_commands(ctx) if isinstance(command, click.Group) else ():
-            inner = command.get_command(ctx, below)
-            assert inner is not None
-            yield f"{name} {below}", inner
+        if isinstance(command, click.Group):
+            for below in command.list_commands(ctx):
+                inner = command.get_command(ctx, below)
+                assert inner is not None
+                yield f"{name} {below}", inner
 
 
 def command_page() -> str:

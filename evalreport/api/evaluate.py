@@ -81,7 +81,7 @@ class Evaluation(model.Evaluation):
     >>> import evalreport as er
     >>> ev = er.evaluate(["ham", "spam", "spam", "ham"], ["ham", "spam", "ham", "ham"])
     >>> ev
-    Evaluation(binary, 4 rows: recall 50%, specificity 100%, precision 100%, … 60 metrics, 2 findings)
+    Evaluation(binary, 4 rows: recall 50%, specificity 100%, precision 100%, … 56 metrics, 2 findings)
     >>> ev.verdict
     'Not demonstrated to beat always saying “ham”: it finds 1 of 2 spam cases and flags 0 of 2 ham cases.'
     >>> er.Evaluation.from_json(ev.to_json()) == ev

@@ -551,8 +551,8 @@ def _verdicts(
     ]
     found = []
     for place, match in enumerate(matches):
-        by_class = match.samples is not None and not _is_ordered(space)
-        recalls = class_recalls(match.samples, match.names) if by_class else ()
+        samples = None if _is_ordered(space) else match.samples
+        recalls = () if samples is None else class_recalls(samples, match.names)
         looks = [looks[place] for looks in by_metric]
         looks += [
             VerdictInput(f"recall[{label}]", one, "higher", (one.difference.p or 0.0,))

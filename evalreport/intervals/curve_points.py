@@ -241,7 +241,7 @@ def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
     --------
     >>> low, high = ks_limits(ScoreTable.of(np.arange(20.0), np.arange(20) > 9), Sampling())
     >>> round(low, 2), bool(high > 0.9)
-    (0.58, True)
+    (0.59, True)
     """
     P, N = table.positives, table.negatives
     best = table.ranking.best

@@ -159,6 +159,7 @@ def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
 
     Examples
     --------
+    >>> from evalreport.data.labels import Multilabel
     >>> [metric.name for metric in catalogue(Multilabel(["a", "b"]))][:2]
     ['subset_accuracy', 'label_accuracy']
     """
@@ -227,6 +228,7 @@ def one_label(summary: Summary, code: int) -> Summary:
     Examples
     --------
     >>> import numpy as np
+    >>> from evalreport.data.labels import Multiclass
     >>> from evalreport.statistics.confusion import Counts
     >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
     >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts)
@@ -267,6 +269,7 @@ def telling(names: Iterable[str], space: LabelSpace) -> tuple[str, ...]:
 
     Examples
     --------
+    >>> from evalreport.data.labels import Multiclass
     >>> telling(["accuracy", "top_3_accuracy"], Multiclass("abc"))
     ('accuracy',)
     """
@@ -279,6 +282,7 @@ def no_skill(metric: Metric, summary: Summary) -> float | None:
     Examples
     --------
     >>> import numpy as np
+    >>> from evalreport.data.labels import Multiclass
     >>> from evalreport.statistics.confusion import Counts
     >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
     >>> no_skill(find("precision"), Summary(Binary(0, 1), 3, 3.0, Tally.of({}, np.ones(3)), counts))

@@ -162,7 +162,7 @@ def test_many_examples_in_few_groups_are_not_called_few_examples() -> None:
     assert re.match(r"\d+ of 500 cases are “[01]”, but they are in 5 groups: ", rules["few_events"].claim)
     assert rules["few_events"].action.startswith("Add groups")
     interval = ev["mcc"]
-    assert isinstance(interval, er.Estimate)
+    assert isinstance(interval, er.Estimate) and interval.low is not None
     assert ("skill_not_demonstrated" in rules) == (interval.low <= 0)  # five groups, all right, may be chance
     uneven = er.evaluate(TRUTH[:500], TRUTH[:500], weights=np.r_[np.full(470, 0.01), np.full(30, 50.0)])
     claim = found(uneven)["few_events"]

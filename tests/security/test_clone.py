@@ -62,10 +62,11 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
         command = group.get_command(context, name)
         assert command is not None
         yield (name,), command
-        for word in command.list_commands(context) if isinstance(command, click.Group) else ():
-            below = command.get_command(context, word)
-            assert below is not None
-            yield (name, word), below
+        if isinstance(command, click.Group):
+            for word in command.list_commands(context):
+                below = command.get_command(context, word)
+                assert below is not None
+                yield (name, word), below
 
 
 def calls(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

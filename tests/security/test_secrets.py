@@ -96,11 +96,11 @@ def test_a_logged_run_holds_no_secret(sqlite_store: Store, tmp_path: Path, insid
 def test_an_internal_error_with_its_traceback_tells_no_secret(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
     (tmp_path / "broken.py").write_text(
-        "import os, sys\nfrom evalreport.workflow import runs\nfrom evalreport.cli import main\n"
+        "import os, sys\nfrom evalreport.workflow import items\nfrom evalreport.cli import main\n"
         "def collect(self, request):\n"
         "    raise RuntimeError('at http://ada:' + os.environ['DB_PASSWORD'] + '@host/?x='"
         " + os.environ['GITHUB_TOKEN'])\n"
-        "runs.Item.collect = collect\n"
+        "items.Item.collect = collect\n"
         "for last in ('-vv', '--json'):\n"
         "    try:\n        main(['report', 'rows.csv', last])\n"
         "    except SystemExit as stop:\n        print('ended', stop.code)\n"

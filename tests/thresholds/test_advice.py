@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.cli.thresholds import _optima
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.features.studies.cli import _optima
 from evalreport.findings.catalogue import find
 from evalreport.findings.chance import ranking_skill
 from evalreport.findings.scores import calibrated

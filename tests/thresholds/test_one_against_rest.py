@@ -65,9 +65,8 @@ def test_one_threshold_for_all_counts_all_decisions_and_whole_examples() -> None
     fewest = positives.sum() ** 2 / (positives**2).sum()  # whole examples, by Kish
     few = part_threshold(rows, *part_bounds("recall_micro>=0.995", rows.space), sampling=Sampling(hold=0.95))
     assert isinstance(few, Optimum) and few.hold is not None
-    counted = re.fullmatch(
-        r"cannot be held with 95% confidence: (\d+) positives are too few, it needs 598", few.hold.reason
-    )
+    words = r"cannot be held with 95% confidence: (\d+) positives are too few, it needs 598"
+    counted = re.fullmatch(words, few.hold.reason or "")
     assert counted and int(fewest) <= int(counted[1]) < positives.sum()  # examples are clusters of decisions
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -281,7 +282,7 @@ def _function_digest(function: Callable[[str], Any], spec: str) -> str:
     except (OSError, TypeError):
         module = sys.modules.get(getattr(inner, "__module__", None) or "")
         path = Path(getattr(module, "__file__", None) or "")
-        source = path.read_text(encoding="utf-8") if path.suffix == ".py" and path.is_file() else ""
+        source = path.read_text(encoding="utf-8") if path.suffix == ".py" and os.path.isfile(path) else ""
     if not source:
         raise UsageError(
             f"the source of parser {spec!r} cannot be read",

@@ -12,7 +12,6 @@ import pytest
 
 from evalreport.core.errors import DataError, RunNotFoundError, UsageError
 from evalreport.features.studies import read
-from evalreport.features.studies.importance import quiet_optuna
 from evalreport.features.studies.read import (
     callback_layout,
     layout_of,
@@ -20,6 +19,7 @@ from evalreport.features.studies.read import (
     storage_layout,
     trials_from_children,
 )
+from evalreport.thresholds.search import quiet_optuna
 from evalreport.thresholds.trial import Space, StudyObjective
 from evalreport.thresholds.trials import Trials
 from evalreport.tracking.client import Store, quiet

@@ -13,7 +13,7 @@ from evalreport.core.errors import DataError, UnsafeFileError
 from evalreport.core.result import Undefined
 from evalreport.features.studies.constraints import constraints_of, mark_infeasible
 from evalreport.features.studies.figures import study_figures
-from evalreport.features.studies.importance import Importance, quiet_optuna
+from evalreport.features.studies.importance import Importance
 from evalreport.features.studies.page import doubts, headline
 from evalreport.features.studies.presentation import (
     sections,
@@ -24,6 +24,7 @@ from evalreport.features.studies.presentation import (
 )
 from evalreport.features.studies.read import trials_from_optuna
 from evalreport.features.studies.study import Judging, Study, studied
+from evalreport.thresholds.search import quiet_optuna
 from evalreport.thresholds.trial import StudyObjective, Trial
 from evalreport.thresholds.trials import Trials
 from tests.cli.running import run

@@ -19,8 +19,8 @@ from evalreport.core.errors import (
     UnsafeFileError,
     UsageError,
 )
-from evalreport.features.studies.importance import quiet_optuna
 from evalreport.features.studies.read import trials_from_optuna
+from evalreport.thresholds.search import quiet_optuna
 from evalreport.thresholds.trial import StudyObjective
 from evalreport.thresholds.trials import Trials
 

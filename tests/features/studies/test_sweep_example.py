@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from evalreport.features.studies.importance import quiet_optuna
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna
 from evalreport.features.studies.winners_curse import WinnersCurse, error_correlation, winners_curse
+from evalreport.thresholds.search import quiet_optuna
 from evalreport.thresholds.trials import Trials
 from evalreport.tracking.client import connect, quiet
 from tests.cli.running import run

@@ -11,17 +11,15 @@ from hypothesis import strategies as st
 
 from evalreport.core.errors import DataError, UsageError
 from evalreport.features.studies.views import (
-    MOST_POINTS,
     drawn,
     front_view,
-    history_view,
     intermediate_view,
     parallel_view,
     ranked_trials,
     slice_views,
-    thinned,
     timeline_view,
 )
+from evalreport.page.trial_history import MOST_POINTS, history_view, thinned
 from evalreport.thresholds.trial import ParameterColumn, StudyObjective
 from evalreport.thresholds.trials import Trials
 
