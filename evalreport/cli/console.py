@@ -532,7 +532,8 @@ def usage(error: click.ClickException, command: str) -> UsageError:
 def _meant(name: str, ctx: click.Context) -> str:
     """Return the option that was meant: of a command below a group, or a near one; "" for none."""
     if isinstance(ctx.command, click.Group):
-        below = [word for word, command in ctx.command.commands.items() if name in _names(command, ctx)]
+        commands = {word: ctx.command.get_command(ctx, word) for word in ctx.command.list_commands(ctx)}
+        below = [word for word, command in commands.items() if command and name in _names(command, ctx)]
         if below:
             return "write the command before its options: " + " or ".join(
                 f"{ctx.command_path} {word} {name}" for word in below

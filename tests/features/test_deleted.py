@@ -109,8 +109,8 @@ def test_a_missing_option_names_its_feature(core_copy: tuple[Path, list[str]]) -
             )
 
 
-def test_a_missing_sweep_names_its_feature(house: tuple[Path, list[str]]) -> None:
-    copy, deleted = house
+def test_a_missing_sweep_names_its_feature(core_copy: tuple[Path, list[str]]) -> None:
+    copy, deleted = core_copy
     if "studies" in deleted:
         done = run_python(copy, "-m", "evalreport", "sweep", "optuna", "--study", "study.db")
         assert done.returncode == 2

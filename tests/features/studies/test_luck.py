@@ -170,7 +170,7 @@ def test_what_it_rests_on_is_said() -> None:
 @pytest.mark.parametrize(
     ("trials", "settings", "reason"),
     [
-        (study([0.7, 0.8], "f1_macro"), {"n": 100}, "error of f1_macro"),
+        (study([0.7, 0.8], "f1_macro"), {"n": 100}, "f1_macro is not a proportion"),
         (study([0.7, 0.8]), {}, "number of examples"),
         (study([0.7]), {"n": 100}, "one trial alone"),
     ],
