@@ -105,7 +105,7 @@ def find_hits(path: Path) -> Iterator[tuple[int, str, str, str]]:
 def files(paths: list[Path]) -> list[Path]:
     """Return the files that contain text for people, under the paths."""
     kinds = {".py", ".md", ".j2", ".js", ".css", ".html"}
-    found = [
+    matching = [
         p
         for path in paths
         for p in ([path] if path.is_file() else sorted(path.rglob("*")))
