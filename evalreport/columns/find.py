@@ -358,7 +358,7 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
 def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns) -> None:
     """Refuse what the other columns contradict."""
     table = made.table
-    spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices}
+    spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices, *request.groups}
     free = {name: rows.columns[name] for name in rows.columns if name in spare}
     free |= {name: values for name, values in table.others.items() if len(values) == rows.n}
     alone = not request.several_answers and request.fold is None

@@ -273,26 +273,28 @@ class Several:
 
 
 def several_evaluations(
-    columns: Mapping[str, Array], truth: npt.NDArray[np.intp], *, by_order: bool = True
+    columns: Mapping[str, Array], truth: npt.NDArray[np.intp], groups: Collection[str] = ()
 ) -> Several | None:
-    """Return the columns, one or two, of which each value has the same examples with the same truth.
+    """Return the columns, one or two, of which each value has the same examples with the same true labels.
 
-    The examples are known by a column whose values are distinct within each evaluation and repeat across
-    them, or by the truth itself in the same order.
+    An example is known by a column whose values are distinct within each evaluation and repeat across
+    them, or by the sequence of true labels.
 
     Parameters
     ----------
     columns : mapping from name to array of shape (n,)
-        Those that are neither truth, prediction nor score.
+        Those that are neither label, prediction nor score.
     truth : codes of shape (n,)
-    by_order : bool
-        Whether equal sequences of true labels are enough.
+    groups : collection of str
+        Columns that identify rows of one group. With them, equal sequences are not enough, and rows that
+        repeat by one of them are pooled on purpose.
 
     Examples
     --------
     >>> columns = {"model": np.repeat(["a", "b"], 12), "case": np.tile(np.arange(12), 2)}
-    >>> several_evaluations(columns, np.tile([0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0], 2)).columns
-    ('model',)
+    >>> truth = np.tile([0, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 0], 2)
+    >>> several_evaluations(columns, truth).columns, several_evaluations(columns, truth, ["case"])
+    (('model',), None)
     """
     n = len(truth)
     if n < 2 * _FEWEST:
@@ -305,10 +307,11 @@ def several_evaluations(
         one = few[names[0]] if len(names) == 1 else few[names[0]].crossed(few[names[1]])
         if len(one) > MOST_EVALUATIONS:
             continue
-        for key, other in keys.items():
-            if key not in names and int(other.counts.max()) <= len(one) and _is_once(one, other):
-                return Several(names, tuple(few[name].values for name in names), key)
-        if len(names) == 1 and by_order and _same_truth(one, truth):
+        repeated = [key for key, other in keys.items() if key not in names and _is_once(one, other)]
+        if repeated:
+            pooled = {*names, *repeated} & {*groups}
+            return None if pooled else Several(names, tuple(few[name].values for name in names), repeated[0])
+        if len(names) == 1 and not groups and _same_truth(one, truth):
             return Several(names, (one.values,), "")
     return None
 
@@ -321,6 +324,8 @@ def _repeats(key: Coded, n: int) -> bool:
 
 def _is_once(one: Coded, other: Coded) -> bool:
     """Whether no pair of values of two columns is in two rows."""
+    if int(other.counts.max()) > len(one):
+        return False
     pairs = one.codes * len(other) + other.codes
     return np.unique(pairs).size == pairs.size
 
@@ -360,15 +365,15 @@ def refuse_several(
     Parameters
     ----------
     groups : collection of str
-        Columns of which it was said that rows with one value belong together.
+        As of `several_evaluations`.
 
     Raises
     ------
     SeveralEvaluationsError
         Names the column, its values and how to choose one.
     """
-    found = several_evaluations(columns, truth, by_order=not groups)
-    if found is None or {*found.columns, found.key} & {*groups}:
+    found = several_evaluations(columns, truth, groups)
+    if found is None:
         return
     names = " and ".join(map(repr, found.columns))
     several = len(found.columns) > 1

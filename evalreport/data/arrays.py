@@ -51,13 +51,8 @@ def to_labels(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[A
     >>> to_labels([1.0, 0.0], "y_true")
     array([1, 0])
     """
-    array = as_array(values)
-    if array.ndim != 1:
-        raise DataError(
-            f"{what} has shape {array.shape}; expected one label per row",
-            where=what,
-            fix="pass one label per row; several labels per row are lists of names, or indicators",
-        )
+    several = "; several labels per row are lists of names, or indicators"
+    array = _one_per_row(values, what, "label", several)
     match array.dtype.kind:
         case "f":
             return _whole(array, what)
@@ -95,6 +90,21 @@ def as_array(values: npt.ArrayLike | Sequence[Any]) -> npt.NDArray[Any]:
         return np.asarray(items)
     except ValueError:  # rows of unequal length
         return _objects(items)
+
+
+def _one_per_row(
+    values: npt.ArrayLike | Sequence[Any], what: str, item: str, more: str = ""
+) -> npt.NDArray[Any]:
+    """Return values as an array of shape (n,); another shape is an error whose fix ends with `more`."""
+    array = as_array(values)
+    if array.ndim == 1:
+        return array
+    verb = "have" if what in ("ids", "weights") else "has"
+    raise DataError(
+        f"{what} {verb} shape {array.shape}; expected one {item} per row",
+        where=what,
+        fix=f"pass one {item} per row{more}",
+    )
 
 
 def _loses_values(items: list[Any], kinds: set[type]) -> bool:
@@ -271,13 +281,7 @@ def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.
     >>> numbers([1, None], "weights")
     array([ 1., nan])
     """
-    array = as_array(values)
-    if array.ndim != 1:
-        raise DataError(
-            f"{what} has shape {array.shape}; expected one number per row",
-            where=what,
-            fix="pass one number per row",
-        )
+    array = _one_per_row(values, what, "number")
     if array.dtype.kind in "biuf":
         return array.astype(np.float64)
     items = [math.nan if is_gap(item) else item for item in array.tolist()]
@@ -514,11 +518,7 @@ def ids_as_text(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
     >>> ids_as_text([3, 1])
     array(['3', '1'], dtype='<U21')
     """
-    held = as_array(ids)
-    if held.ndim != 1:
-        raise DataError(
-            f"ids have shape {held.shape}; expected one per row", where="ids", fix="pass one id per row"
-        )
+    held = _one_per_row(ids, "ids", "id")
     gaps = gaps_of(held)
     if gaps.size:
         raise DataError(

@@ -98,7 +98,22 @@ class Binary(_Labelled):
 
 
 @dataclass(frozen=True)
-class Multiclass(_Labelled):
+class _Listed(_Labelled):
+    """A label space that lists its labels, in the order of codes and score columns."""
+
+    labels: tuple[Label, ...]
+
+    def __init__(self, labels: Iterable[Label]) -> None:
+        if not isinstance(labels, Iterable):
+            raise DataError(
+                f"labels are {type(labels).__name__}, not a sequence of labels", fix="pass a list"
+            )
+        object.__setattr__(self, "labels", tuple(plain(list(labels))))
+        _check_distinct(self.labels)
+
+
+@dataclass(frozen=True, init=False)
+class Multiclass(_Listed):
     """Each example has exactly one of two or more labels.
 
     Parameters
@@ -111,7 +126,7 @@ class Multiclass(_Labelled):
     Raises
     ------
     DataError
-        No label, or one that stands twice.
+        No label, or one that occurs twice.
 
     Examples
     --------
@@ -119,13 +134,11 @@ class Multiclass(_Labelled):
     2
     """
 
-    labels: tuple[Label, ...]
     ordered: bool = False
 
     def __init__(self, labels: Iterable[Label], *, ordered: bool = False) -> None:
-        object.__setattr__(self, "labels", _listed(labels))
+        super().__init__(labels)
         object.__setattr__(self, "ordered", ordered)
-        _check_distinct(self.labels)
 
     @property
     def task(self) -> Task:
@@ -133,8 +146,8 @@ class Multiclass(_Labelled):
         return "multiclass"
 
 
-@dataclass(frozen=True)
-class Multilabel(_Labelled):
+@dataclass(frozen=True, init=False)
+class Multilabel(_Listed):
     """Each example has any number of the labels, none included.
 
     Parameters
@@ -145,19 +158,13 @@ class Multilabel(_Labelled):
     Raises
     ------
     DataError
-        No label, or one that stands twice.
+        No label, or one that occurs twice.
 
     Examples
     --------
     >>> len(Multilabel(["joy", "anger"]))
     2
     """
-
-    labels: tuple[Label, ...]
-
-    def __init__(self, labels: Iterable[Label]) -> None:
-        object.__setattr__(self, "labels", _listed(labels))
-        _check_distinct(self.labels)
 
     @property
     def task(self) -> Task:
@@ -201,12 +208,6 @@ def renamed(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
             return Multiclass(labels, ordered=space.ordered)
         case Multilabel():
             return Multilabel(labels)
-
-
-def _listed(labels: Iterable[Label]) -> tuple[Label, ...]:
-    if not isinstance(labels, Iterable):
-        raise DataError(f"labels are {type(labels).__name__}, not a sequence of labels", fix="pass a list")
-    return tuple(plain(list(labels)))
 
 
 def _check_distinct(labels: Sequence[Label]) -> None:

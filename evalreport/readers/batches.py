@@ -160,14 +160,15 @@ def open_delimited(path: Path) -> Opened:
             yield from text_batches(stream, head, chosen)
 
     def settle(wanted: Collection[str]) -> dict[str, Kind]:
-        for table in texts(wanted) if wanted else ():
+        unknown = [name for name in wanted if name in head.names and name not in kinds]
+        for table in texts(unknown) if unknown else ():
             for name in table.column_names:
                 kind = Kind.of(table.column(name))
                 kinds[name] = kinds[name] & kind if name in kinds else kind
         return kinds
 
     def batches(wanted: Collection[str]) -> Iterator[Batch]:
-        settle([name for name in wanted if name in head.names and name not in kinds])
+        settle(wanted)
         for table in texts(wanted):
             yield {name: kinds[name].typed(table.column(name), name) for name in table.column_names}
 

@@ -131,8 +131,9 @@ class DataSet:
     def batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield the batches of wanted columns, with their file and how many of its rows came before.
 
-        Numbers of unequal precision are of the greatest one in every file.
+        A column has one type in all files: it is settled over all of them before the first batch.
         """
+        self.settled(wanted)
         wide = [name for name in wanted if self._is_mixed(name)]
         for path, one in zip(self.files, self.opened, strict=True):
             before, batches = 0, one.batches(wanted)

@@ -60,7 +60,7 @@ def _read_parts(folder: Path, request: Columns, *, format: str | None, name: str
 
 
 def _columns(data: DataSet, names: Collection[str]) -> dict[str, Array]:
-    batches = [batch for *_, batch in data.settled(names).batches(names)]
+    batches = [batch for *_, batch in data.batches(names)]
     return {name: _together([batch[name] for batch in batches]) for name in data.names if name in names}
 
 

@@ -117,7 +117,7 @@ def test_rows_of_unequal_length_are_no_labels() -> None:
         ([math.nan, None, 1], "2 weights are negative or not finite", "weights, first: row 0, nan"),
         (["1", "x"], "weights holds text, not numbers", "weights, first: row 1, 'x'"),
         ([0, 0], "all weights are zero", "weights"),
-        ([[1, 2]], "weights has shape \\(1, 2\\)", "weights"),
+        ([[1, 2]], "weights have shape \\(1, 2\\)", "weights"),
     ],
 )
 def test_weights_are_judged_by_row(weights: Any, message: str, where: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import evalreport as er
 from evalreport.columns.plausible import (
     LabelColumns,
     best_pairs,
@@ -102,3 +105,23 @@ def test_annotators_and_folds_are_not_several_evaluations() -> None:
 
 def test_pairs_of_labels_are_one_to_one() -> None:
     assert best_pairs(np.array([0, 0, 0, 1]), np.array(["x", "x", "y", "x"])) == {"x": 0, "y": 1}
+
+
+def test_rows_that_repeat_by_a_group_are_pooled_on_purpose() -> None:
+    truth = np.tile(np.random.default_rng(0).integers(2, size=30), 2)
+    case = np.tile(np.arange(30), 2)
+    columns = {"text": 7 * case, "model": np.repeat(["m", "n"], 30), "id": case}
+    assert several_evaluations(columns, truth, ["id"]) is None
+    assert several_evaluations(columns, truth, ["model"]) is None
+    assert several_evaluations(columns, truth, ["site"]) is not None
+
+
+def test_the_fix_that_groups_by_example_is_accepted(tmp_path: Path) -> None:
+    truth = np.random.default_rng(0).integers(2, size=30).tolist()
+    rows = [f"{model},{case},text {case},{y},{y}" for case, y in enumerate(truth) for model in "mn"]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["model,case,text,y_true,y_pred", *rows, ""]), encoding="utf-8")
+    with pytest.raises(DataError, match="'model' separates 2 evaluations") as caught:
+        er.evaluate_file(path, confidence=None)
+    assert 'group="case"' in caught.value.fix
+    assert er.evaluate_file(path, group="case", confidence=None).rows == 60

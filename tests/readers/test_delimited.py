@@ -14,7 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalreport.core.errors import DataError
 from evalreport.readers.batches import open_delimited
+from evalreport.readers.data_sets import data_set
 from evalreport.readers.formats import RawTable, read_table
 from tests.readers.writers import WRITERS, Data
 
@@ -156,3 +158,20 @@ def test_no_format_imports_pandas(tmp_path: Path) -> None:
         paths.append(str(tmp_path / name))
     done = subprocess.run([sys.executable, "-c", FILES, *paths], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("read", ["batches", "distinct"])
+def test_a_column_has_one_type_in_all_files(read: str, tmp_path: Path) -> None:
+    """The first file has only digits, the second has words: labels are text in both."""
+    (tmp_path / "a.csv").write_text("label,score\n07,0.5\n1,1\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("label,score\nham,1\n", encoding="utf-8")
+    data = data_set([tmp_path])
+    found = [batch["label"].tolist() for *_, batch in getattr(data, read)(["label"])]
+    assert found == [["07", "1"], ["ham"]]
+
+
+def test_files_without_the_same_columns_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label,score\n1,1\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("truth,score\n1,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"b.csv has no column 'label', and a.csv has"):
+        next(data_set([tmp_path]).distinct(["label"]))
