@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from evalreport.api.validation import SAMPLING, check, named_hints
+from evalreport.columns.label_pairs import distinct
 from evalreport.columns.lists import indicators_of
-from evalreport.columns.plausible import disjoint, distinct
+from evalreport.columns.plausible import disjoint
 from evalreport.columns.request import Columns
 from evalreport.columns.single_label import single_label
 from evalreport.core.errors import DataError, UsageError, nearest

@@ -27,16 +27,17 @@ from evalreport.columns.join import (
     rows_of,
     rows_of_truth,
 )
+from evalreport.columns.label_pairs import LabelPairs, distinct, rows_as_codes
 from evalreport.columns.lists import with_lists
 from evalreport.columns.multilabel import Parts, find_multilabel, is_multilabel
 from evalreport.columns.names import PRED, SINGLE, TRUTH, Part, class_columns, is_like_score, named_as, role
 from evalreport.columns.nested import as_columns, completed, left_alone, truth_of, unfolded
 from evalreport.columns.plausible import (
-    MOST_CLASSES,
     MOST_COMPARED,
     MOST_ROWS,
     LabelColumns,
     SeveralEvaluationsError,
+    label_areas,
     label_like,
     likely_labels,
     refuse_constant,
@@ -44,7 +45,6 @@ from evalreport.columns.plausible import (
     refuse_reversed,
     refuse_rivals,
     refuse_several,
-    rows_as_codes,
 )
 from evalreport.columns.request import Columns, listed
 from evalreport.columns.single import OneScoreError, cannot_rank, find_single
@@ -375,35 +375,32 @@ def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns)
 def _refuse_labels(
     found: Found, free: Mapping[str, Array], request: Columns, *, named: bool, whole: bool
 ) -> None:
-    """Refuse a truth that is another column, and scores that are of other labels."""
+    """Refuse a label column that is another column, and scores that belong to other labels."""
     some = slice(None, None, max(1, len(found.y_true) // MOST_COMPARED))
-    parts = dict(found.taken)
+    parts, texts = dict(found.taken), found.space.texts
+    y_true = found.y_true[some].astype(str)
     y_pred = None if found.y_pred is None else found.y_pred[some].astype(str)
     scores = None if found.scores is None else found.scores[some]
-    decided, texts = None, found.space.texts
-    plain = scores is not None and scores.ndim == 1
-    least = float(scores.min()) if scores is not None and plain else 0.0
-    if scores is not None and scores.ndim == 2:
+    plain, decided = scores is not None and scores.ndim == 1, None
+    if scores is not None and not plain:
         decided = np.asarray(texts)[scores.argmax(axis=1)]
-        scores = scores[:, -1] - scores[:, 0] if scores.shape[1] == 2 else scores
+    sure = scores is not None and plain and found.score_kind == "probability" and bool((scores >= 0.5).all())
     score = parts.get("scores", parts.get("score"))
-    plain = found.scores is not None and found.scores.ndim == 1
     reading = LabelColumns(
-        parts["truth"],
-        parts.get("prediction", parts.get("text")),
-        score,
-        found.y_true[some].astype(str),
-        y_pred,
-        decided,
-        plain and found.score_kind == "probability" and least >= 0.5,
+        parts["truth"], parts.get("prediction", parts.get("text")), score, y_true, y_pred, decided, sure
     )
     others = {name: values[some] for name, values in free.items() if not is_like_score(name)}
     refuse_rivals(others, reading, named=named)
     if whole:
-        refuse_constant(reading, named=named or request.labels is not None)
-    refuse_order(reading, texts, places=str(score).partition(" ")[0].endswith("[*]"))
-    if whole and scores is not None and len(texts) <= MOST_CLASSES and request.positive is None:
-        refuse_reversed(reading, scores, texts, plain=plain)
+        is_named = named or request.labels is not None
+        refuse_constant(parts["truth"], distinct(found.y_true).tolist(), len(found.y_true), named=is_named)
+    if scores is not None:
+        known = y_true if y_pred is None else y_pred
+        pairs = None if decided is None else LabelPairs.of(known, decided)
+        areas = label_areas(scores, known, texts, pairs) if whole and request.positive is None else []
+        shown, given = str(score), y_pred is not None
+        refuse_order(pairs, shown, texts, given=given, places=shown.partition(" ")[0].endswith("[*]"))
+        refuse_reversed(areas, shown, texts, of="predicted" if given else "true", plain=plain)
 
 
 def _answer_of_same_name(table: RawTable, request: Columns, truth: Part) -> Columns:

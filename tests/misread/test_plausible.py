@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.columns.label_pairs import LabelPairs
 from evalreport.columns.plausible import (
-    LabelColumns,
-    best_pairs,
+    label_areas,
     refuse_constant,
     refuse_labels,
     refuse_order,
@@ -24,36 +24,41 @@ LABELS = [str(label) for label in range(12)]
 TRUTH = np.array(LABELS * 6)
 
 
-def test_scores_in_text_order_are_refused_by_the_truth_alone() -> None:
+def test_scores_in_text_order_are_refused_by_the_true_labels() -> None:
     place = {label: position for position, label in enumerate(sorted(LABELS))}
     decided = np.array([LABELS[place[label]] for label in TRUTH])
     with pytest.raises(DataError, match="of the true label in") as caught:
-        refuse_order(LabelColumns("y", None, "p[*]", TRUTH, None, decided), LABELS, places=True)
+        refuse_order(LabelPairs.of(TRUTH, decided), "p[*]", LABELS, given=False, places=True)
     assert caught.value.fix == f"pass the order of the scores, --labels {','.join(sorted(LABELS))}"
-    refuse_order(LabelColumns("y", None, "p[*]", TRUTH, None, TRUTH), LABELS, places=True)
+    refuse_order(LabelPairs.of(TRUTH, TRUTH), "p[*]", LABELS, given=False, places=True)
 
 
 def test_codes_from_0_beside_codes_from_1_are_refused() -> None:
     truth = np.arange(60) % 5
-    with pytest.raises(DataError, match="by other labels") as caught:
+    with pytest.raises(DataError, match="with exchanged labels") as caught:
         refuse_labels(truth + 1, truth, "y")
     assert "--label-names 1=0,2=1,3=2,4=3,5=4" in caught.value.fix
     refuse_labels(truth, (truth + 1) % 5 * (truth > 1) + truth * (truth <= 1), "y")
 
 
-def test_a_constant_truth_is_refused_unless_it_was_named() -> None:
-    columns = LabelColumns("y", "p", None, np.array(["a"] * 12), np.array(["a", "b"] * 6), None)
+def test_a_constant_label_column_is_refused_unless_it_was_named() -> None:
     with pytest.raises(DataError, match="is a in every row"):
-        refuse_constant(columns, named=False)
-    refuse_constant(columns, named=True)
+        refuse_constant("y", ["a"], 12, named=False)
+    refuse_constant("y", ["a"], 12, named=True)
+    refuse_constant("y", ["a", "b"], 12, named=False)
 
 
 def test_reversed_scores_are_refused() -> None:
     truth = np.array(["a", "b"] * 40)
     scores = np.where(truth == "a", 0.8, 0.2)
+
+    def read(values: np.ndarray) -> None:
+        areas = label_areas(values, truth, ("a", "b"), None)
+        refuse_reversed(areas, "s", ("a", "b"), of="true", plain=True)
+
     with pytest.raises(DataError, match="--positive a"):
-        refuse_reversed(LabelColumns("y", None, "s", truth, None, None), scores, ("a", "b"), plain=True)
-    refuse_reversed(LabelColumns("y", None, "s", truth, None, None), 1 - scores, ("a", "b"), plain=True)
+        read(scores)
+    read(1 - scores)
 
 
 def test_scores_that_rank_every_label_last_are_refused() -> None:
@@ -64,8 +69,8 @@ def test_scores_that_rank_every_label_last_are_refused() -> None:
     distances = rng.random((90, 3)) + 1.0 - np.eye(3)[codes]
 
     def read(scores: np.ndarray) -> None:
-        decided = np.array(labels)[scores.argmax(axis=1)]
-        refuse_reversed(LabelColumns("y", None, "d_*", truth, None, decided), scores, labels, plain=False)
+        pairs = LabelPairs.of(truth, np.array(labels)[scores.argmax(axis=1)])
+        refuse_reversed(label_areas(scores, truth, labels, pairs), "d_*", labels, of="true", plain=False)
 
     with pytest.raises(DataError, match="rank every true label last") as caught:
         read(distances)
@@ -104,7 +109,18 @@ def test_annotators_and_folds_are_not_several_evaluations() -> None:
 
 
 def test_pairs_of_labels_are_one_to_one() -> None:
-    assert best_pairs(np.array([0, 0, 0, 1]), np.array(["x", "x", "y", "x"])) == {"x": 0, "y": 1}
+    pairs = LabelPairs.of(np.array([0, 0, 0, 1]), np.array(["x", "x", "y", "x"]))
+    assert pairs is not None and pairs.best is not None
+    assert pairs.names(pairs.best) == {"x": "0", "y": "1"}
+
+
+def test_a_rare_label_makes_a_column_of_labels(tmp_path: Path) -> None:
+    """One row of 60,000 has another label: a sample of the rows may not contain it."""
+    truth = [0] * 60_000
+    truth[33_333] = 1
+    path = tmp_path / "rows.csv"
+    path.write_text("y_true,y_pred\n" + "".join(f"{y},{y}\n" for y in truth), encoding="utf-8")
+    assert er.evaluate_file(path, confidence=None).rows == 60_000
 
 
 def test_rows_that_repeat_by_a_group_are_pooled_on_purpose() -> None:
