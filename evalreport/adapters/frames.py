@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.columns.names import wanted
+from evalreport.columns.names import column_selector
 from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.data.arrays import gaps_of
@@ -75,7 +75,7 @@ def table_of(frame: Any, request: Columns) -> RawTable:
     {'y_true': array([0, 1]), 'y_pred': array([0, 0])}
     """
     found = _pandas(frame) if _is_pandas(frame) else _arrow(frame)
-    content = Content(found.names, found.arrays(choose(found.names, wanted(request))))
+    content = Content(found.names, found.arrays(choose(found.names, column_selector(request))))
     more = choose(found.names, set(named_after_labels(request)(content)).intersection)
     content = replace(content, columns={**content.columns, **found.arrays(more)})
     if not found.names or any(len(array) == 0 for array in content.columns.values()):
@@ -119,14 +119,14 @@ def _series(column: Any, name: str) -> Array:
     import pyarrow as pa
 
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
-        return _read_only(column.to_numpy())
+        return _read_only_view(column.to_numpy())
     if column.dtype == object:
         values = _without_gaps(column.to_numpy())
         kinds = set(map(type, values.tolist())) - {type(None)}
         if kinds <= {str}:
-            return _read_only(values)
+            return _read_only_view(values)
         if kinds == {int}:  # of any size, which Arrow's types are not
-            return _read_only(whole_numbers(values.tolist()))
+            return _read_only_view(whole_numbers(values.tolist()))
     try:
         chunked = pa.chunked_array([pa.array(column, from_pandas=True)])
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
@@ -171,10 +171,10 @@ def _column(column: Any, name: str) -> Array:
     check_schema(pa.schema([pa.field(name, column.type)]), [name])
     if column.num_chunks == 0:
         return np.zeros(0, dtype=object)
-    return _read_only(to_array(column, name))
+    return _read_only_view(to_array(column, name))
 
 
-def _read_only(array: Array) -> Array:
+def _read_only_view(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view

@@ -45,7 +45,7 @@ class EvalreportEvaluator:
         """Tell whether this evaluator was asked for, and the model gives labels."""
         if model_type in NOT_OURS:
             return False
-        if _chosen(sys._getframe(1).f_code.co_name):
+        if _is_explicitly_chosen(sys._getframe(1).f_code.co_name):
             return True
         return bool(evaluator_config) and not _settings().isdisjoint(evaluator_config)
 
@@ -79,7 +79,7 @@ class EvalreportEvaluator:
         config = dict(evaluator_config or {})
         prefix = config.pop("prefix", "eval/")
         ev = _static(dataset, config) if model is None else _of_model(model, dataset, config, predictions)
-        return _logged(ev, run_id, prefix)
+        return _log_evaluation(ev, run_id, prefix)
 
 
 def _settings() -> set[str]:
@@ -88,7 +88,7 @@ def _settings() -> set[str]:
     return {*named_hints(), "prefix", "response_method"}
 
 
-def _chosen(caller: str) -> bool:
+def _is_explicitly_chosen(caller: str) -> bool:
     """Tell whether MLflow asks an evaluator that was chosen.
 
     It asks all that are installed while it looks for some, and each that was chosen once more, by
@@ -115,7 +115,7 @@ def _static(dataset: Any, config: dict[str, Any]) -> Evaluation:
         frame[dataset.predictions_name] = dataset.predictions_data
         if dataset.predictions_name not in (config.get("score"), config.get("text")):
             asked.setdefault("pred", dataset.predictions_name)
-    return _evaluated(frame, asked)
+    return _evaluate_frame(frame, asked)
 
 
 def _of_model(model: Any, dataset: Any, config: dict[str, Any], column: str | None) -> Evaluation:
@@ -127,9 +127,11 @@ def _of_model(model: Any, dataset: Any, config: dict[str, Any], column: str | No
     beside = _with_settings(features if is_frame else pd.DataFrame(index=range(len(features))), config)
     raw = _estimator(model)
     if raw is None:
-        named = [name for name in _named(config) if name in beside.columns]
+        named = [name for name in _extra_column_names(config) if name in beside.columns]
         frame = beside[list(dict.fromkeys(named))].copy()
-        return _returned(frame, model.predict(features.copy()), dataset.labels_data, config, column)
+        return _evaluate_model_output(
+            frame, model.predict(features.copy()), dataset.labels_data, config, column
+        )
     from evalreport.api.estimators import answers_of
 
     known = getattr(raw, "feature_names_in_", None)
@@ -138,7 +140,7 @@ def _of_model(model: Any, dataset: Any, config: dict[str, Any], column: str | No
     answers = answers_of(
         raw, rows, dataset.labels_data, positive=config.get("positive"), response_method=method
     )
-    return _answered(answers, dataset.labels_data, beside, config)
+    return _evaluate_estimator(answers, dataset.labels_data, beside, config)
 
 
 def _estimator(model: Any) -> Any:
@@ -150,7 +152,7 @@ def _estimator(model: Any) -> Any:
     return raw if hasattr(raw, "classes_") and hasattr(raw, "predict") else None
 
 
-def _named(config: Mapping[str, Any]) -> list[str]:
+def _extra_column_names(config: Mapping[str, Any]) -> list[str]:
     """Names of the columns that stand beside the features."""
     values = [config.get(name) for name in (*BESIDE, "slices", "example_text")]
     return [name for value in values for name in ((value,) if isinstance(value, str) else value or ())]
@@ -166,7 +168,7 @@ def _with_settings(features: pd.DataFrame, config: dict[str, Any]) -> pd.DataFra
     return frame
 
 
-def _returned(
+def _evaluate_model_output(
     frame: pd.DataFrame, output: Any, truth: Any, config: dict[str, Any], column: str | None
 ) -> Evaluation:
     """Evaluate what a model returned: a table is read like a file, one column holds the answers."""
@@ -177,38 +179,40 @@ def _returned(
     asked = {"truth": "y_true", **config}
     if isinstance(output, pd.DataFrame) and output.shape[1] > 1:
         whole = pd.concat([frame, output.set_axis(frame.index)], axis=1)
-        return _evaluated(whole, asked if column is None else {"pred": column, **asked})
+        return _evaluate_frame(whole, asked if column is None else {"pred": column, **asked})
     values = np.asarray(output)
     if values.ndim == 2 and values.shape[1] > 1:
         frame["probabilities"] = list(values)
-        return _evaluated(frame, asked)
+        return _evaluate_frame(frame, asked)
     frame["y_pred"] = values.reshape(-1)
-    return _evaluated(frame, asked)
+    return _evaluate_frame(frame, asked)
 
 
-def _evaluated(frame: pd.DataFrame, asked: Mapping[str, Any]) -> Evaluation:
+def _evaluate_frame(frame: pd.DataFrame, asked: Mapping[str, Any]) -> Evaluation:
     from evalreport.adapters.frames import table_of
-    from evalreport.api.arrays import asked as request_of
+    from evalreport.api.arrays import build_request as request_of
     from evalreport.workflow.collect import collect_table
-    from evalreport.workflow.evaluate import evaluated
+    from evalreport.workflow.evaluate import evaluate_collected
 
     request = request_of(None, asked)
-    return evaluated(collect_table(table_of(frame, request.columns), request), request)
+    return evaluate_collected(collect_table(table_of(frame, request.columns), request), request)
 
 
-def _answered(answers: Answers, truth: Any, beside: pd.DataFrame, config: dict[str, Any]) -> Evaluation:
+def _evaluate_estimator(
+    answers: Answers, truth: Any, beside: pd.DataFrame, config: dict[str, Any]
+) -> Evaluation:
     """Evaluate what an estimator says, with what the settings name beside the features."""
     from evalreport.adapters.frames import table_of
-    from evalreport.api.arrays import asked
+    from evalreport.api.arrays import build_request
     from evalreport.columns.extras import extras
     from evalreport.columns.join import Rows
     from evalreport.core.result import Provenance
     from evalreport.data.predictions import predictions
     from evalreport.workflow.collect import Collected
-    from evalreport.workflow.evaluate import evaluated
+    from evalreport.workflow.evaluate import evaluate_collected
 
-    request = asked(None, config)
-    named = list(dict.fromkeys(name for name in _named(config) if name in beside.columns))
+    request = build_request(None, config)
+    named = list(dict.fromkeys(name for name in _extra_column_names(config) if name in beside.columns))
     columns = table_of(beside[named], request.columns).columns if named else {}
     rows = Rows({}, columns, tuple(map(str, beside.columns)), len(truth), request.columns.id)
     more = extras(rows, request.columns, "the features")
@@ -223,10 +227,10 @@ def _answered(answers: Answers, truth: Any, beside: pd.DataFrame, config: dict[s
         slices=more.slices,
         texts=None if more.example_texts is None else more.example_texts.tolist(),
     )
-    return evaluated(Collected(p, more.taken, Provenance(columns=more.taken)), request)
+    return evaluate_collected(Collected(p, more.taken, Provenance(columns=more.taken)), request)
 
 
-def _logged(ev: Evaluation, run_id: str, prefix: str) -> Any:
+def _log_evaluation(ev: Evaluation, run_id: str, prefix: str) -> Any:
     """Log into the run, which is MLflow's and has not ended, and return what stands there now."""
     from mlflow.models import EvaluationResult
 

@@ -104,7 +104,7 @@ def evaluation_of(
     """
     if kind not in ("logits", "probabilities"):
         raise UsageError(f"there is no kind {kind!r}", where="kind", fix="pass 'logits' or 'probabilities'")
-    scores, truth = _joined(outputs), _joined(targets)
+    scores, truth = _concatenate_batches(outputs), _concatenate_batches(targets)
     alike = scores.shape == truth.shape and scores.ndim > 1
     width = scores.shape[-1] if alike or scores.ndim > truth.ndim else 1
     several = alike and width > 1
@@ -124,10 +124,12 @@ def evaluation_of(
     scores, truth = scores[kept], truth[kept].astype(np.int64)
     names = _names(labels, max(width, 2))
     space = Binary(*names) if len(names) == 2 else Multiclass(names)
-    return evaluate(_named(truth, names), scores=wrap(_columns(scores, kind)), labels=space, **settings)
+    return evaluate(
+        _decode_labels(truth, names), scores=wrap(_columns(scores, kind)), labels=space, **settings
+    )
 
 
-def _joined(batches: Any) -> Array:
+def _concatenate_batches(batches: Any) -> Array:
     """Batches one after the other; a tensor as an array."""
     if isinstance(batches, (list, tuple)) and batches and hasattr(batches[0], "shape"):
         return np.concatenate([_array(batch) for batch in batches])
@@ -152,7 +154,7 @@ def _names(labels: Sequence[Label] | None, width: int) -> list[Label]:
     return names
 
 
-def _named(codes: Array, names: list[Label]) -> list[Label]:
+def _decode_labels(codes: Array, names: list[Label]) -> list[Label]:
     if codes.size and not 0 <= int(codes.min()) <= int(codes.max()) < len(names):
         raise DataError(
             f"the targets go from {codes.min()} to {codes.max()}, and there are {len(names)} labels",

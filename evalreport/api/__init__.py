@@ -16,7 +16,7 @@ from evalreport.api.evaluate import (
     evaluate_run,
     evaluate_spark,
 )
-from evalreport.api.validation import face
+from evalreport.api.validation import public_api
 from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.core.result import Estimate, Finding, Undefined
 from evalreport.data.labels import Binary, Multiclass, Multilabel
@@ -60,7 +60,7 @@ __all__ = [
 ]
 
 
-@face
+@public_api
 def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuzzy: bool = False) -> Parsed:
     """Read labels from generated texts, to be passed to `evaluate` as `y_pred`.
 
@@ -91,7 +91,7 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     return parsed
 
 
-@face
+@public_api
 def to_html(ev: Any) -> str:
     """Return the page of an evaluation, of a comparison of several, or of what `sweep` found.
 
@@ -112,7 +112,7 @@ def to_html(ev: Any) -> str:
     return render(ev)
 
 
-@face
+@public_api
 def report(ev: Any, path: str | Path, *, force: bool = False) -> Path:
     """Write the page of `to_html` to a file and return its path.
 
@@ -139,7 +139,7 @@ def report(ev: Any, path: str | Path, *, force: bool = False) -> Path:
     return write_page(Path(path), to_html(ev).encode(), force=force)
 
 
-@face
+@public_api
 def log(
     ev: Any,
     run_id: str | None = None,

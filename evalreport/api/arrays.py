@@ -41,7 +41,7 @@ _MANY = (list, tuple, set, frozenset, np.ndarray)
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Inputs:
     """Truth and answers as arrays, in a label space.
 
     Parameters
@@ -55,7 +55,9 @@ class Given:
     y_pred: Any
 
 
-def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing: str | None = None) -> Given:
+def parse_inputs(
+    y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing: str | None = None
+) -> Inputs:
     """Return truth and answers with the label space that was declared, or that they show.
 
     Raises
@@ -76,12 +78,12 @@ def given(y_true: Any, y_pred: Any, scores: Scores | None, labels: Any, missing:
     if not isinstance(declared, Multilabel):
         truth, answers = _flat(truth), _flat(answers)
     if declared is not None:
-        return _in_order(Given(declared, truth, answers), y_true, y_pred)
+        return _in_order(Inputs(declared, truth, answers), y_true, y_pred)
     if len(truth) == 0:
         raise DataError("there are no rows to evaluate", where="y_true", fix="check what was selected")
     if _is_multilabel(truth):
         space = Multilabel(labels or names or _names_in(truth, answers))
-        return _in_order(Given(space, truth, answers), y_true, y_pred)
+        return _in_order(Inputs(space, truth, answers), y_true, y_pred)
     return _single(truth, answers, scores, labels, missing)
 
 
@@ -162,16 +164,16 @@ def check_order(parts: Mapping[str, Any]) -> None:
             )
 
 
-def _in_order(found: Given, y_true: Any, y_pred: Any) -> Given:
+def _in_order(found: Inputs, y_true: Any, y_pred: Any) -> Inputs:
     """Put the columns of frames into the order of the labels."""
     truth, answers = (
-        _ordered(rows, frame, found.space, name)
+        _reorder_columns(rows, frame, found.space, name)
         for rows, frame, name in ((found.y_true, y_true, "y_true"), (found.y_pred, y_pred, "y_pred"))
     )
     return replace(found, y_true=truth, y_pred=answers)
 
 
-def _ordered(rows: Any, frame: Any, space: LabelSpace, name: str) -> Any:
+def _reorder_columns(rows: Any, frame: Any, space: LabelSpace, name: str) -> Any:
     if not hasattr(frame, "columns") or getattr(rows, "ndim", 0) != 2 or rows.shape[1] != len(space):
         return rows
     order = column_order([str(column) for column in frame.columns], space, name)
@@ -204,21 +206,21 @@ def _names_in(truth: Any, answers: Any) -> list[Label]:
     return sorted({label for row in rows if isinstance(row, _MANY) for label in row}, key=str)
 
 
-def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missing: str | None) -> Given:
+def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missing: str | None) -> Inputs:
     is_text = isinstance(answers, Parsed)
     told, lost = (None, None) if answers is None or is_text else answers_of(answers, "y_pred", missing)
     told = None if told is None else to_labels(told, "y_pred")
     right = to_labels(truth, "y_true")
     if labels is None and told is not None and disjoint(distinct(right), distinct(told)):
         raise DataError(
-            "truth and predictions have no label in common",
+            "true and predicted labels have no label in common",
             where=f"y_true: {right[0]}, …; y_pred: {told[0]}, …",
             fix="write the predictions with the labels of the truth, or declare all: labels=[…]",
         )
     found = single_label(right, told, (), Columns(labels=labels or None), is_text)
     if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
         _check_width(found.space, scores.values)
-    return Given(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))
+    return Inputs(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))
 
 
 def _check_width(space: LabelSpace, values: np.ndarray[Any, Any]) -> None:
@@ -277,7 +279,7 @@ def _finite(value: Any) -> float:
     return number
 
 
-def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
+def build_request(request: Request | None, named: Mapping[str, Any]) -> Request:
     """Return a request with what keyword arguments say: of columns, of intervals, of the whole.
 
     Raises
@@ -289,13 +291,13 @@ def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
     for name in named:
         if name not in hints:
             raise UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, sorted(hints)))
-    named = _as_asked(dict(named))
+    named = _normalise_arguments(dict(named))
     for name, value in named.items():
         check(name, value, hints[name])
     drawn = {name: value for name, value in named.items() if name in SAMPLING[1:]}
     sampling = replace(base.sampling, **drawn)
     if "confidence" in named:
-        sampling = sampling.at(named["confidence"])
+        sampling = sampling.with_confidence(named["confidence"])
     whole, columns = (
         {field.name: named[field.name] for field in fields(kind) if field.name in named}
         for kind in (Request, Columns)
@@ -304,7 +306,7 @@ def asked(request: Request | None, named: Mapping[str, Any]) -> Request:
     return replace(asked, columns=replace(asked.columns, **columns), sampling=sampling)
 
 
-def _as_asked(named: dict[str, Any]) -> dict[str, Any]:
+def _normalise_arguments(named: dict[str, Any]) -> dict[str, Any]:
     """What a person writes in Python, as a request and its columns hold it."""
     labels = named.get("labels")
     named |= {name: str(named[name]) for name in _COLUMNS & named.keys() if isinstance(named[name], int)}
@@ -324,15 +326,17 @@ def _as_asked(named: dict[str, Any]) -> dict[str, Any]:
     return named | lists
 
 
-def sampling_of(confidence: Any, resamples: Any, seed: Any, hold: Any = None) -> Sampling:
+def sampling_of(confidence: Any, resamples: Any, seed: Any, constraint_confidence: Any = None) -> Sampling:
     """Return the settings of the intervals.
 
     Raises
     ------
     UsageError
-        A level outside (0, 1), no resamples, a negative seed, a confidence to hold outside (0, 1).
+        A level outside (0, 1), no resamples, a negative seed, a constraint confidence outside (0, 1).
     """
-    return Sampling(resamples=int(resamples), seed=int(seed), hold=hold).at(confidence)
+    return Sampling(
+        resamples=int(resamples), seed=int(seed), constraint_confidence=constraint_confidence
+    ).with_confidence(confidence)
 
 
 def tuning_rows(tune_on: Evaluation | None) -> Predictions | None:

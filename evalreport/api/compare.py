@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy.typing as npt
 
 from evalreport.api.arrays import tuning_rows
-from evalreport.api.evaluate import viewed
-from evalreport.api.validation import face
+from evalreport.api.evaluate import convert_to_view
+from evalreport.api.validation import public_api
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import comparison
 from evalreport.core.errors import UsageError
@@ -29,7 +29,7 @@ from evalreport.page.render import render_comparison_brief, render_summary
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
 from evalreport.thresholds.search import Search
 from evalreport.thresholds.trials import Trials
-from evalreport.workflow.choose_thresholds import ThresholdRequest, chosen
+from evalreport.workflow.choose_thresholds import ThresholdRequest, select_thresholds
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 
@@ -108,7 +108,7 @@ def compare(
 ) -> SystemsComparison: ...
 
 
-@face
+@public_api
 def compare(
     evaluations: Sequence[evaluation.Evaluation] = (),
     baseline: int | None = 0,
@@ -158,7 +158,10 @@ def compare(
     >>> import evalreport as er
     >>> truth = ["a", "b", "c", "d"] * 10
     >>> found = er.compare([er.evaluate(truth, answers) for answers in (["a"] * 40, truth)])
-    >>> round(found.of("accuracy")[0].difference, 2), found.of("accuracy")[0].verdict
+    >>> (
+    ...     round(found.differences_for("accuracy")[0].difference, 2),
+    ...     found.differences_for("accuracy")[0].verdict,
+    ... )
     (0.75, 'better')
     """
     if systems is not None:
@@ -189,7 +192,7 @@ def compare(
         unpaired=unpaired,
         costs=None if cost is None else stated_costs(str(cost)),
     )
-    return viewed(Comparison, found)
+    return convert_to_view(Comparison, found)
 
 
 class PlottedSelection(selections.ThresholdSelection):
@@ -228,12 +231,12 @@ def sweep(
     tune_on: evaluation.Evaluation | None = None,
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
-    hold: float | None = None,
+    constraint_confidence: float | None = None,
     prevalence: float | None = None,
 ) -> PlottedSelection: ...
 
 
-@face
+@public_api
 def sweep(
     what: evaluation.Evaluation | Trials,
     objective: str | Sequence[str] | None = None,
@@ -241,7 +244,7 @@ def sweep(
     tune_on: evaluation.Evaluation | None = None,
     costs: npt.ArrayLike | None = None,
     trials: int | None = None,
-    hold: float | None = None,
+    constraint_confidence: float | None = None,
     prevalence: float | None = None,
     judging: Judging | None = None,
 ) -> PlottedSelection | PlottedStudy:
@@ -261,7 +264,7 @@ def sweep(
         Of classes: row the true label, column the answer.
     trials : int, optional
         Let Optuna search so many where an objective does not fall apart.
-    hold : float, optional
+    constraint_confidence : float, optional
         Confidence with which a threshold (or a cut-off of confidence) under a bound has to keep it on new
         rows; that of the evaluation without it.
     prevalence : float, optional
@@ -291,23 +294,23 @@ def sweep(
     1
     """
     if isinstance(what, Trials):
-        if any(value is not None for value in (tune_on, costs, trials, hold, prevalence)):
+        if any(value is not None for value in (tune_on, costs, trials, constraint_confidence, prevalence)):
             raise UsageError(
                 "trials have no thresholds to choose",
                 where="er.sweep",
-                fix="leave out tune_on, costs, trials, hold and prevalence",
+                fix="leave out tune_on, costs, trials, constraint_confidence and prevalence",
             )
         study: PlottedStudy = extension("api", "reporting on trials")(what, objective, judging)
         return study
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
-    if what.predictions is None and (hold is not None or prevalence is not None):
+    if what.predictions is None and (constraint_confidence is not None or prevalence is not None):
         raise UsageError(
             "the evaluation holds no predictions to hold a bound on, or to move to a prevalence",
             where="er.sweep",
             fix="evaluate the predictions in this session, not from JSON",
         )
     if what.predictions is None:
-        return viewed(PlottedSelection, _of_json(what, wanted))
+        return convert_to_view(PlottedSelection, _of_json(what, wanted))
     other = tuning_rows(tune_on)
     asked = ThresholdRequest(
         wanted,
@@ -315,9 +318,13 @@ def sweep(
         search=None if trials is None else Search(trials=trials, seed=what.sampling.seed),
     )
     rows = Collected(what.predictions, (), what.provenance)
-    sampling = what.sampling if hold is None else replace(what.sampling, hold=hold)
-    found = chosen(rows, Request(sampling=sampling, prevalence=prevalence), other, asked)
-    return viewed(PlottedSelection, found if tune_on is None else _with_origin(found, tune_on))
+    sampling = (
+        what.sampling
+        if constraint_confidence is None
+        else replace(what.sampling, constraint_confidence=constraint_confidence)
+    )
+    found = select_thresholds(rows, Request(sampling=sampling, prevalence=prevalence), other, asked)
+    return convert_to_view(PlottedSelection, found if tune_on is None else _with_origin(found, tune_on))
 
 
 def _with_origin(

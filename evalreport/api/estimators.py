@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.api.evaluate import Evaluation, evaluate
-from evalreport.api.validation import face
+from evalreport.api.validation import public_api
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.arrays import to_labels
@@ -242,7 +242,7 @@ def _of_outputs(estimator: Any, values: list[Any]) -> Array:
 OF_ROWS = ("ids", "texts", "slices", "weights", "groups")
 
 
-@face
+@public_api
 def evaluate_estimator(
     estimator: Any,
     X: Any,
@@ -295,7 +295,7 @@ def evaluate_estimator(
     return evaluate(_truth(y), found.y_pred, found.scores, found.space, **more)
 
 
-@face
+@public_api
 def cross_evaluate(
     estimator: Any,
     X: Any,
@@ -357,11 +357,11 @@ def cross_evaluate(
     beside = {"ids": np.arange(len(truth)), **more, "weights": sample_weight, "groups": groups}
     parts: list[tuple[Array, Answers]] = []
     for train, test in _splits(estimator, X, truth, cv, groups):
-        fitted = _fitted(estimator, X, y, train, fit_params)
+        fitted = _fit_clone(estimator, X, y, train, fit_params)
         parts.append((test, answers_of(fitted, _rows(X, test), _rows(y, test), **how)))
     rows = np.concatenate([test for test, _ in parts])
     given = {name: _rows(v, rows) if name in OF_ROWS else v for name, v in beside.items()}
-    found = _pooled([answers for _, answers in parts])
+    found = _concatenate_folds([answers for _, answers in parts])
     folds = np.repeat(np.arange(len(parts)), [len(test) for test, _ in parts])
     ev = evaluate(truth[rows], found.y_pred, found.scores, found.space, folds=folds, **given)
     untested = len(truth) - len(rows)
@@ -397,7 +397,7 @@ def _splits(estimator: Any, X: Any, truth: Array, cv: Any, groups: Any) -> Itera
     yield from splits
 
 
-def _fitted(estimator: Any, X: Any, y: Any, train: Array, fit_params: Mapping[str, Any] | None) -> Any:
+def _fit_clone(estimator: Any, X: Any, y: Any, train: Array, fit_params: Mapping[str, Any] | None) -> Any:
     from sklearn.base import clone
 
     n = len(y)
@@ -420,7 +420,7 @@ def _rows(values: Any, rows: Array) -> Any:
     return values[rows] if hasattr(values, "shape") else [values[row] for row in rows.tolist()]
 
 
-def _pooled(parts: list[Answers]) -> Answers:
+def _concatenate_folds(parts: list[Answers]) -> Answers:
     """The answers of all folds, one after the other."""
     known = [part.scores for part in parts if part.scores is not None]
     scores = type(known[0])(np.concatenate([each.values for each in known])) if known else None

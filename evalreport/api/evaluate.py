@@ -17,16 +17,16 @@ import numpy.typing as npt
 from evalreport import figures
 from evalreport.adapters.frames import is_frame, table_of
 from evalreport.api.arrays import (
-    asked,
+    build_request,
     by_name,
     check_order,
-    given,
+    parse_inputs,
     rows_of,
     sampling_of,
     threshold_of,
     tuning_rows,
 )
-from evalreport.api.validation import face, named_hints
+from evalreport.api.validation import named_hints, public_api
 from evalreport.columns.extras import texts_of
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.result import Provenance
@@ -42,7 +42,7 @@ from evalreport.page.sections.headline import headline
 from evalreport.tracking.client import connect
 from evalreport.tracking.runs import find_run
 from evalreport.workflow.collect import Collected, collect_table
-from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.evaluate import evaluate_collected
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 View = TypeVar("View")
 
 
-def viewed(kind: type[View], value: Any) -> View:
+def convert_to_view(kind: type[View], value: Any) -> View:
     """Return a value as the class of this face that adds views, and no fields, to its own."""
     return kind(**{field.name: vars(value)[field.name] for field in fields(value)})
 
@@ -141,7 +141,7 @@ class Plots:
         return figures.thresholds(self.evaluation)
 
 
-@face
+@public_api
 def evaluate(
     y_true: npt.ArrayLike | Sequence[Any],
     y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
@@ -160,7 +160,7 @@ def evaluate(
     confidence: float | None = 0.95,
     resamples: int = 2000,
     seed: int = 0,
-    hold: float | None = None,
+    constraint_confidence: float | None = None,
     prevalence: float | None = None,
     **columns: Any,
 ) -> Evaluation:
@@ -196,7 +196,7 @@ def evaluate(
     confidence, resamples, seed
         Of the intervals. ``confidence=None``: values without intervals, for loops and simulations: a metric
         is worked out when it is read, and curves, classes and findings when one of them is.
-    hold : float, optional
+    constraint_confidence : float, optional
         Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
     prevalence : float, optional
         Share of positives where a binary model goes: adds PPV, NPV, net benefit and alarms per 1,000 there,
@@ -225,7 +225,12 @@ def evaluate(
         settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
         settings |= {"weight_kind": weight_kind, "scores": scores}
         columns |= {name: value for name, value in settings.items() if value is not None}
-        columns |= {"confidence": confidence, "resamples": resamples, "seed": seed, "hold": hold}
+        columns |= {
+            "confidence": confidence,
+            "resamples": resamples,
+            "seed": seed,
+            "constraint_confidence": constraint_confidence,
+        }
         columns |= {} if prevalence is None else {"prevalence": prevalence}
         return _of_frame(y_true, columns, arrays, tune_on)
     if columns or isinstance(scores, str):
@@ -234,7 +239,7 @@ def evaluate(
     sliced = slices if isinstance(slices, Mapping) else {"": slices}
     beside = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
     check_order({**order, **beside, **{f"slices {name}": part for name, part in sliced.items()}})
-    found = given(y_true, y_pred, scores, labels, missing)
+    found = parse_inputs(y_true, y_pred, scores, labels, missing)
     numbers, objective = threshold_of(threshold)
     read = {name: rows_of(values, name) for name, values in beside.items()}
     if texts is not None:
@@ -250,10 +255,10 @@ def evaluate(
         weight_kind=weight_kind,
         **read,
     )
-    sampling = sampling_of(confidence, resamples, seed, hold)
+    sampling = sampling_of(confidence, resamples, seed, constraint_confidence)
     request = Request(sampling=sampling, threshold=objective, prevalence=prevalence)
     other = _tuning_rows(tune_on, chosen=numbers is None)
-    return viewed(Evaluation, evaluated(Collected(rows, (), Provenance()), request, other))
+    return convert_to_view(Evaluation, evaluate_collected(Collected(rows, (), Provenance()), request, other))
 
 
 def _of_frame(
@@ -267,10 +272,12 @@ def _of_frame(
                 where=name,
                 fix="put them into the frame and name the column, as in group='site'",
             )
-    request = asked(None, named)
+    request = build_request(None, named)
     table = table_of(frame, request.columns)
     collected = collect_table(table, request)
-    return viewed(Evaluation, evaluated(collected, request, _tuning_rows(tune_on, chosen=True)))
+    return convert_to_view(
+        Evaluation, evaluate_collected(collected, request, _tuning_rows(tune_on, chosen=True))
+    )
 
 
 def _no_frame(name: str) -> UsageError:
@@ -296,7 +303,7 @@ def _tuning_rows(tune_on: evaluation.Evaluation | None, *, chosen: bool) -> Pred
     return rows
 
 
-@face
+@public_api
 def evaluate_file(path: str | Path, *, request: Request | None = None, **columns: Any) -> Evaluation:
     """Evaluate a file of predictions.
 
@@ -326,12 +333,12 @@ def evaluate_file(path: str | Path, *, request: Request | None = None, **columns
     >>> ev["recall"].value
     0.5
     """
-    wanted = asked(request, columns)
+    wanted = build_request(request, columns)
     item = Item(path=str(path))
-    return viewed(Evaluation, item.evaluate(wanted)[0])
+    return convert_to_view(Evaluation, item.evaluate(wanted)[0])
 
 
-@face
+@public_api
 def evaluate_files(
     paths: str | Path | Sequence[str | Path], *, request: Request | None = None, **columns: Any
 ) -> Evaluation:
@@ -369,12 +376,12 @@ def evaluate_files(
     several = (paths,) if isinstance(paths, (str, Path)) else paths
     if not len(several):
         raise UsageError("no file is named", where="paths", fix="name a file, a folder or a pattern")
-    wanted = asked(request, {"engine": "stream", **columns})
+    wanted = build_request(request, {"engine": "stream", **columns})
     item = Item(path=str(several[0]), files=tuple(map(str, several)))
-    return viewed(Evaluation, item.evaluate(wanted)[0])
+    return convert_to_view(Evaluation, item.evaluate(wanted)[0])
 
 
-@face
+@public_api
 def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any) -> Evaluation:
     """Evaluate the predictions of a Spark DataFrame where its rows are.
 
@@ -407,11 +414,11 @@ def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any
             where="frame",
             fix="pass spark.table(name), or evaluate(frame) for a frame in memory",
         )
-    wanted = replace(asked(request, columns), engine="spark")
-    return viewed(Evaluation, Item(table=frame).evaluate(wanted)[0])
+    wanted = replace(build_request(request, columns), engine="spark")
+    return convert_to_view(Evaluation, Item(table=frame).evaluate(wanted)[0])
 
 
-@face
+@public_api
 def evaluate_run(
     run_id: str, *, tracking_uri: str | None = None, request: Request | None = None, **columns: Any
 ) -> Evaluation:
@@ -437,7 +444,7 @@ def evaluate_run(
     Traceback (most recent call last):
     evalreport.core.errors.FileMissingError: there is no MLflow database no-such-store.db
     """
-    wanted = asked(request or Request(engine="auto"), columns)
+    wanted = build_request(request or Request(engine="auto"), columns)
     store = connect(tracking_uri)
     item = Item(run=find_run(store, run_id), store=store)
-    return viewed(Evaluation, item.evaluate(wanted)[0])
+    return convert_to_view(Evaluation, item.evaluate(wanted)[0])

@@ -30,7 +30,7 @@ from evalreport.workflow.request import Request
 P = ParamSpec("P")
 R = TypeVar("R")
 
-SAMPLING = ("confidence", "resamples", "seed", "hold")
+SAMPLING = ("confidence", "resamples", "seed", "constraint_confidence")
 _KINDS: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real}
 _SAID: dict[Any, str] = {bool: "True or False", int: "a whole number", float: "a number", str: "text"}
 _SAID |= {Mapping: "a mapping", Path: "a path", Literal: "text", np.floating: "a number"}
@@ -50,12 +50,12 @@ _OPTION = re.compile(
 )
 
 
-def face(function: Callable[P, R]) -> Callable[P, R]:
+def public_api(function: Callable[P, R]) -> Callable[P, R]:
     """Return a public function that refuses what its hints do not take, and whose errors name keywords.
 
     Examples
     --------
-    >>> @face
+    >>> @public_api
     ... def half(value: float) -> float:
     ...     return value / 2
     >>> half("x")
@@ -65,7 +65,7 @@ def face(function: Callable[P, R]) -> Callable[P, R]:
     parameters = signature(function).parameters
 
     @wraps(function)
-    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def checked_call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             for name, value in (*zip(parameters, args, strict=False), *kwargs.items()):
                 if name in parameters and name != "scores":  # whose own error says more
@@ -74,10 +74,12 @@ def face(function: Callable[P, R]) -> Callable[P, R]:
         except EvalreportError as error:
             first = args[0] if args else kwargs.get("y_true")
             of_frame = "columns" in parameters and ("weights" not in parameters or is_frame(first))
-            spell(error, named_hints() | _hints(function), _PYTHON if of_frame else _PYTHON | _ARRAYS)
+            as_python_keywords(
+                error, named_hints() | _hints(function), _PYTHON if of_frame else _PYTHON | _ARRAYS
+            )
             raise
 
-    return checked
+    return checked_call
 
 
 @cache
@@ -107,7 +109,7 @@ def check(name: str, value: Any, hint: Any) -> None:
     if misfit is not None:
         name, value, hint = misfit
         shown = repr(value) if isinstance(value, (str, int, float, NoneType)) else type(value).__name__
-        said = _said(hint)
+        said = _describe_hint(hint)
         raise UsageError(f"{name} is {shown[:60]}, not {said}", where=name, fix=f"pass {said}")
 
 
@@ -161,32 +163,32 @@ def _is_several(value: Any, args: tuple[Any, ...]) -> bool:
     return listed and (len(args) == 1 or args[-1] is Ellipsis or len(value) == len(args))
 
 
-def _said(hint: Any) -> str:
+def _describe_hint(hint: Any) -> str:
     """What a hint takes, in words."""
     origin, args = get_origin(hint), get_args(hint)
     if _is_open(hint):
         return "a label"
     if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(_said(arm) for arm in args if arm is not NoneType))
+        return " or ".join(dict.fromkeys(_describe_hint(arm) for arm in args if arm is not NoneType))
     if origin in (Sequence, tuple):
-        return f"a sequence of {_said(args[0]).removeprefix('a ').rstrip('s')}s"
+        return f"a sequence of {_describe_hint(args[0]).removeprefix('a ').rstrip('s')}s"
     return _SAID.get(origin or hint) or str(getattr(origin or hint, "__name__", hint))
 
 
-def spell(error: EvalreportError, known: Mapping[str, Any], names: Mapping[str, str]) -> None:
+def as_python_keywords(error: EvalreportError, known: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """Spell the options that an error names as the keyword arguments that they are in Python.
 
     Examples
     --------
     >>> error = UsageError("rows weigh 1", where="--weight", fix="pass --engine memory, or leave --fuzzy out")
-    >>> spell(error, {"weights": Any, "engine": str, "fuzzy": bool}, {"weight": "weights"})
+    >>> as_python_keywords(error, {"weights": Any, "engine": str, "fuzzy": bool}, {"weight": "weights"})
     >>> print(error.as_lines())
     error: rows weigh 1
       at   weights
       fix  pass engine="memory", or leave fuzzy=True out
     """
 
-    def spelled(found: re.Match[str]) -> str:
+    def replace_option(found: re.Match[str]) -> str:
         option, value = found[1].replace("-", "_"), found[2]
         name = names.get(option, option)
         if name not in known and name not in names.values():
@@ -203,7 +205,7 @@ def spell(error: EvalreportError, known: Mapping[str, Any], names: Mapping[str, 
         return f"{name}={plain}" if re.fullmatch(r"[\d.]+", plain) else f'{name}="{plain}"'
 
     error.message, where, error.fix = (
-        _OPTION.sub(spelled, text.replace(*_SPARK)).replace("scores= or scores=", "scores=")
+        _OPTION.sub(replace_option, text.replace(*_SPARK)).replace("scores= or scores=", "scores=")
         for text in (error.message, error.where, error.fix)
     )
     error.where, error.args = where.removesuffix("="), (error.message, *error.args[1:])

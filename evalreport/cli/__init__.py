@@ -18,11 +18,11 @@ import click
 from evalreport import __version__
 from evalreport.cli.console import Console, fail, internal, usage
 from evalreport.cli.options import global_options, write_examples
-from evalreport.cli.stdio import forget, ready, stopped_as_interrupted
+from evalreport.cli.stdio import forget, interrupt_on_sigterm, ready
 from evalreport.cli.streams import Pulse
 from evalreport.core.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
 from evalreport.core.extensions import Extension, extensions
-from evalreport.core.progress import listening
+from evalreport.core.progress import on_progress
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "log": (
@@ -105,7 +105,7 @@ def main(args: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if args is None else args)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than our sums; see `-j`
     console = Console.of_arguments(arguments, COMMANDS)
-    with stopped_as_interrupted(), console.listening(), Pulse(console), _imports_unswept():
+    with interrupt_on_sigterm(), console.show_logs(), Pulse(console), _imports_unswept():
         sys.exit(_code(arguments, console))
 
 
@@ -113,14 +113,14 @@ def main(args: Sequence[str] | None = None) -> None:
 def _imports_unswept() -> Iterator[None]:
     """Look for no garbage until work begins: nothing that is imported is any, and a look costs 5 to 60 ms."""
 
-    def begun(*_: object) -> None:
+    def enable_gc(*_: object) -> None:
         if not gc.isenabled():
             gc.freeze()
             gc.enable()
 
     gc.disable()
     try:
-        with listening(begun):
+        with on_progress(enable_gc):
             yield
     finally:
         gc.unfreeze()
@@ -134,7 +134,7 @@ def _code(arguments: list[str], console: Console) -> int:
     except EvalreportError as error:
         return fail(console, error)
     except click.ClickException as error:
-        return _misused(console, error)
+        return _report_usage_error(console, error)
     except (KeyboardInterrupt, click.Abort) as stop:
         half = next((end for end in (stop, stop.__cause__) if isinstance(end, LoggingInterrupted)), None)
         console.say(f"interrupted; {half or 'nothing half written is left behind'}", level=-1)
@@ -147,7 +147,7 @@ def _code(arguments: list[str], console: Console) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _misused(console: Console, error: click.ClickException) -> int:
+def _report_usage_error(console: Console, error: click.ClickException) -> int:
     ctx: click.Context | None = getattr(error, "ctx", None)
     # before click 8.2 there is no such error: click prints the help by itself
     bare = isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))

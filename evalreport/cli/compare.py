@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console, aligned, indented
+from evalreport.cli.console import Console, align_columns, indent_lines
 from evalreport.cli.options import SectionCommand
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
@@ -67,7 +67,7 @@ _added = opt.added_options("compare")
     "N",
     "What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
 )
-@opt.together(*(group.options for group in _added))
+@opt.combine_options(*(group.options for group in _added))
 @opt.report("--title", "TEXT", "Title of the page.")
 @opt.said
 @opt.no_examples
@@ -89,7 +89,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     """
     from evalreport.cli.plan import equal_lines, needed_lines
     from evalreport.comparison.sample_size import equivalences
-    from evalreport.workflow.compare import compared, deliver_comparison
+    from evalreport.workflow.compare import compare_items, deliver_comparison
     from evalreport.workflow.items import folds_of, items_of
     from evalreport.workflow.request import STDOUT
 
@@ -101,7 +101,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         if (code := group.instead(console, files, options, request, where, uri)) is not None:
             return code
     items = folds_of(items_of(files, selection_of(options), uri), files=False, children=options["children"])
-    done = compared(items, request, _how(options))
+    done = compare_items(items, request, _how(options))
     for name, error in done.skipped.items():
         console.warn(f"{name} is skipped: {error.message}")
     try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
@@ -110,14 +110,14 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
             document, done.items, request, where, base=done.base, log_to=to, tracking_uri=uri
         )
     finally:
-        print_comparison(console, done, console.say if to_stdout else console.out)
+        print_comparison(console, done, console.say if to_stdout else console.print_result)
         more = (*needed_lines(done.needed), *equal_lines(done.comparison, options["equivalent"]))
-        (console.say if to_stdout else console.out)(*more)
+        (console.say if to_stdout else console.print_result)(*more)
     print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.comparison.evaluations],
-        ok=done.passed,
-        comparison=document.shown.content(),
+        ok=done.all_passed,
+        comparison=document.result_presentation.content(),
         **({"rows_needed": done.needed} if options["detect"] else {}),
         **(
             {"equivalent": equivalences(done.comparison, within)} if (within := options["equivalent"]) else {}
@@ -125,7 +125,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         files=made.files,
         logged=made.logged_json,
     )
-    return 0 if done.passed else 1
+    return 0 if done.all_passed else 1
 
 
 def _how(options: dict[str, Any]) -> CompareRequest:
@@ -159,7 +159,7 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     found = done.comparison
     for note in found.notes:
         console.warn(note)
-    for sentence in _unpaired(found):
+    for sentence in _unpaired_lines(found):
         console.warn(sentence)
     line(headline(found).text)
     if len(found.names) > 2:
@@ -195,7 +195,7 @@ def _print(out: Callable[[str], None], lines: Iterable[str]) -> None:
         out(line)
 
 
-def _unpaired(found: Comparison) -> list[str]:
+def _unpaired_lines(found: Comparison) -> list[str]:
     return [
         pairing_sentence(*entry, found.unit).text for entry in found.pairings if entry[2].kind == "unpaired"
     ]
@@ -206,9 +206,9 @@ def _values(found: Comparison) -> Iterator[str]:
     metrics = list(dict.fromkeys(d.metric for d in found.differences))
     for start in range(0, len(found.names), WIDE):
         part = range(start, min(start + WIDE, len(found.names)))
-        head = ["", *(_cut(found.names[place]) for place in part)]
+        head = ["", *(_truncate_name(found.names[place]) for place in part)]
         rows = [[name, *(_value(found, place, name) for place in part)] for name in metrics]
-        yield from indented(aligned([head, *rows]))
+        yield from indent_lines(align_columns([head, *rows]))
 
 
 def _value(found: Comparison, place: int, metric: str) -> str:
@@ -227,9 +227,9 @@ def _pairs(found: Comparison) -> Iterator[list[str]]:
             else "unpaired"
         )
         level = f"{found.evaluations[0].sampling.level * 100:.10g}%"
-        known = {"baseline": _cut(base), "run": _cut(run), "level": f"{level} ({basis})"}
+        known = {"baseline": _truncate_name(base), "run": _truncate_name(run), "level": f"{level} ({basis})"}
         head = ["", *head_texts(DIFFERENCE_COLUMNS, known, short=True)]
-        lines = _aligned([head, *([d.metric, *_row(d)] for d in mine)])
+        lines = _align_rows([head, *([d.metric, *_row(d)] for d in mine)])
         if (run, base) in moves:
             lines.append("  " + mistake_counts(moves[run, base], tests.get((run, base))).text)
         yield [*lines, *_parts(found, run, base)]
@@ -241,19 +241,19 @@ def _row(d: Difference) -> list[str]:
 
 def _parts(found: Comparison, run: str, base: str) -> list[str]:
     """Classes and slices of which a difference is demonstrated, the largest first."""
-    mine = [d for d in found.parts if (d.run, d.baseline) == (run, base) and d.demonstrated]
+    mine = [d for d in found.parts if (d.run, d.baseline) == (run, base) and d.is_significant]
     if not mine:
         return []
     more = f"; {len(mine) - MOST_PARTS} more in the page and the JSON" if len(mine) > MOST_PARTS else ""
     rows = [[f"{d.scope}, {d.metric}", *_row(d)] for d in mine[:MOST_PARTS]]
-    return [f"  demonstrated by class or slice (Holm){more}", *_aligned(rows)]
+    return [f"  demonstrated by class or slice (Holm){more}", *_align_rows(rows)]
 
 
 def _primary_only(found: Comparison) -> Iterator[list[str]]:
-    rows = [[f"{d.run} against {d.baseline}", *_row(d)] for d in found.of(found.primary)]
+    rows = [[f"{d.run} against {d.baseline}", *_row(d)] for d in found.differences_for(found.primary)]
     known = {"level": f"{found.level * 100:.10g}%", "baseline": "baseline", "run": "run"}
     head = [f"{found.primary}, all pairs", *head_texts(DIFFERENCE_COLUMNS, known, short=True)]
-    yield _aligned([head, *rows])
+    yield _align_rows([head, *rows])
 
 
 def _ranking(found: Comparison) -> Iterator[str]:
@@ -261,16 +261,16 @@ def _ranking(found: Comparison) -> Iterator[str]:
     known = {"level": f"{found.level * 100:.10g}%", "metric": found.primary}
     rows = [["", *head_texts(RANKING_COLUMNS, known, short=True)]]
     rows += [[row.entry.run, *row_texts(RANKING_COLUMNS, row).values()] for row in comparison_ranking(found)]
-    yield from _aligned(rows)
+    yield from _align_rows(rows)
     if found.baseline is not None:
         yield baseline_tally(found).text
 
 
-def _cut(name: str) -> str:
+def _truncate_name(name: str) -> str:
     return name if len(name) <= NAME else name[: NAME - 1] + "…"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def _align_rows(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows in columns: the first to the left, figures to the right, the last as it is."""
     last = len(rows[0]) - 1
-    return indented(aligned(rows, {0, last} if last > 2 else {0}))
+    return indent_lines(align_columns(rows, {0, last} if last > 2 else {0}))

@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from evalreport.cli.options import SectionCommand, global_options
-from evalreport.cli.stdio import put
+from evalreport.cli.stdio import write_line
 
 
 @click.command("completion", cls=SectionCommand)
@@ -22,7 +22,7 @@ def command(shell: str) -> None:
 
     kind = get_completion_class(shell)
     if kind is not None:
-        put(kind(group, {}, "evalreport", "_EVALREPORT_COMPLETE").source())
+        write_line(kind(group, {}, "evalreport", "_EVALREPORT_COMPLETE").source())
 
 
 global_options(command)

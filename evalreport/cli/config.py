@@ -25,7 +25,7 @@ def command(ctx: click.Context) -> None:
         (f"check.{name}", value, settings.origins[f"check.{name}"]) for name, value in settings.check.items()
     ]
     for name, value, origin in rows:
-        console.out(f"{name:16} {_as_text(value):30} {origin}")
+        console.print_result(f"{name:16} {_as_text(value):30} {origin}")
     console.emit(runs=[], settings={name: {"value": value, "origin": origin} for name, value, origin in rows})
 
 
@@ -37,21 +37,21 @@ def _as_text(value: Any) -> str:
 
 def _effective(ctx: click.Context, name: str, settings: Settings) -> tuple[Any, str]:
     """Return the value of a setting and its origin, in the order of precedence."""
-    from evalreport.core.text import shown
+    from evalreport.core.text import redact_uri
 
     variable = "MLFLOW_TRACKING_URI" if name == "tracking_uri" else f"EVALREPORT_{name.upper()}"
     said = ctx.meta.get("evalreport.said", {})
-    value, origin = _built_in(name), BUILT_IN
+    value, origin = _built_in_default(name), BUILT_IN
     if name in said:
         value, origin = said[name], "--" + name.replace("_", "-")
     elif os.environ.get(variable):
         value, origin = os.environ[variable], variable
     elif name in settings.values:
         value, origin = settings.values[name], settings.origins[name]
-    return (shown(str(value)) if name == "tracking_uri" and value else value), origin
+    return (redact_uri(str(value)) if name == "tracking_uri" and value else value), origin
 
 
-def _built_in(name: str) -> Any:
+def _built_in_default(name: str) -> Any:
     """Return the default of the option, as `evalreport log` has it."""
     from evalreport.cli.log import command as log
 

@@ -26,8 +26,8 @@ from unicodedata import combining, east_asian_width
 import click
 from click.core import ParameterSource
 
-from evalreport.cli.stdio import TO_FILE, StdoutError, forget, put, put_document, width_of
-from evalreport.core.errors import EvalreportError, UsageError, nearest, shortened
+from evalreport.cli.stdio import TO_FILE, StdoutError, forget, put_document, width_of, write_line
+from evalreport.core.errors import EvalreportError, UsageError, nearest, truncate_middle
 from evalreport.core.extensions import extensions
 from evalreport.core.text import printable, redact
 
@@ -59,7 +59,7 @@ class TableLine(str):
     """The same cells where the head is folded to the width of what stands below it."""
 
 
-def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+def align_columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
     """Return rows as lines in columns: words to the left, figures to the right.
 
     Parameters
@@ -71,7 +71,7 @@ def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list
 
     Examples
     --------
-    >>> aligned([("for", "threshold"), ("f1", "0.5")])
+    >>> align_columns([("for", "threshold"), ("f1", "0.5")])
     ['for  threshold', 'f1         0.5']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -102,12 +102,12 @@ def _row(cells: Sequence[str], widths: Sequence[int], left: Collection[int]) -> 
     )
 
 
-def indented(lines: Iterable[str]) -> list[str]:
+def indent_lines(lines: Iterable[str]) -> list[str]:
     """Return lines two columns further in."""
-    return [_indented(line) for line in lines]
+    return [_indent_line(line) for line in lines]
 
 
-def _indented(line: str) -> str:
+def _indent_line(line: str) -> str:
     if not isinstance(line, TableLine):
         return "  " + line
     moved = TableLine("  " + line)
@@ -130,7 +130,7 @@ def _width(char: str) -> int:
     return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
 
 
-def fitted(line: str, width: int | None, hang: int = 2) -> list[str]:
+def wrap_line(line: str, width: int | None, hang: int = 2) -> list[str]:
     """Return a line as a terminal holds it: whole columns, then whole words, go to lines of their own.
 
     Parameters
@@ -144,7 +144,7 @@ def fitted(line: str, width: int | None, hang: int = 2) -> list[str]:
 
     Examples
     --------
-    >>> print(*fitted("  needs  a score of every row of the table", 32), sep="\\n")
+    >>> print(*wrap_line("  needs  a score of every row of the table", 32), sep="\\n")
       needs  a score of every row of
              the table
     """
@@ -183,20 +183,20 @@ def _groups(pieces: Iterable[Piece], indent: int, width: int, hang: int) -> Iter
         start = at + piece.gap if group else at
         apart = start > width - ROOM or not piece.left or start + _longest_word(piece.text) > width
         if group and start + piece.wide > width and apart:
-            yield list(_beside(group))
+            yield list(_join_cells(group))
             group, start, further = [], indent + hang, 0
         room = max(min(piece.wide, width - start), 1)
-        folded = _folded(piece.text, room, 0 if group else further)
+        folded = _wrap_text(piece.text, room, 0 if group else further)
         group.append((start if piece.left else start + room, piece.left, folded))
         at = start + room
-    yield list(_beside(group))
+    yield list(_join_cells(group))
 
 
 def _longest_word(text: str) -> int:
     return max(map(display_width, text.split(" ")))
 
 
-def _folded(text: str, room: int, hang: int) -> list[str]:
+def _wrap_text(text: str, room: int, hang: int) -> list[str]:
     if display_width(text) <= room:
         return [text]
     doubled = "".join(char + _FILL if _width(char) == 2 else char for char in text.replace("± ", "±" + _GLUE))
@@ -206,7 +206,7 @@ def _folded(text: str, room: int, hang: int) -> list[str]:
     return [line.replace(_FILL, "").replace(_GLUE, " ") for line in lines]
 
 
-def _beside(group: Iterable[tuple[int, bool, list[str]]]) -> Iterator[str]:
+def _join_cells(group: Iterable[tuple[int, bool, list[str]]]) -> Iterator[str]:
     """Lines of cells beside each other, each from where it starts or up to where it ends."""
     for parts in zip_longest(*(cell for _, _, cell in group), fillvalue=""):
         line = ""
@@ -267,7 +267,7 @@ class Console:
         )
 
     @property
-    def elapsed(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Seconds since the command began."""
         return time.monotonic() - self.started
 
@@ -277,7 +277,7 @@ class Console:
         return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
     @property
-    def colored(self) -> bool:
+    def uses_color(self) -> bool:
         """Whether stderr takes colour: a terminal that is not dumb, or as the environment says."""
         if self.color != "auto":
             return self.color == "always"
@@ -288,16 +288,16 @@ class Console:
         with self.lock:
             self.clear()
             try:
-                click.echo(text, err=True, color=self.colored)
+                click.echo(text, err=True, color=self.uses_color)
             except BrokenPipeError:
                 raise
             except OSError:  # nobody can be told
                 forget(2)
 
-    def hear(self, what: str, done: int, of: int) -> None:
+    def show_progress(self, what: str, done: int, of: int) -> None:
         """Take note of what is done now, for the line of progress, and of when it began."""
         if self.stage is None or self.stage[0] != what or done < self.stage[1]:
-            self.stage_from = self.elapsed, done
+            self.stage_from = self.elapsed_seconds, done
         self.stage = (what, done, of)
 
     def clear(self) -> None:
@@ -327,25 +327,25 @@ class Console:
 
     def head(self, word: str, color: str, message: str) -> None:
         """Tell a message on stderr behind a word in colour; its further lines stand under its first."""
-        first, *rest = fitted(f"{word} {message}", width_of(sys.stderr), hang=len(word) + 1)
+        first, *rest = wrap_line(f"{word} {message}", width_of(sys.stderr), hang=len(word) + 1)
         self.err("\n".join([self.paint(word, color) + first.removeprefix(word), *rest]))
 
     def _tell(self, line: str) -> None:
-        self.err("\n".join(fitted(line, width_of(sys.stderr))))
+        self.err("\n".join(wrap_line(line, width_of(sys.stderr))))
 
     def paint(self, text: str, color: str) -> str:
         """Return text in a colour where colour is wanted."""
-        return click.style(text, fg=color, bold=True) if self.colored else text
+        return click.style(text, fg=color, bold=True) if self.uses_color else text
 
-    def out(self, *lines: str) -> None:
+    def print_result(self, *lines: str) -> None:
         """Print a result on stdout, except when JSON, a summary, or nothing is asked for."""
         if self.summary:
             self.say(*lines)
         elif not self.json and self.verbosity > -2:
             self.rest()
             for line in lines:
-                for part in fitted(line, width_of(sys.stdout)):
-                    put(part)
+                for part in wrap_line(line, width_of(sys.stdout)):
+                    write_line(part)
 
     def document(self, text: str) -> None:
         """Print a whole document on stdout: the result that was asked for."""
@@ -375,7 +375,7 @@ class Console:
         self.document(dumps(body) + "\n")
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def show_logs(self) -> Iterator[None]:
         """Show what the package reports that it reads and writes: with -v, and with -vv its timings."""
         logger = logging.getLogger("evalreport")
         before = logger.level, logger.propagate
@@ -400,7 +400,7 @@ class _LogLines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         console = self.console
-        time = f"[{console.elapsed:6.2f} s] " if console.verbosity > 1 else ""
+        time = f"[{console.elapsed_seconds:6.2f} s] " if console.verbosity > 1 else ""
         console.say(time + redact(record.getMessage()))
 
 
@@ -481,8 +481,8 @@ def _refused_by_system(error: OSError) -> EvalreportError:
         name = error.filename if isinstance(error.filename, (str, bytes)) else str(error.filename)
         name = os.fsdecode(name)
         found: EvalreportError = UsageError(
-            f"{shortened(Path(name).name)} cannot be used: {reason}",
-            where=shortened(name),
+            f"{truncate_middle(Path(name).name)} cannot be used: {reason}",
+            where=truncate_middle(name),
             fix="check the path, its links and its permissions",
         )
     elif error.errno == errno.ENOENT:
@@ -521,15 +521,15 @@ def usage(error: click.ClickException, command: str) -> UsageError:
                 if error.option_name in one.name.split() and not one.is_installed:
                     return one.missing(error.option_name)
             message = f"no such option: {error.option_name}"
-            fix = (_meant(error.option_name, ctx) if ctx else "") or fix
+            fix = (_suggest_option(error.option_name, ctx) if ctx else "") or fix
         case click.BadParameter(param=click.Option() as param) if ctx is not None and param.name:
             fix = f"{' '.join(filter(None, (param.opts[0], param.metavar)))}: {param.help or ''}".rstrip(".")
             path = _origin(ctx, param) or path
-    message = shortened(message, 400)
+    message = truncate_middle(message, 400)
     return UsageError(message[:1].lower() + message[1:], where=path, fix=fix)
 
 
-def _meant(name: str, ctx: click.Context) -> str:
+def _suggest_option(name: str, ctx: click.Context) -> str:
     """Return the option that was meant: of a command below a group, or a near one; "" for none."""
     if isinstance(ctx.command, click.Group):
         commands = {word: ctx.command.get_command(ctx, word) for word in ctx.command.list_commands(ctx)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console, aligned
+from evalreport.cli.console import Console, align_columns
 from evalreport.cli.options import SectionCommand, engine
 from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import as_run, metric_line, print_evaluation
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evalreport.workflow.deliver import Delivered, StandingRun
     from evalreport.workflow.items import Item
     from evalreport.workflow.request import Destination, Request
-    from evalreport.workflow.verify import Verified
+    from evalreport.workflow.verify import VerifiedRuns
 
 _check = opt.HelpSection("Check")
 
@@ -61,7 +61,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     items = folds_of(items, files=False, children=options["children"])
     where = destination_of(options, log=True, several=len(items) > 1)
     if options["verify"] or options["repair"]:
-        return _verified(console, items, request, where, options)
+        return _verify_runs(console, items, request, where, options)
 
     told = console.json or console.summary or len(items) == 1  # its numbers are wanted, or every look at it
     work = partial(report_item if told else log_item, request=request, where=where)
@@ -71,22 +71,22 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     def show(done: Delivered[Evaluation] | StandingRun) -> dict[str, Any]:
         closing.append(_closing(done))
         if isinstance(done, StandingRun):
-            console.out(f"{done.item.name}  unchanged since it was logged: {done.verdict}")
+            console.print_result(f"{done.item.name}  unchanged since it was logged: {done.verdict}")
             return {"ok": True}
         for warning in done.warnings:
             console.warn(warning)
-        print_evaluation(console, done.made, done.taken, console.out)
-        console.out(*done.lines)
-        console.summarise(done.made)
-        return as_run(done.made) | {"logged": done.logged_json}
+        print_evaluation(console, done.delivered_result, done.taken, console.print_result)
+        console.print_result(*done.lines)
+        console.summarise(done.delivered_result)
+        return as_run(done.delivered_result) | {"logged": done.logged_json}
 
-    code = each_run(console, items, work, show, options, lambda *what: closing.append(_failed(*what)))
+    code = each_run(console, items, work, show, options, lambda *what: closing.append(_failure_row(*what)))
     if len(items) > 1:
-        console.out("", *aligned(closing, left=(0, 1, 2)))
+        console.print_result("", *align_columns(closing, left=(0, 1, 2)))
     return code
 
 
-def _failed(item: Item, error: EvalreportError) -> tuple[str, str, str]:
+def _failure_row(item: Item, error: EvalreportError) -> tuple[str, str, str]:
     return item.name, f"failed, exit {error.exit_code}", error.message
 
 
@@ -97,12 +97,16 @@ def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
 
     if isinstance(done, StandingRun):
         return done.item.name, "unchanged", done.verdict
-    first = metric_line(done.made, headline_names(done.made)[0]) if headline_names(done.made) else ""
+    first = (
+        metric_line(done.delivered_result, headline_names(done.delivered_result)[0])
+        if headline_names(done.delivered_result)
+        else ""
+    )
     state = "tried only" if done.logged is None else done.logged.state
-    return done.made.provenance.run_name, state, " ".join(first.split())
+    return done.delivered_result.provenance.run_name, state, " ".join(first.split())
 
 
-def _verified(
+def _verify_runs(
     console: Console, items: Sequence[Item], request: Request, where: Destination, options: dict[str, Any]
 ) -> int:
     """Hold runs against what was logged into them, and mend them where that is asked for."""
@@ -116,10 +120,12 @@ def _verified(
 
     work = partial(verify_item, request=request, where=where, repair=options["repair"])
 
-    def show(done: Verified) -> dict[str, Any]:
+    def show(done: VerifiedRuns) -> dict[str, Any]:
         for warning in done.warnings:
             console.warn(warning)
-        console.out(*(f"{done.item.shown}: {line}" if len(items) > 1 else line for line in done.lines))
+        console.print_result(
+            *(f"{done.item.display_name}: {line}" if len(items) > 1 else line for line in done.lines)
+        )
         return done.to_wire()
 
     return each_run(console, items, work, show, options)

@@ -42,9 +42,9 @@ def command(console: Console, name: str | None, task: str | None, coverage: bool
         chosen = [find(name)]
     for metric in chosen:
         if name is None:
-            console.out(f"{metric.name:28} {metric.task:11} {metric.meaning}")
+            console.print_result(f"{metric.name:28} {metric.task:11} {metric.meaning}")
         else:
-            console.out(*_explained(metric, coverage=coverage))
+            console.print_result(*_describe_metric(metric, coverage=coverage))
     console.emit(runs=[], metrics=[_as_json(metric) for metric in chosen])
 
 
@@ -58,7 +58,7 @@ def _as_json(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _explained(metric: Metric, *, coverage: bool) -> list[str]:
+def _describe_metric(metric: Metric, *, coverage: bool) -> list[str]:
     """What it is in about ten lines; the simulations of its interval where they are asked for."""
     rows = [
         ("formula", metric.formula),
@@ -71,7 +71,7 @@ def _explained(metric: Metric, *, coverage: bool) -> list[str]:
         ("trap", metric.trap),
     ]
     lines = [f"{metric.name}  {metric.title}  ({metric.task})", f"  {metric.meaning}"]
-    more = _covered(metric) if coverage else _measured(metric)
+    more = _list_coverage(metric) if coverage else _summarise_coverage(metric)
     return [*lines, *(f"  {title:12} {text}" for title, text in rows if text), *more, ""]
 
 
@@ -81,7 +81,7 @@ def _methods(metric: Metric) -> list[tuple[str, str]]:
     return [("", f"{name}: {METHODS[name]}") for name in measured_methods(metric.task, metric.name)]
 
 
-def _measured(metric: Metric) -> list[str]:
+def _summarise_coverage(metric: Metric) -> list[str]:
     """The worst and the best measured coverage, in one line."""
     from evalreport.core.format import percent
     from evalreport.intervals.measured_coverage import measured_coverage
@@ -93,7 +93,7 @@ def _measured(metric: Metric) -> list[str]:
     return [f"  {'coverage':12} {ends}; `--coverage` lists them"]
 
 
-def _covered(metric: Metric) -> list[str]:
+def _list_coverage(metric: Metric) -> list[str]:
     """The measured coverage of the interval, setting by setting."""
     from evalreport.core.format import percent
     from evalreport.intervals.measured_coverage import measured_coverage

@@ -283,7 +283,7 @@ def _variable(name: str) -> str:
     return "EVALREPORT_" + name.strip("-").replace("-", "_").upper()
 
 
-def together(*options: Callable[[F], F]) -> Callable[[F], F]:
+def combine_options(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Return one decorator for several options, listed in their order."""
 
     def decorate(function: F) -> F:
@@ -364,7 +364,7 @@ def _global(names: str, value: Any, help: str, **kwargs: Any) -> GlobalOption:
     return GlobalOption(named, section=EVERYWHERE, expose_value=False, **kwargs)
 
 
-selection = together(
+selection = combine_options(
     runs("--run-id run_ids", "ID", "Run; repeat, or - to read ids from stdin.", multiple=True),
     runs("--experiment", "NAME", "All finished runs of an experiment (glob allowed)."),
     runs("--filter", "EXPR", "MLflow search expression, with --experiment."),
@@ -379,7 +379,7 @@ selection = together(
     runs("--max-runs", click.IntRange(min=1), "Refuse to start on more runs than this.", default=100),
 )
 
-describe = together(
+describe = combine_options(
     data("--artifact", "GLOB", "Predictions inside the run: a file, or a folder of parts."),
     data(
         "--format",
@@ -468,8 +468,8 @@ seed = evaluate("--seed", "N", "Seed of the draws.", type=int, default=0)
 metrics = evaluate(
     "--metrics", "LIST", "Only these, comma separated; see `evalreport metrics`.", type=Words()
 )
-evaluation = together(threshold, tune_on, confidence_or_none, resamples, seed, metrics)
-compared = together(threshold, tune_on, confidence, resamples, seed, metrics)
+evaluation = combine_options(threshold, tune_on, confidence_or_none, resamples, seed, metrics)
+compared = combine_options(threshold, tune_on, confidence, resamples, seed, metrics)
 
 unit = report("--unit", "ONE,MANY", "What a row is, such as tumour,tumours.", type=Words())
 label_names = report(
@@ -483,9 +483,9 @@ summary = write(
     expose_value=False,
     callback=_sets_summary,
 )
-said = together(unit, label_names, notes)
+said = combine_options(unit, label_names, notes)
 no_examples = report("--no-examples", FLAG, "Show no example, not even its id.")
-page = together(
+page = combine_options(
     report("--title", "TEXT", "Title of the report, instead of the run's name."),
     said,
     no_examples,
@@ -503,7 +503,7 @@ jobs = write(
     "Processes that work on several runs; the cores, where a process has four runs or more.",
 )
 jsonl = HelpSection(EVERYWHERE)("--jsonl", FLAG, "One JSON object per run and line.")
-swept = together(
+swept = combine_options(
     write("-o --output", FILE, "HTML page; - for stdout."),
     out,
     summary,
@@ -518,7 +518,7 @@ swept = together(
 """Where all commands below `sweep` write to."""
 
 
-engine = together(
+engine = combine_options(
     data(
         "--table",
         "NAME",

@@ -50,7 +50,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def attempted(work: Callable[[Any], Any], item: Any) -> Any:
+def run_catching_errors(work: Callable[[Any], Any], item: Any) -> Any:
     """Return the result of work on an item, or the error that it ended with."""
     try:
         return work(item)
@@ -73,7 +73,7 @@ class _Worker:
     place: int | None = None
 
     @classmethod
-    def started(cls, work: Callable[[Any], Any]) -> _Worker:
+    def start_process(cls, work: Callable[[Any], Any]) -> _Worker:
         """Start a process that a Ctrl-C of the terminal does not reach: we tell it ourselves, once."""
         from multiprocessing import get_context
 
@@ -81,7 +81,7 @@ class _Worker:
         ours, its = context.Pipe()
         level = logging.getLogger("evalreport").getEffectiveLevel()
         process = context.Process(target=_serve, args=(its, work, level), daemon=True)
-        with _inherited():
+        with _child_environment():
             process.start()
         its.close()
         return cls(process, ours)
@@ -98,13 +98,13 @@ class _Worker:
             kind, content = self.link.recv()
         except (EOFError, OSError):
             self.process.join()
-            return True, _gone(self.process.exitcode)
+            return True, _lost_worker_error(self.process.exitcode)
         if kind == "log":
             logging.getLogger("evalreport").log(*content)
         return kind != "log", content
 
 
-def _gone(code: int) -> EvalreportError:
+def _lost_worker_error(code: int) -> EvalreportError:
     how = f"killed by signal {-code}" if code < 0 else f"ended with code {code}"
     return EvalreportError(
         f"the process that worked on it was {how}",
@@ -114,7 +114,7 @@ def _gone(code: int) -> EvalreportError:
 
 
 @contextmanager
-def _inherited() -> Iterator[None]:
+def _child_environment() -> Iterator[None]:
     """What a child inherits: no Ctrl-C, and one thread of linear algebra, since each core has its process."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     ours = {name: os.environ[name] for name in THREADS if name in os.environ}
@@ -148,7 +148,7 @@ def in_processes(
     LoggingInterrupted
         The user stopped us, and something is half logged.
     """
-    workers = [_Worker.started(work) for _ in range(jobs)]
+    workers = [_Worker.start_process(work) for _ in range(jobs)]
     found: dict[int, Any] = {}
     given = 0
     try:
@@ -157,13 +157,13 @@ def in_processes(
                 for number, worker in enumerate(workers):
                     if worker.place is None and given < min(len(items), place + AHEAD * jobs):
                         begin(items[given])
-                        workers[number] = worker if worker.process.is_alive() else _Worker.started(work)
+                        workers[number] = worker if worker.process.is_alive() else _Worker.start_process(work)
                         workers[number].give(given, items[given])
                         given += 1
                 _hear(workers, found)
             yield item, found.pop(place)
     except KeyboardInterrupt as stop:
-        raise _stopped(workers) or stop from None
+        raise _stop_workers(workers) or stop from None
     finally:
         _end(workers)
 
@@ -180,7 +180,7 @@ def _hear(workers: Sequence[_Worker], found: dict[int, Any]) -> None:
             found[worker.place], worker.place = outcome, None
 
 
-def _stopped(workers: Sequence[_Worker]) -> LoggingInterrupted | None:
+def _stop_workers(workers: Sequence[_Worker]) -> LoggingInterrupted | None:
     """Tell every process once to stop, and return what one of them had to leave half written."""
     half = None
     for worker in workers:
@@ -227,7 +227,7 @@ def _serve(link: Connection, work: Callable[[Any], Any], level: int) -> None:
     try:
         with sharing():
             while True:
-                _hand_back(link, attempted(work, link.recv()))
+                _hand_back(link, run_catching_errors(work, link.recv()))
     except LoggingInterrupted as half:
         link.send(("half", half))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
@@ -285,7 +285,7 @@ def each_run(
                 if len(items) == 1 and not options.get("jsonl"):
                     raise outcome
                 worst = max(worst, outcome.exit_code)
-                found.append(_failed(console, item, outcome))
+                found.append(_report_failure(console, item, outcome))
             else:
                 found.append(show(outcome))
                 worst = max(worst, 0 if found[-1]["ok"] else CHECK_FAILED)
@@ -310,7 +310,7 @@ def outcomes(
     """Yield each item with what came of it, in order."""
 
     def begin(item: Any) -> None:
-        progress.begin(_named(item))
+        progress.begin(_item_name(item))
 
     if jobs > 1:
         moves = progress.console.terminal
@@ -323,10 +323,10 @@ def outcomes(
     with sharing():
         for item in items:
             begin(item)
-            yield item, attempted(work, item)
+            yield item, run_catching_errors(work, item)
 
 
-def _failed(console: Console, item: Any, error: EvalreportError) -> dict[str, Any]:
+def _report_failure(console: Console, item: Any, error: EvalreportError) -> dict[str, Any]:
     """Tell of a run that failed, and return its element of `runs`."""
     show_error(console, error)
     run = getattr(item, "run", item)
@@ -334,8 +334,8 @@ def _failed(console: Console, item: Any, error: EvalreportError) -> dict[str, An
         "run_id": getattr(run, "run_id", None),
         "run_name": getattr(run, "name", getattr(item, "name", "")),
     }
-    return {**names, "source": _named(item), "ok": False, "error": error_as_json(console, error)}
+    return {**names, "source": _item_name(item), "ok": False, "error": error_as_json(console, error)}
 
 
-def _named(item: Any) -> str:
-    return str(getattr(item, "shown", item))
+def _item_name(item: Any) -> str:
+    return str(getattr(item, "display_name", item))

@@ -61,12 +61,12 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         return ev, plan_sample(ev, metric, **wanted)
 
     def show(done: tuple[Evaluation, tuple[RowsNeeded, ...]]) -> dict[str, Any]:
-        from evalreport.cli.print_evaluation import as_done, metric_line, title
+        from evalreport.cli.print_evaluation import metric_line, success_record, title
 
         ev, found = done
         warn_of(console, ev)
-        console.out(title(ev), "  " + metric_line(ev, metric), *needed_lines(found))
-        return as_done(ev.provenance) | {"metric": ev[metric], "rows_needed": found}
+        console.print_result(title(ev), "  " + metric_line(ev, metric), *needed_lines(found))
+        return success_record(ev.provenance) | {"metric": ev[metric], "rows_needed": found}
 
     return each_run(console, items, work, show, options)
 
@@ -96,7 +96,7 @@ def equal_lines(found: Comparison, within: float | None) -> list[str]:
         return []
     lines = []
     for one in equivalences(found, within):
-        margin = _as_typed(within, find(one.metric).style)
+        margin = _format_target(within, find(one.metric).style)
         what = "equal" if one.equal else "not shown to be equal"
         lines.append(f"  {one.metric}: {one.run} and {one.baseline} are {what} within {margin}")
     return lines
@@ -119,14 +119,14 @@ def _words(one: RowsNeeded) -> str:
         metric=one.metric,
         run=one.run,
         baseline=one.baseline,
-        wanted=_as_typed(one.wanted, style),
+        wanted=_format_target(one.wanted, style),
         needed=needed,
         rows=f"{one.rows:,}",
         reached="no possible difference" if one.reached is None else reach(one.reached, style),
     )
 
 
-def _as_typed(wanted: float, style: Style) -> str:
+def _format_target(wanted: float, style: Style) -> str:
     """What was asked for, all its digits; of rates in points."""
     if style != "percent":
         return f"{wanted:.6g}"

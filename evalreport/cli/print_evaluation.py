@@ -18,10 +18,10 @@ def as_run(ev: Evaluation) -> dict[str, Any]:
     """Return an evaluation as an element of `runs` in the JSON output."""
     from evalreport.core.json_codec import encode
 
-    return {**as_done(ev.provenance), **encode(ev)}
+    return {**success_record(ev.provenance), **encode(ev)}
 
 
-def as_done(origin: Provenance) -> dict[str, Any]:
+def success_record(origin: Provenance) -> dict[str, Any]:
     """Return what every element of `runs` begins with: what was worked on, and that it went well."""
     return {"run_id": origin.run_id or None, "run_name": origin.run_name, "source": origin.source, "ok": True}
 
@@ -75,7 +75,7 @@ def title(ev: Evaluation) -> str:
 
 def metric_line(ev: Evaluation, name: str) -> str:
     """Return a metric with its interval, or why it is undefined."""
-    from evalreport.core.estimate_format import interval, valued
+    from evalreport.core.estimate_format import format_estimate, interval
     from evalreport.core.result import Undefined
     from evalreport.metrics.catalogue import find
 
@@ -83,7 +83,7 @@ def metric_line(ev: Evaluation, name: str) -> str:
     if isinstance(result, Undefined):
         return f"{name:26} undefined: {result.reason}"
     style = find(name, ev.task).style
-    shown = f"{name:26} {valued(result, style):8}"
+    shown = f"{name:26} {format_estimate(result, style):8}"
     if result.low is None or result.high is None:
         return shown.rstrip()
     return f"{shown} {interval(result, style)}"
@@ -91,14 +91,14 @@ def metric_line(ev: Evaluation, name: str) -> str:
 
 def several_answers(ev: Evaluation) -> list[str]:
     """Return what several answers to each row say, a line each."""
-    from evalreport.core.estimate_format import interval, valued
+    from evalreport.core.estimate_format import format_estimate, interval
     from evalreport.core.result import Estimate
 
-    if ev.answers is None:
+    if ev.repeated_responses is None:
         return []
     return [
-        f"{name:26} {valued(result, 'percent'):8} {interval(result, 'percent')}"
-        for name, _, result in ev.answers.results()
+        f"{name:26} {format_estimate(result, 'percent'):8} {interval(result, 'percent')}"
+        for name, _, result in ev.repeated_responses.results()
         if isinstance(result, Estimate)
     ]
 
@@ -146,5 +146,5 @@ def print_delivered(console: Console, done: Delivered[Any], options: dict[str, A
         console.warn(warning)
     if options["output"] == "-":
         console.document(done.document.html)
-    console.out(*done.lines)
-    console.summarise(done.made)
+    console.print_result(*done.lines)
+    console.summarise(done.delivered_result)

@@ -69,12 +69,12 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     def show(done: Delivered[Evaluation]) -> dict[str, Any]:
         for warning in done.warnings:
             console.warn(warning)
-        print_evaluation(console, done.made, done.taken, console.say)
+        print_evaluation(console, done.delivered_result, done.taken, console.say)
         if options["output"] == STDOUT:
             console.document(done.document.html)
-        console.out(*done.lines)
-        console.summarise(done.made)
-        return as_run(done.made) | {"files": done.files}
+        console.print_result(*done.lines)
+        console.summarise(done.delivered_result)
+        return as_run(done.delivered_result) | {"files": done.files}
 
     return each_run(console, items, work, show, options)
 
@@ -91,8 +91,8 @@ def _facts(console: Console, items: Sequence[Item], request: Request, options: d
             fix="leave -o out; report x.facts makes one",
         )
     write(items[0], options["facts"], request, force=options["force"])
-    console.out(options["facts"])
-    console.emit(runs=[{"source": items[0].shown, "ok": True, "files": [options["facts"]]}], ok=True)
+    console.print_result(options["facts"])
+    console.emit(runs=[{"source": items[0].display_name, "ok": True, "files": [options["facts"]]}], ok=True)
     return 0
 
 

@@ -110,8 +110,10 @@ def _columns(options: Mapping[str, Any]) -> Columns:
 def _sampling(options: Mapping[str, Any]) -> Sampling:
     from evalreport.intervals.settings import Sampling
 
-    drawn = Sampling(resamples=options["resamples"], seed=options["seed"], hold=options.get("hold"))
-    return drawn.at(options["confidence"])
+    drawn = Sampling(
+        resamples=options["resamples"], seed=options["seed"], constraint_confidence=options.get("hold")
+    )
+    return drawn.with_confidence(options["confidence"])
 
 
 def _labels(value: Any, read: Any) -> tuple[Any, ...] | None:

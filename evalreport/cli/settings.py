@@ -70,19 +70,19 @@ def load(path: str | None) -> Settings:
         The named file: unknown keys (the nearest is named), broken TOML, credentials in a tracking URI.
     """
     if path is not None:
-        return _settings([_named(path)], trusted=True)
+        return _settings([_read_named_file(path)], trusted=True)
     try:
-        layers = [(file, _read(file)) for file in _files_here()]
+        layers = [(file, _read_settings(file)) for file in _files_here()]
         return _settings(layers, trusted=os.environ.get("EVALREPORT_TRUST_CONFIG") == "1")
     except UsageError as error:
         return Settings(refused=(error,))
 
 
-def _named(path: str) -> tuple[Path, dict[str, Any]]:
+def _read_named_file(path: str) -> tuple[Path, dict[str, Any]]:
     file = Path(path)
     if not os.path.isfile(file):
         raise FileMissingError(f"no such settings file: {path}", where="--config", fix="check the path")
-    return file, _read(file)
+    return file, _read_settings(file)
 
 
 def _files_here() -> list[Path]:
@@ -97,21 +97,21 @@ def _files_here() -> list[Path]:
     return [file for file in (plain if os.path.isfile(plain) else None, nearest_project) if file is not None]
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_settings(path: Path) -> dict[str, Any]:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         why = (error.strerror or "input/output error").lower()
         raise UsageError(
             f"{path.name} cannot be read: {why}",
-            where=_shown(path),
+            where=_relative_path(path),
             fix="make it readable, or name another settings file with --config",
         ) from error
     except (ValueError, RecursionError) as error:  # also whole numbers of over 4,300 digits
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise UsageError(
             f"{path.name} is not valid TOML: {why}",
-            where=_shown(path),
+            where=_relative_path(path),
             fix="fix the file, or name another settings file with --config",
         ) from error
     if path.name != "pyproject.toml" and "tool" not in data:
@@ -122,12 +122,14 @@ def _read(path: Path) -> dict[str, Any]:
 def _table(value: Any, name: str, path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UsageError(
-            f"{name} is not a table", where=_shown(path), fix=f"write [{name}] and below it name = value"
+            f"{name} is not a table",
+            where=_relative_path(path),
+            fix=f"write [{name}] and below it name = value",
         )
     return dict(value)
 
 
-def _shown(path: Path) -> str:
+def _relative_path(path: Path) -> str:
     """The path as a person in this folder would write it."""
     return os.path.relpath(path)
 
@@ -146,12 +148,12 @@ def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Se
     warnings: list[str] = []
     refused: list[EvalreportError] = []
     for path, data in layers:
-        rules = _known(_table(data.pop("check", {}), "check", path), CHECK, path)
-        settings = _known(data, KNOWN, path)
+        rules = _check_setting_names(_table(data.pop("check", {}), "check", path), CHECK, path)
+        settings = _check_setting_names(data, KNOWN, path)
         for name, value in (*rules.items(), *settings.items()):
             _check_kind(name, value, path)
             try:
-                why = "" if trusted else why_ignored(name, value, path, _shown(path))
+                why = "" if trusted else why_ignored(name, value, path, _relative_path(path))
             except UsageError as error:
                 refused.append(error)
             else:
@@ -159,16 +161,16 @@ def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Se
                 if why:
                     continue
             into, key = (check, f"check.{name}") if name in rules else (values, name)
-            into[name], origins[key] = value, _shown(path)
+            into[name], origins[key] = value, _relative_path(path)
     return Settings(values, origins, check, tuple(warnings), tuple(refused))
 
 
-def _known(data: Mapping[str, Any], known: tuple[str, ...], path: Path) -> dict[str, Any]:
+def _check_setting_names(data: Mapping[str, Any], known: tuple[str, ...], path: Path) -> dict[str, Any]:
     found = {}
     for key, value in data.items():
         name = key.replace("-", "_")
         if name not in known:
-            raise UsageError(f"unknown setting {key!r}", where=_shown(path), fix=nearest(name, known))
+            raise UsageError(f"unknown setting {key!r}", where=_relative_path(path), fix=nearest(name, known))
         found[name] = value
     return found
 
@@ -182,20 +184,22 @@ def _check_kind(name: str, value: Any, path: Path) -> None:
     reach = {**SETTINGS, **OF_CHECK}[name]
     if isinstance(value, dict):
         raise UsageError(
-            f"the setting {name} is a table", where=_shown(path), fix="write one value, or a list"
+            f"the setting {name} is a table", where=_relative_path(path), fix="write one value, or a list"
         )
     if isinstance(value, list) and name not in LISTS:
-        raise UsageError(f"the setting {name} is a list", where=_shown(path), fix="write one value")
+        raise UsageError(f"the setting {name} is a list", where=_relative_path(path), fix="write one value")
     kinds = (str,) if reach == "path" else (str, bool, int, float)
     for one in value if isinstance(value, list) else [value]:
         if not isinstance(one, kinds) or "\0" in str(one):
             raise UsageError(
-                f"the setting {name} is {_kind_of(one)}", where=_shown(path), fix="write text in quotes"
+                f"the setting {name} is {_kind_of(one)}",
+                where=_relative_path(path),
+                fix="write text in quotes",
             )
     parts = urlsplit(str(value)) if name == "tracking_uri" else None
     if parts is not None and (parts.username or parts.password or parts.query):
         raise UsageError(
             "tracking_uri carries credentials",
-            where=_shown(path),
+            where=_relative_path(path),
             fix="keep them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
         )

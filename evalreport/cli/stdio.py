@@ -43,7 +43,7 @@ def ready() -> None:
 
 
 @contextmanager
-def stopped_as_interrupted() -> Iterator[None]:
+def interrupt_on_sigterm() -> Iterator[None]:
     """Have SIGTERM, as of a scheduler or `timeout`, end us as Ctrl-C does: copies and files are removed."""
     ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if ours:
@@ -78,7 +78,7 @@ def width_of(stream: TextIO) -> int | None:
     return max(NARROWEST, shutil.get_terminal_size((own or 80, 24)).columns)
 
 
-def put(text: str) -> None:
+def write_line(text: str) -> None:
     """Write a line for a person on stdout, in the terminal's encoding.
 
     Raises

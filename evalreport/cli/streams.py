@@ -11,7 +11,7 @@ import click
 
 from evalreport.cli.console import CLEAR, Console
 from evalreport.cli.stdio import NARROWEST, width_of
-from evalreport.core.progress import listening
+from evalreport.core.progress import on_progress
 from evalreport.core.text import printable
 
 QUIET_FOR = 1.0
@@ -33,7 +33,7 @@ class Pulse:
     def __enter__(self) -> Self:
         self._wanted = self.console.terminal and self.console.verbosity >= 0
         if self._wanted:
-            self._heard = listening(self.console.hear)
+            self._heard = on_progress(self.console.show_progress)
             self._heard.__enter__()
             self._thread.start()
         return self
@@ -49,7 +49,7 @@ class Pulse:
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT):
-            if self.console.elapsed >= QUIET_FOR:
+            if self.console.elapsed_seconds >= QUIET_FOR:
                 draw(self.console)
 
 
@@ -57,7 +57,7 @@ def draw(console: Console) -> None:
     """Show what is done now, if anything is."""
     with console.lock:
         if console.stage or console.doing:
-            seconds, first = console.elapsed - console.stage_from[0], console.stage_from[1]
+            seconds, first = console.elapsed_seconds - console.stage_from[0], console.stage_from[1]
             parts = (
                 console.doing() if console.doing else "",
                 describe_stage(*console.stage, seconds, first) if console.stage else "",
@@ -108,7 +108,7 @@ class Progress:
         self.begun += 1
         if self.wanted and self.console.terminal:
             self.console.doing = self.line
-            if self.console.elapsed >= QUIET_FOR:
+            if self.console.elapsed_seconds >= QUIET_FOR:
                 draw(self.console)
         elif self.wanted:
             self.console.say(f"{self.begun}/{self.total} {name}")
@@ -129,11 +129,11 @@ class Progress:
         True
         """
         if self.total == 1:
-            return f"[{_clock(self.console.elapsed)}] {printable(self.name)}"
+            return f"[{_clock(self.console.elapsed_seconds)}] {printable(self.name)}"
         fill, rest = ("█", "░") if _unicode() else ("#", "-")
         full = BAR * self.done // self.total
-        left = self.console.elapsed / self.done * (self.total - self.done) if self.done else None
-        times = f"{_clock(self.console.elapsed)}<{'?' if left is None else _clock(left)}"
+        left = self.console.elapsed_seconds / self.done * (self.total - self.done) if self.done else None
+        times = f"{_clock(self.console.elapsed_seconds)}<{'?' if left is None else _clock(left)}"
         bar = fill * full + rest * (BAR - full)
         return (
             f"{self.done / self.total:4.0%}|{bar}| {self.done}/{self.total} [{times}] {printable(self.name)}"

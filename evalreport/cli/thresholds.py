@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console, aligned, indented
+from evalreport.cli.console import Console, align_columns, indent_lines
 from evalreport.cli.options import SectionCommand, engine
 from evalreport.cli.parallel import each_run
-from evalreport.cli.print_evaluation import as_done, print_delivered
+from evalreport.cli.print_evaluation import print_delivered, success_record
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.core.errors import UsageError
-from evalreport.core.estimate_format import beside, value_and_interval
+from evalreport.core.estimate_format import format_reference, value_and_interval
 from evalreport.core.format import Style, count, percent, show, significant, threshold
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.page.evaluation_terms import objective_style
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         raise UsageError("--log needs the run to log into", fix="pass --run-id ID instead of a file")
     items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     request = request_of({**options, "threshold": None, "metrics": None}, command_line())
-    asked = _asked(options, console)
+    asked = _threshold_request(options, console)
     where = destination_of(options, log=options["log"], several=len(items) > 1)
     whole: dict[str, Any] = {}
     several = len(items) > 1 or options["jsonl"]
@@ -94,7 +94,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         print_delivered(console, done, options)
         body = thresholds_run(done)
         if console.json:
-            body["sweep"] = done.made.record(whole=True)
+            body["sweep"] = done.delivered_result.record(whole=True)
             whole.update(body.pop("sweep") if not several else {})
         return body
 
@@ -102,7 +102,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
     return each_run(console, items, work, show, options, **parts)
 
 
-def _asked(options: dict[str, Any], console: Console) -> ThresholdRequest:
+def _threshold_request(options: dict[str, Any], console: Console) -> ThresholdRequest:
     """What is sought, and how Optuna searches where it has to."""
     from evalreport.thresholds.search import Search
     from evalreport.workflow.choose_thresholds import ThresholdRequest
@@ -123,7 +123,7 @@ def _asked(options: dict[str, Any], console: Console) -> ThresholdRequest:
 
 def tell_search(progress: SearchProgress) -> None:
     """Say how far a search is."""
-    stage(f"best {significant(progress.best)}, trial", progress.done, progress.of)
+    report_progress(f"best {significant(progress.best)}, trial", progress.done, progress.of)
 
 
 HEADS = ("for", "threshold", "its interval", "chosen", "elsewhere", "interval")
@@ -135,7 +135,7 @@ WIDEST = 24
 
 def thresholds_run(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
     """Return the run or file whose thresholds were swept as an element of `runs`."""
-    begun = as_done(done.made.provenance)
+    begun = success_record(done.delivered_result.provenance)
     return {**begun, "files": done.files, "logged": done.logged_json}
 
 
@@ -143,24 +143,30 @@ def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
     """Print the chosen thresholds as a table, and what to beware of on stderr."""
     from evalreport.cli.print_evaluation import title, warn_of
 
-    found = done.made
+    found = done.delivered_result
     warn_of(console, found.evaluation)
     bounded: list[tuple[str, Optimum | Cutoff]] = [*found.optima.items(), *found.cutoffs.items()]
     for name, best in bounded:
-        if best.hold is not None and best.hold.threshold is None:
-            console.warn(f"{name} {best.hold.reason}")
+        if best.at_confidence is not None and best.at_confidence.threshold is None:
+            console.warn(f"{name} {best.at_confidence.reason}")
     for doubt in found.doubts:
         console.warn(doubt.removesuffix("."))
-    console.out(title(found.evaluation))
-    for table in (_optima(found), _there(found), _cutoffs(found), _tuned(found), _labels(found)):
-        console.out(*indented(table))
+    console.print_result(title(found.evaluation))
+    for table in (
+        _optima(found),
+        _deployment_table(found),
+        _cutoffs(found),
+        _tuned_table(found),
+        _labels(found),
+    ):
+        console.print_result(*indent_lines(table))
 
 
 def _optima(found: ThresholdSelection) -> list[str]:
     if not found.optima:
         return []
-    bounded = any(best.bound is not None for best in found.optima.values())
-    level = found.evaluation.sampling.hold
+    bounded = any(best.constraint is not None for best in found.optima.values())
+    level = found.evaluation.sampling.constraint_confidence
     promised: tuple[str, ...] = ("chance to hold",) if bounded else ()
     if bounded and level is not None:
         promised += (f"held with {percent(level, 100)}",)
@@ -173,29 +179,29 @@ def _optima(found: ThresholdSelection) -> list[str]:
         style = objective_style(best.metric)
         metric = "" if name == best.metric else f" ({best.metric})"
         out_of_sample = None if best.out_of_sample is None else best.out_of_sample.value
-        here = None if found.whole is None else found.whole.at(best.threshold)
+        here = None if found.whole is None else found.whole.counts_at_threshold(best.threshold)
         counts = () if here is None else (here.tp, here.fn, here.fp)
         rows.append(
             (
                 name + metric,
                 threshold(best.threshold),
-                _between(best.low, best.high),
-                _beside(best.apparent, out_of_sample, style),
+                _format_range(best.low, best.high),
+                _format_reference(best.apparent, out_of_sample, style),
                 *value_and_interval(out_of_sample, style),
-                *(_unskilled(best, style) for _ in unskilled),
-                *_promised(best, promised),
+                *(_no_skill_cell(best, style) for _ in unskilled),
+                *_constraint_cells(best, promised),
                 *(count(float(n)) for n in counts),
             )
         )
-    return aligned(rows)
+    return align_columns(rows)
 
 
-def _unskilled(best: Optimum, style: Style) -> str:
+def _no_skill_cell(best: Optimum, style: Style) -> str:
     """F1 of flagging every row."""
     return "–" if best.no_skill is None else show(best.no_skill, style)
 
 
-def _there(found: ThresholdSelection) -> list[str]:
+def _deployment_table(found: ThresholdSelection) -> list[str]:
     """What each threshold does at the prevalence of deployment."""
     from evalreport.metrics.catalogue import find
 
@@ -204,19 +210,19 @@ def _there(found: ThresholdSelection) -> list[str]:
         shown = [value_and_interval(result, find(name).style) for name, result in results.items()]
         rows.append((objective, *(f"{value} ({limits})" for value, limits in shown)))
     names = next(iter(found.deployed.values()), {})
-    return aligned([("for", *names), *rows]) if rows else []
+    return align_columns([("for", *names), *rows]) if rows else []
 
 
-def _promised(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
+def _constraint_cells(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
     """The chance that a bound holds on new rows, and the threshold that keeps it surely."""
     chance = "–" if best.chance is None else percent(best.chance, 100)
-    return (chance, _held(best.hold))[: len(heads)]
+    return (chance, _guaranteed_threshold(best.at_confidence))[: len(heads)]
 
 
 def _cutoffs(found: ThresholdSelection) -> list[str]:
     if not found.cutoffs:
         return []
-    level = found.evaluation.sampling.hold
+    level = found.evaluation.sampling.constraint_confidence
     promised: tuple[str, ...] = () if level is None else (f"held with {percent(level, 100)}",)
     heads = (
         "for",
@@ -232,18 +238,23 @@ def _cutoffs(found: ThresholdSelection) -> list[str]:
         kept = cut.out_of_sample.kept
         coverage = cut.out_of_sample.value
         elsewhere = [value_and_interval(result, "percent")[0] for result in (coverage, kept)]
-        here = (_beside(cut.coverage, coverage, "percent"), _beside(cut.accuracy, kept, "percent"))
-        held = (_held(cut.hold),) if promised else ()
-        rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *elsewhere, *held))
-    return aligned(rows)
+        here = (
+            _format_reference(cut.coverage, coverage, "percent"),
+            _format_reference(cut.accuracy, kept, "percent"),
+        )
+        held = (_guaranteed_threshold(cut.at_confidence),) if promised else ()
+        rows.append(
+            (name, threshold(cut.threshold), _format_range(cut.low, cut.high), *here, *elsewhere, *held)
+        )
+    return align_columns(rows)
 
 
-def _held(hold: Hold | None) -> str:
+def _guaranteed_threshold(hold: Hold | None) -> str:
     return "–" if hold is None or hold.threshold is None else threshold(hold.threshold)
 
 
-def _tuned(found: ThresholdSelection) -> list[str]:
-    if not found.tuned:
+def _tuned_table(found: ThresholdSelection) -> list[str]:
+    if not found.tuned_choices:
         return []
     weights = found.evaluation.task == "multiclass"
     rows: list[tuple[str, ...]] = [
@@ -256,36 +267,36 @@ def _tuned(found: ThresholdSelection) -> list[str]:
             "how",
         )
     ]
-    for name, best in found.tuned.items():
+    for name, best in found.tuned_choices.items():
         style, value = objective_style(name), best.out_of_sample.value
-        shown = "–" if best.without is None else beside(best.without, value, style)
-        here = beside(best.apparent, value, style)
+        shown = "–" if best.without is None else format_reference(best.without, value, style)
+        here = format_reference(best.apparent, value, style)
         rows.append((name, here, *value_and_interval(value, style), shown, best.method))
-    return aligned(rows, left=(0, 5))
+    return align_columns(rows, left=(0, 5))
 
 
 def _labels(found: ThresholdSelection) -> list[str]:
-    if not found.tuned:
+    if not found.tuned_choices:
         return []
     entries = sorted(found.evaluation.in_rows().classes, key=lambda entry: -entry.support)
     weights = found.evaluation.task == "multiclass"
     form = significant if weights else threshold
-    rows = [("class" if weights else "label", "n", *found.tuned)]
+    rows = [("class" if weights else "label", "n", *found.tuned_choices)]
     rows += [
         (
             str(entry.label)[:WIDEST],
             count(entry.support),
-            *(form(best.values[str(entry.label)]) for best in found.tuned.values()),
+            *(form(best.values[str(entry.label)]) for best in found.tuned_choices.values()),
         )
         for entry in entries[:MOST_LABELS]
     ]
     more = len(entries) - MOST_LABELS
-    return ["", *aligned(rows), *([f"and {more:,} more"] if more > 0 else [])]
+    return ["", *align_columns(rows), *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def _between(low: float | None, high: float | None) -> str:
+def _format_range(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{threshold(low)} to {threshold(high)}"
 
 
-def _beside(value: float, result: Result | None, style: Style) -> str:
-    return show(value, style) if result is None else beside(value, result, style)
+def _format_reference(value: float, result: Result | None, style: Style) -> str:
+    return show(value, style) if result is None else format_reference(value, result, style)

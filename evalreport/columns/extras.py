@@ -57,7 +57,7 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     )
     taken = tuple((part, name) for part, name in (*named, ("example text", request.example_text)) if name)
     return Extras(
-        _together(list(groups.values())),
+        _combine_groups(list(groups.values())),
         folds,
         weights,
         slices,
@@ -66,7 +66,7 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     )
 
 
-def _together(columns: list[Array]) -> Array | None:
+def _combine_groups(columns: list[Array]) -> Array | None:
     """One group for each combination of values."""
     if len(columns) < 2:
         return columns[0] if columns else None

@@ -20,7 +20,7 @@ from evalreport.columns.join import (
     FOLD,
     Array,
     Rows,
-    joined,
+    join_folds,
     key_of,
     one_answer_a_row,
     rows_meant,
@@ -30,8 +30,23 @@ from evalreport.columns.join import (
 from evalreport.columns.label_pairs import LabelPairs, distinct, rows_as_codes
 from evalreport.columns.lists import with_lists
 from evalreport.columns.multilabel import Parts, find_multilabel, is_multilabel
-from evalreport.columns.names import PRED, SINGLE, TRUTH, Part, class_columns, is_like_score, named_as, role
-from evalreport.columns.nested import as_columns, completed, left_alone, truth_of, unfolded
+from evalreport.columns.names import (
+    PRED,
+    SINGLE,
+    TRUTH,
+    Part,
+    class_columns,
+    find_role_names,
+    is_like_score,
+    role,
+)
+from evalreport.columns.nested import (
+    as_columns,
+    fill_from_format,
+    truth_of,
+    unfold_columns,
+    unused_scores_note,
+)
 from evalreport.columns.plausible import (
     MOST_COMPARED,
     MOST_ROWS,
@@ -46,7 +61,7 @@ from evalreport.columns.plausible import (
     refuse_rivals,
     refuse_several,
 )
-from evalreport.columns.request import Columns, listed
+from evalreport.columns.request import Columns, list_names
 from evalreport.columns.single import OneScoreError, cannot_rank, find_single
 from evalreport.columns.single_label import UnnamedScoresError
 from evalreport.columns.unused import refuse_unused
@@ -64,7 +79,7 @@ from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
 from evalreport.readers.content import in_file
 from evalreport.readers.formats import RawTable
-from evalreport.readers.read import read_for, read_truth
+from evalreport.readers.read import read_requested_columns, read_truth
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +128,9 @@ class Found:
     @property
     def unused_note(self) -> tuple[str, ...]:
         """What is said of columns that were not taken for anything."""
-        return (f"not used: {listed(self.unused)}",) if self.unused else ()
+        return (f"not used: {list_names(self.unused)}",) if self.unused else ()
 
-    def chosen_by(self, names: Sequence[str]) -> Found:
+    def with_row_filters(self, names: Sequence[str]) -> Found:
         """Return the same with the columns whose values said which rows are meant."""
         taken = (*self.taken, *(("rows by", name) for name in dict.fromkeys(names)))
         return replace(self, taken=taken, unused=tuple(name for name in self.unused if name not in names))
@@ -146,7 +161,7 @@ def find_in_files(
         Each names the file, and where it can the column and the first row.
     """
     request = request or Columns()
-    table = read_for(path, request, format=format)
+    table = read_requested_columns(path, request, format=format)
     return find(table, request, None if truth is None else read_truth(truth, table, request))
 
 
@@ -185,7 +200,7 @@ def find(
     if truth is not None and request.where:
         table, truth, request = rows_of_truth(table, truth, request)
     try:
-        found = _find(replace(_prepared(table, request), whole=whole), request, truth)
+        found = _find(replace(_prepare_table(table, request), whole=whole), request, truth)
     except (ColumnNotFoundError, DataError) as error:
         if isinstance(error, SeveralEvaluationsError):
             raise
@@ -215,27 +230,29 @@ def _with_way_out(
     columns = {**table.columns, **table.others}
     rows = max((len(values) for values in columns.values()), default=0)
     later = None
-    for tried in (*_pairs(columns, request), None, *_alone(columns, request)):
+    for tried in (*_pairs(columns, request), None, *_label_requests(columns, request)):
         if tried is None:
             if later is not None:
                 break
             continue
-        named = {name: columns[name] for name in tried.given if name in columns}
+        named = {name: columns[name] for name in tried.assigned_columns if name in columns}
         try:
-            made = _prepared(replace(table, columns={**table.columns, **named}, n=rows), tried)
+            made = _prepare_table(replace(table, columns={**table.columns, **named}, n=rows), tried)
             _find(replace(made, trial=True), tried, None)
         except (NotFoundError, UsageError):
             continue
         except EvalreportError:
             later = later or tried
             continue
-        return _proposed(error, before if use else "", request, tried)
+        return _suggest_columns_error(error, before if use else "", request, tried)
     if later is None or not (use or isinstance(error, OneScoreError)):
         return error
-    return _proposed(error, before if use else "", request, later)
+    return _suggest_columns_error(error, before if use else "", request, later)
 
 
-def _proposed(error: EvalreportError, before: str, request: Columns, tried: Columns) -> EvalreportError:
+def _suggest_columns_error(
+    error: EvalreportError, before: str, request: Columns, tried: Columns
+) -> EvalreportError:
     options = [("--truth", request.truth, tried.truth), ("--pred", request.pred, tried.pred)]
     asked = " ".join(f"{option} {shlex.quote(now)}" for option, was, now in options if now and now != was)
     fix = f"{before.rstrip('.')}. Use {asked}" if before else f"name the columns, as in {asked}"
@@ -244,7 +261,7 @@ def _proposed(error: EvalreportError, before: str, request: Columns, tried: Colu
 
 def _pairs(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
     """Yield requests that name truth and prediction by what is in the columns, the likeliest first."""
-    usual = named_as("truth", list(columns), TRUTH)
+    usual = find_role_names("truth", list(columns), TRUTH)
     for pair in likely_labels(columns):
         first, second = sorted(pair, key=lambda name: (name not in usual, role(name) == "prediction"))
         for truth, pred in ((first, second), (second, first)):
@@ -252,10 +269,10 @@ def _pairs(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
                 yield replace(request, truth=truth, pred=pred)
 
 
-def _alone(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
+def _label_requests(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
     """Yield requests that name the truth alone, those first after whose labels columns are named."""
     coded = {} if request.truth else label_like(columns)
-    names = [name for name in coded if name not in request.given]
+    names = [name for name in coded if name not in request.assigned_columns]
     scored = {name: bool(class_columns(list(columns), set(map(str, coded[name].values)))) for name in names}
     yield from (replace(request, truth=name) for name in sorted(names, key=lambda name: not scored[name]))
 
@@ -281,7 +298,7 @@ def find_folds(
     ColumnNotFoundError, UsageError, DataError
         As of `find`; folds whose columns differ.
     """
-    made = [_prepared(table, request) for table in tables]
+    made = [_prepare_table(table, request) for table in tables]
     first = made[0]
     for name, one in zip(names, made, strict=True):
         if one.named != first.named:
@@ -290,7 +307,7 @@ def find_folds(
                 where=one.table.source,
                 fix="write every fold with the same columns, and a score for each label of any fold",
             )
-    whole, notes = joined([one.table for one in made], names, first.named)
+    whole, notes = join_folds([one.table for one in made], names, first.named)
     said = tuple(dict.fromkeys(note for one in made for note in one.said))
     named = replace(first.named, fold=None if request.several_answers else FOLD)
     if request.several_answers:  # each table holds an answer to the same rows
@@ -314,12 +331,12 @@ class _Prepared:
     """Whether the columns were named to see what they can be, by nobody who knows."""
 
 
-def _prepared(table: RawTable, request: Columns) -> _Prepared:
+def _prepare_table(table: RawTable, request: Columns) -> _Prepared:
     with in_file(table.source):
         table, request, said = rows_meant(table, request)
-        table, named = one_answer_a_row(*as_columns(table, completed(table, request)))
+        table, named = one_answer_a_row(*as_columns(table, fill_from_format(table, request)))
         table, named, lists = with_lists(table, named)
-        table, named, left = unfolded(table, named)
+        table, named, left = unfold_columns(table, named)
         return _Prepared(table, named, (*said, *lists, *left), bool(said))
 
 
@@ -334,12 +351,12 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         with in_file(truth.source):
             truth, more = as_columns(truth, request, "truth")
             (part, note), other = truth_of(truth, more), key_of(truth, more, key, joins=True)
-            named = _answer_of_same_name(table, _completed(named, more), part)
+            named = _answer_of_same_name(table, _fill_request(named, more), part)
     with in_file(table.source):
         rows = rows_of(table, key, truth, other, some=made.some)
         search = find_multilabel if is_multilabel(rows.truth, part, named) else find_single
         files = (table,) if truth is None else (table, truth)
-        found = _found(search(rows, part, named, table.name), rows, named, files)
+        found = _build_found(search(rows, part, named, table.name), rows, named, files)
         _refuse_reading(found, rows, made, named)
         refuse_unused(
             request,
@@ -350,9 +367,9 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         )
         chosen = request.score is not None or request.scores is not None  # who names scores means no others
         ranked = found.scores is not None
-        spare = () if chosen else left_alone(found.unused, found.space, found.notes, ranked=ranked)
+        spare = () if chosen else unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
         notes = (*made.said, *rows.notes, *filter(None, [note]), *found.notes, *spare)
-        return replace(found, notes=notes).chosen_by(named.filtered)
+        return replace(found, notes=notes).with_row_filters(named.filtered_columns)
 
 
 def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns) -> None:
@@ -396,7 +413,7 @@ def _refuse_labels(
         refuse_constant(parts["truth"], distinct(found.y_true).tolist(), len(found.y_true), named=is_named)
     if scores is not None:
         known = y_true if y_pred is None else y_pred
-        pairs = None if decided is None else LabelPairs.of(known, decided)
+        pairs = None if decided is None else LabelPairs.from_labels(known, decided)
         areas = label_areas(scores, known, texts, pairs) if whole and request.positive is None else []
         shown, given = str(score), y_pred is not None
         refuse_order(pairs, shown, texts, given=given, places=shown.partition(" ")[0].endswith("[*]"))
@@ -408,10 +425,10 @@ def _answer_of_same_name(table: RawTable, request: Columns, truth: Part) -> Colu
     name = truth.columns[0]
     if request.pred or request.text or truth.labels or name not in table.columns:
         return request
-    return request if named_as("prediction", table.names, PRED) else replace(request, pred=name)
+    return request if find_role_names("prediction", table.names, PRED) else replace(request, pred=name)
 
 
-def _completed(request: Columns, more: Columns) -> Columns:
+def _fill_request(request: Columns, more: Columns) -> Columns:
     """Take from the arrays of the truth file what those of the predictions did not name."""
     return replace(
         request,
@@ -421,7 +438,7 @@ def _completed(request: Columns, more: Columns) -> Columns:
     )
 
 
-def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ...]) -> Found:
+def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ...]) -> Found:
     file = files[0].name
     more = extras(rows, request, file)
     if parts.y_pred is None and parts.scores is None and parts.text is None:
@@ -430,7 +447,7 @@ def _found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ..
             raise cannot_rank(lone[0], parts.space)
         raise ColumnNotFoundError(
             f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
-            fix=f"columns are: {listed(rows.names)}. Use --pred, --score, --scores or --text COLUMN",
+            fix=f"columns are: {list_names(rows.names)}. Use --pred, --score, --scores or --text COLUMN",
         )
     space = parts.space
     count = "" if isinstance(space, Binary) else f", {len(space)} labels"

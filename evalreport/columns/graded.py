@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalreport.columns.names import GRADES, TEXT, plain_name
-from evalreport.columns.request import Columns, listed
+from evalreport.columns.request import Columns, list_names
 from evalreport.core.errors import DataError, GradedError
 from evalreport.data.arrays import identity_texts, is_gap
 from evalreport.data.parsing_outcomes import Parsed
@@ -90,7 +90,7 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> 
     values = sorted({text for text in identity_texts(table.columns[name], name) if text is not None})
     raise GradedError(
         f"the file has a grade per item (right or wrong, column {name!r}), not two columns of labels",
-        where=f"{table.source}, column {name!r}, values {listed(values[:5])}",
+        where=f"{table.source}, column {name!r}, values {list_names(values[:5])}",
         fix="grades are not evaluated; name columns of labels with --truth and --pred, answers with --text, "
         "scores with --score",
     )

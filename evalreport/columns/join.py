@@ -28,14 +28,14 @@ from evalreport.columns.names import (
     SUBMITTED,
     TESTS,
     UNFINISHED,
+    find_role_names,
     is_part,
-    named_as,
     plain_name,
     role,
 )
-from evalreport.columns.request import Columns, listed, missing_column, split_clause
+from evalreport.columns.request import Columns, list_names, missing_column, split_clause
 from evalreport.core.errors import DataError
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.data.arrays import (
     gaps_of,
     identity_texts,
@@ -52,7 +52,7 @@ FOLD = "(fold)"
 _NUMBER = re.compile(r"(\d+)(?=\D*$)")
 
 
-def joined(
+def join_folds(
     tables: Sequence[RawTable], names: Sequence[str], request: Columns
 ) -> tuple[RawTable, tuple[str, ...]]:
     """Return the rows of all tables, and what is to be said of columns and folds that are missing.
@@ -80,7 +80,7 @@ def joined(
             where=f"not in {gap}",
             fix="write every fold with the same columns, and a score for each label of any fold",
         )
-    columns = {name: _stacked(name, tables) for name, count in times.items() if count == len(tables)}
+    columns = {name: _stack_column(name, tables) for name, count in times.items() if count == len(tables)}
     columns[FOLD] = np.repeat(np.array(names, dtype=object), [table.n for table in tables])
     first = tables[0]
     digest = hashlib.sha256("".join(table.sha256 for table in tables).encode()).hexdigest()
@@ -92,17 +92,17 @@ def joined(
         sha256=digest,
         names=tuple(columns),
     )
-    notes = (f"not in every fold, and left out: {listed(some)}",) if some else ()
+    notes = (f"not in every fold, and left out: {list_names(some)}",) if some else ()
     return whole, (*notes, *missing(names))
 
 
 def _counts(name: str, request: Columns) -> bool:
     """Whether a column is one of truth, answers or scores, as far as its name tells."""
     head = name.partition("[")[0]
-    return name in request.named or role(head) is not None or name.startswith(tuple(FAMILIES))
+    return name in request.named_columns or role(head) is not None or name.startswith(tuple(FAMILIES))
 
 
-def _stacked(name: str, tables: Sequence[RawTable]) -> npt.NDArray[Any]:
+def _stack_column(name: str, tables: Sequence[RawTable]) -> npt.NDArray[Any]:
     parts = [table.columns[name] for table in tables]
     try:
         return stack(parts)
@@ -132,7 +132,7 @@ def missing(names: Sequence[str]) -> tuple[str, ...]:
     gaps = sorted(set(range(low, high + 1)) - set(numbers)) if high - low < 10 * len(numbers) else []
     if not gaps:
         return ()
-    which = f"fold {gaps[0]} is" if len(gaps) == 1 else f"folds {listed(map(str, gaps))} are"
+    which = f"fold {gaps[0]} is" if len(gaps) == 1 else f"folds {list_names(map(str, gaps))} are"
     return (f"{which} not there: the folds are numbered {low} to {high}",)
 
 
@@ -161,7 +161,7 @@ def one_answer_a_row(table: RawTable, request: Columns) -> tuple[RawTable, Colum
     if not request.several_answers:
         return table, request
     named = request.pred or request.text
-    names = (named,) if named else tuple(named_as("prediction", table.names, PRED))
+    names = (named,) if named else tuple(find_role_names("prediction", table.names, PRED))
     held = [name for name in names if name in table.columns and _lists(table.columns[name])]
     if not held:
         return table, request
@@ -349,7 +349,7 @@ def _by_id(
         known = set(ids)
         extra = next(value for value in place if value not in known)
         raise DataError(
-            f"{truth.name} has {counted(len(place) - len(ids), 'row')} without a prediction",
+            f"{truth.name} has {pluralize(len(place) - len(ids), 'row')} without a prediction",
             where=f"{truth.source}, first: {other} {extra!r} (row {place[extra]})",
             fix="both files hold the same examples, one row each; leave out of the truth what was not scored",
         )
@@ -376,7 +376,7 @@ def check_ids(ids: Array, name: str) -> None:
     gaps = gaps_of(ids)
     if gaps.size:
         raise DataError(
-            f"{name} is missing for {counted(gaps.size, 'row')}",
+            f"{name} is missing for {pluralize(gaps.size, 'row')}",
             where=f"column {name}, first: row {gaps[0]}",
             fix="give each row an id, or name another column with --id",
         )
@@ -389,7 +389,7 @@ def _refuse_repeated(ids: Array, name: str, names: Sequence[str]) -> None:
     if again is not None:
         raise DataError(
             f"{again.shown}, so rows cannot be joined by it",
-            where=f"column {name}, {again.first}",
+            where=f"column {name}, {again.first_example}",
             fix=_mend(name, names),
         )
 
@@ -444,16 +444,16 @@ def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tu
         kept, said = _where(table, request.where)
         return kept, request, said
     for name in table.columns:
-        if name.lower() in SPLITS and name not in request.named:
+        if name.lower() in SPLITS and name not in request.named_columns:
             found = _test_rows(table, name)
             if found is not None:
                 kept, clause, note = found
                 return kept, replace(request, where=(clause,)), (note,)
     for name in table.columns:
-        if tells_annotations(table, name) and name not in request.named:
+        if tells_annotations(table, name) and name not in request.named_columns:
             kept, clause, note = _submitted_rows(table, name)
             return kept, replace(request, where=(clause,)), (note,)
-    folds = [name for name in table.columns if name.lower() in FOLDS and name not in request.named]
+    folds = [name for name in table.columns if name.lower() in FOLDS and name not in request.named_columns]
     return table, request, tuple(_folds(table, name) for name in folds[:1])
 
 
@@ -466,7 +466,7 @@ def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str
             raise DataError(
                 f"no row has {name} = {value}" if equal else f"every row has {name} = {value}",
                 where=f"{table.name}, column {name}",
-                fix=f"its values are: {listed(values[:_MOST])}",
+                fix=f"its values are: {list_names(values[:_MOST])}",
             )
         kept &= found
     if not kept.any():
@@ -556,7 +556,7 @@ def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
 
 def _folds(table: RawTable, name: str) -> str:
     count = len(set(_texts(table, name).tolist()))
-    read = f"the {counted(count, 'fold')} of column {name} are read as one out-of-fold sample"
+    read = f"the {pluralize(count, 'fold')} of column {name} are read as one out-of-fold sample"
     return f"{read}; for a cross-validation, fold by fold, pass --fold {name}"
 
 

@@ -52,7 +52,7 @@ class Coded:
     codes: npt.NDArray[np.intp]
 
     @classmethod
-    def of(cls, column: Array) -> Coded | None:
+    def from_column(cls, column: Array) -> Coded | None:
         """Return labels, names or whole numbers as codes; None for numbers with fractions and lists."""
         if column.ndim != 1 or column.dtype.kind not in "biuUOf":
             return None
@@ -71,7 +71,7 @@ class Coded:
     def __len__(self) -> int:
         return len(self.values)
 
-    def crossed(self, other: Coded) -> Coded:
+    def cross_codes(self, other: Coded) -> Coded:
         """Return the pairs of values that occur together, as codes."""
         pairs, codes = np.unique(self.codes * len(other) + other.codes, return_inverse=True)
         values = tuple((self.values[k // len(other)], other.values[k % len(other)]) for k in pairs.tolist())
@@ -101,7 +101,7 @@ class LabelPairs:
 
     Examples
     --------
-    >>> pairs = LabelPairs.of(np.array([0, 1, 1, 0]), np.array(["x", "y", "y", "x"]))
+    >>> pairs = LabelPairs.from_labels(np.array([0, 1, 1, 0]), np.array(["x", "y", "y", "x"]))
     >>> pairs.best.tolist(), pairs.agreement(pairs.same), pairs.agreement(pairs.best)
     ([0, 1], 0.0, 1.0)
     """
@@ -111,13 +111,13 @@ class LabelPairs:
     table: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, one: Array, other: Array) -> LabelPairs | None:
+    def from_labels(cls, one: Array, other: Array) -> LabelPairs | None:
         """Return the pairs of two arrays of labels of shape (n,); None for very many labels."""
-        first, second = Coded.of(one), Coded.of(other)
-        return None if first is None or second is None else cls.of_codes(first, second)
+        first, second = Coded.from_column(one), Coded.from_column(other)
+        return None if first is None or second is None else cls.from_codes(first, second)
 
     @classmethod
-    def of_codes(cls, one: Coded, other: Coded) -> LabelPairs | None:
+    def from_codes(cls, one: Coded, other: Coded) -> LabelPairs | None:
         """Return the pairs of two columns; None for more than `MOST_CLASSES` labels."""
         shape = len(one), len(other)
         if max(shape) > MOST_CLASSES:
@@ -127,7 +127,7 @@ class LabelPairs:
         return cls(first, second, table.reshape(shape).astype(np.float64))
 
     @classmethod
-    def of_counts(cls, counts: Counts, texts: Sequence[str]) -> LabelPairs | None:
+    def from_counts(cls, counts: Counts, texts: Sequence[str]) -> LabelPairs | None:
         """Return the pairs of a confusion matrix, without unparsed rows; None for very many labels."""
         if counts.size > MOST_CLASSES:
             return None
@@ -146,9 +146,9 @@ class LabelPairs:
     @cached_property
     def same(self) -> Places:
         """For each label of the other column, the place of the same text in the first; -1 without one."""
-        return self.renamed({})
+        return self.rename_labels({})
 
-    def renamed(self, names: Mapping[str, str]) -> Places:
+    def rename_labels(self, names: Mapping[str, str]) -> Places:
         """Return the place of each renamed label of the other column in the first; -1 without one."""
         place = {text: code for code, text in enumerate(self.one)}
         found = [place.get(names.get(text, text), -1) for text in self.other]

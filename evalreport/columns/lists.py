@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.names import PRED, TRUTH, named_as, role
-from evalreport.columns.request import Columns, listed
+from evalreport.columns.names import PRED, TRUTH, find_role_names, role
+from evalreport.columns.request import Columns, list_names
 from evalreport.data.arrays import is_gap, is_number
 from evalreport.readers.formats import RawTable
 
@@ -102,9 +102,9 @@ class _Named:
 
 
 def _parts(table: RawTable, request: Columns) -> _Named:
-    free = [name for name in table.names if name not in request.given]
-    truth = (request.truth,) if request.truth else named_as("truth", free, TRUTH)
-    pred = (request.pred,) if request.pred else named_as("prediction", free, PRED)
+    free = [name for name in table.names if name not in request.assigned_columns]
+    truth = (request.truth,) if request.truth else find_role_names("truth", free, TRUTH)
+    pred = (request.pred,) if request.pred else find_role_names("prediction", free, PRED)
     return _Named(truth[0] if len(truth) == 1 else None, pred[0] if len(pred) == 1 else None)
 
 
@@ -164,9 +164,8 @@ def _without_label_set(table: RawTable, request: Columns) -> tuple[RawTable, Col
     orders = [list_of(cell) or [] for cell in columns.pop(name).tolist()]
     others = {other: values for other, values in table.others.items() if other not in columns}
     columns |= others
-    note = (
-        f"{name} contains the label set ({listed(sorted(map(str, known)))}) in every row: it is not the truth"
-    )
+    label_set = list_names(sorted(map(str, known)))
+    note = f"{name} contains the label set ({label_set}) in every row; it is not the label"
     scored = [
         other
         for other, values in columns.items()
@@ -181,8 +180,8 @@ def _without_label_set(table: RawTable, request: Columns) -> tuple[RawTable, Col
         request = replace(request, pred=None)
     if request.truth is None:
         same = [other for other, values in columns.items() if _holds(values, known)]
-        named = named_as("prediction", same, PRED)
-        left = [other for other in same if other not in (*named, *request.given)]
+        named = find_role_names("prediction", same, PRED)
+        left = [other for other in same if other not in (*named, *request.assigned_columns)]
         request = replace(request, truth=left[0]) if len(left) == 1 else request
     names = tuple(other for other in table.names if other != name)
     return replace(table, columns=columns, names=names, others={}), request, (note,)

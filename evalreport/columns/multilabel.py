@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from evalreport.columns.join import Rows
 from evalreport.columns.names import Part, pred_part
-from evalreport.columns.request import Columns, listed
-from evalreport.columns.single_label import MAX_CLASSES, like, score_part
+from evalreport.columns.request import Columns, list_names
+from evalreport.columns.single_label import MAX_CLASSES, cast_label, score_part
 from evalreport.core.errors import DataError
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.data.arrays import PER_CENT, numbers
 from evalreport.data.labels import Label, LabelSpace, Multilabel, from_lists
 from evalreport.data.scores import NOISE, ScoreKind, other_kind
@@ -50,39 +50,39 @@ class Parts:
     columns: tuple[str, ...]
 
 
-def taken(
+def column_mapping(
     truth: Part, pred: Part | None, scores: Part | None, kind: str | None
 ) -> tuple[tuple[str, str], ...]:
     """Return what was taken for what, as it is printed."""
     pairs = (
-        ("truth", truth.shown),
-        ("prediction", None if pred is None else pred.shown),
+        ("truth", truth.display_name),
+        ("prediction", None if pred is None else pred.display_name),
         (
             "scores" if scores is not None and len(scores.columns) > 1 else "score",
-            None if scores is None else scores.shown,
+            None if scores is None else scores.display_name,
         ),
         ("score kind", kind),
     )
     return tuple((part, shown) for part, shown in pairs if shown is not None)
 
 
-def used(*parts: Part | None) -> tuple[str, ...]:
+def used_columns(*parts: Part | None) -> tuple[str, ...]:
     """Return the columns of the parts that there are."""
     return tuple(column for part in parts if part is not None for column in part.columns)
 
 
-def never_scored(labels: Sequence[str]) -> tuple[str, ...]:
+def unscored_labels_note(labels: Sequence[str]) -> tuple[str, ...]:
     """Return the note on labels without a score column, or nothing.
 
     Examples
     --------
-    >>> never_scored(["grief"])
+    >>> unscored_labels_note(["grief"])
     ('1 label without a score column, taken as probability 0: grief',)
     """
     if not labels:
         return ()
-    some = counted(len(labels), "label")
-    return (f"{some} without a score column, taken as probability 0: {listed(labels)}",)
+    some = pluralize(len(labels), "label")
+    return (f"{some} without a score column, taken as probability 0: {list_names(labels)}",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def _numbers(values: Array, name: str) -> Array:
     if not finite.all():
         rows = np.flatnonzero(~finite)
         raise DataError(
-            f"column {name!r} has {counted(rows.size, 'value')} that {'is' if rows.size == 1 else 'are'} "
+            f"column {name!r} has {pluralize(rows.size, 'value')} that {'is' if rows.size == 1 else 'are'} "
             "NaN or infinite",
             where=f"column {name!r}, first: row {rows[0]}, {values[rows[0]]}",
             fix="drop or repair those rows before the predictions are logged",
@@ -147,13 +147,13 @@ def _check_unit(values: Array, name: str) -> None:
     if outside.size:
         first = f"(first: row {outside[0]}, {values[outside[0]]:.6g})"
         raise DataError(
-            f"column {name!r} has {counted(outside.size, 'value')} outside [0, 1] {first}",
+            f"column {name!r} has {pluralize(outside.size, 'value')} outside [0, 1] {first}",
             where=f"column {name!r}, first: row {outside[0]}",
             fix=other_kind(values),
         )
 
 
-def aligned(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+def align_scores(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
     """Return one score column per label, in the order of the labels, and the labels that had none.
 
     A label without a column was never scored by the model: its probability is 0 (its logit minus
@@ -168,7 +168,7 @@ def aligned(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str,
     strangers = [label for label in scores.labels if label not in set(labels)]
     if strangers:
         raise DataError(
-            f"{counted(len(strangers), 'score column')} for no label of the label set",
+            f"{pluralize(len(strangers), 'score column')} for no label of the label set",
             where=f"first: {strangers[0]!r}",
             fix="add the label to --labels, or name the score columns with --scores",
         )
@@ -177,7 +177,7 @@ def aligned(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str,
         return scores.values[:, [place[label] for label in labels]], ()
     if scores.kind == "decision":
         raise DataError(
-            f"{counted(len(lost), 'label')} without a score column",
+            f"{pluralize(len(lost), 'label')} without a score column",
             where=f"first: {lost[0]!r}",
             fix="margins need one column per label; log them all",
         )
@@ -227,16 +227,16 @@ def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Par
     lists = [column for column in (true_lists, pred_lists) if column is not None]
     known = [*truth.labels, *map(str, request.labels or ()), *map(str, _flat(lists))]
     part = score_part(
-        rows.columns, rows.names, request, set(known), file, taken=used(truth, pred), single=False
+        rows.columns, rows.names, request, set(known), file, taken=used_columns(truth, pred), single=False
     )
     labels = truth.labels or _label_set(lists, () if part is None else part.labels, request.labels or ())
     space = Multilabel(request.labels if request.labels is not None else labels)
     if request.labels is not None and not truth.labels:
-        space = Multilabel(like(label, labels, "label of --labels") for label in request.labels)
+        space = Multilabel(cast_label(label, labels, "label of --labels") for label in request.labels)
     raw = None if part is None else raw_scores(rows, part, request.score_kind)
     if raw is not None and request.labels is not None:
-        raw = _only(raw, space.texts)
-    scores, lost = (None, ()) if raw is None else aligned(raw, space.texts)
+        raw = _select_labels(raw, space.texts)
+    scores, lost = (None, ()) if raw is None else align_scores(raw, space.texts)
     kind = None if raw is None else raw.kind
     return Parts(
         space,
@@ -245,9 +245,9 @@ def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Par
         scores,
         kind,
         None,
-        taken(truth, pred, part, kind),
-        never_scored(lost),
-        used(truth, pred, part),
+        column_mapping(truth, pred, part, kind),
+        unscored_labels_note(lost),
+        used_columns(truth, pred, part),
     )
 
 
@@ -303,7 +303,7 @@ def _label_set(
         if declared:
             return declared
         raise DataError("no label occurs in any list", fix="pass the label set with --labels")
-    labels = found.union(like(label, found or {""}, "score column for label") for label in scored)
+    labels = found.union(cast_label(label, found or {""}, "score column for label") for label in scored)
     if len(labels) > MAX_CLASSES:
         raise DataError(
             f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are read",
@@ -312,7 +312,7 @@ def _label_set(
     return tuple(sorted(labels))
 
 
-def _only(raw: RawScores, names: Sequence[str]) -> RawScores:
+def _select_labels(raw: RawScores, names: Sequence[str]) -> RawScores:
     """Leave out the scores of labels that were not declared: multilabel scores do not sum to one."""
     kept = [index for index, label in enumerate(raw.labels) if label in set(names)]
     return replace(raw, values=raw.values[:, kept], labels=tuple(raw.labels[index] for index in kept))
@@ -340,7 +340,7 @@ def matrix(
     lost = [label for label in labels if label not in place]
     if lost:
         raise DataError(
-            f"{counted(len(lost), 'label')} without a column like {part.pattern}",
+            f"{pluralize(len(lost), 'label')} without a column like {part.pattern}",
             where=f"first: {part.pattern.replace('*', lost[0])}",
             fix=f"name the columns with {option} 'PATTERN*', or the labels that have one with --labels",
         )
@@ -354,7 +354,7 @@ def _flags(values: Array, name: str) -> npt.NDArray[np.bool_]:
     bad = np.flatnonzero(~((values == 0) | (values == 1)))
     if bad.size:
         raise DataError(
-            f"column {name!r} has {counted(bad.size, 'value')} other than 0 and 1",
+            f"column {name!r} has {pluralize(bad.size, 'value')} other than 0 and 1",
             where=f"column {name!r}, first: row {bad[0]}, {str(values[bad[0]])[:80]!r}",
             fix="indicators are 0 or 1; scores go into proba_<label> or logit_<label>",
         )

@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.request import Columns, listed, missing_column, several
+from evalreport.columns.request import Columns, list_names, missing_column, several
 from evalreport.core.errors import ColumnNotFoundError, NoTableError, some_of
 from evalreport.data.scores import ROW_SUM, ScoreKind
 from evalreport.readers.limits import Select
@@ -30,11 +30,11 @@ from evalreport.readers.limits import Select
 Role = Literal["truth", "prediction", "score"]
 
 
-def _set(text: str) -> frozenset[str]:
+def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_GIVEN = _set(
+_GIVEN = _word_set(
     "pred preds predict predicted predicts prediction predictions hat yhat guess guesses guessed estimated "
     "inferred"
 )
@@ -48,11 +48,11 @@ _KINDS: dict[str, ScoreKind | None] = {
 }
 """Words of a score, with the kind that they declare."""
 _CONFIDENCE = frozenset({"confidence", "confidences", "conf", "certainty"})
-_KNOWN = _set("true truth gt gold golden groundtruth actual actuals expected ideal reference")
+_KNOWN = _word_set("true truth gt gold golden groundtruth actual actuals expected ideal reference")
 """Words of what is known to be right."""
-_NOUNS = _set("y label labels class classes category target targets outcome ytest ytrue")
+_NOUNS = _word_set("y label labels class classes category target targets outcome ytest ytrue")
 """Words of a label, right or answered."""
-_BESIDE = _set(
+_BESIDE = _word_set(
     "ground text name names id ids value values test val valid validation dev eval response answer output "
     "column col is the of model best top argmax annotation annotated human correct string index code"
 )
@@ -166,14 +166,14 @@ def kind_of(name: str) -> ScoreKind | None:
     return next(iter(kinds)) if len(kinds) == 1 else None
 
 
-def named_as(part: Role, names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+def find_role_names(part: Role, names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
     """Return the names that play a part: the first of the usual ones, else all that the words fit best.
 
     Fewer words say it better: of ``label`` and ``label_id`` the first.
 
     Examples
     --------
-    >>> named_as("truth", ["Actual", "label_id", "age"], ["y_true"])
+    >>> find_role_names("truth", ["Actual", "label_id", "age"], ["y_true"])
     ('Actual',)
     """
     exact = next((name for name in usual if name in names), None)
@@ -249,8 +249,8 @@ def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
         return _rewritten(y_true, y_pred, told, dict(zip(told, right, strict=True)))
     if same and set(told) & set(right):
         return y_pred, ""
-    for key in (_plain, _folded, _number, _of_two):
-        matched = _matched(right, told, key)
+    for key in (_plain, _normalise_label, _number, _of_two):
+        matched = _match_labels(right, told, key)
         if matched is not None:
             return _rewritten(y_true, y_pred, told, matched)
     bare = _without_affix(list(map(str, right)), list(map(str, told)))
@@ -271,7 +271,7 @@ def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, An
 
     It is the same for all its labels, or a number of each: ``1:sports``.
     """
-    for bare in (*_affixes(told, right), *_affixes(right, told), _uncounted, _unquoted):
+    for bare in (*_affixes(told, right), *_affixes(right, told), _strip_numbering, _strip_punctuation):
         ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in told}
         if len(ours) < len(right) or len(theirs) < len(told) or "" in ours or "" in theirs:
             continue
@@ -283,36 +283,39 @@ def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, An
 
 def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
     """How the labels of one side lose what stands round the longest label of the other."""
-    inner = _folded(max(shorter, key=len))
+    inner = _normalise_label(max(shorter, key=len))
     found: list[Callable[[str], str]] = []
-    for label in map(_folded, longer):
+    for label in map(_normalise_label, longer):
         before, middle, after = label.partition(inner)
         if (
             middle
             and before + after
-            and all(_folded(one).startswith(before) and _folded(one).endswith(after) for one in longer)
+            and all(
+                _normalise_label(one).startswith(before) and _normalise_label(one).endswith(after)
+                for one in longer
+            )
         ):
-            found.append(partial(_cut, before=before, after=after))
+            found.append(partial(_strip_affixes, before=before, after=after))
     return found
 
 
-def _cut(label: str, before: str, after: str) -> str:
-    return str(_folded(label)).removeprefix(before).removesuffix(after)
+def _strip_affixes(label: str, before: str, after: str) -> str:
+    return str(_normalise_label(label)).removeprefix(before).removesuffix(after)
 
 
-def _uncounted(label: str) -> str:
-    return _unquoted(_COUNTED.sub("", label, count=1))
+def _strip_numbering(label: str) -> str:
+    return _strip_punctuation(_COUNTED.sub("", label, count=1))
 
 
-def _unquoted(label: str) -> str:
-    return str(_folded(re.sub(r"^\W+|\W+$", "", label)))
+def _strip_punctuation(label: str) -> str:
+    return str(_normalise_label(re.sub(r"^\W+|\W+$", "", label)))
 
 
 def _plain(label: Any) -> Any:
     return str(label)
 
 
-def _folded(label: Any) -> Any:
+def _normalise_label(label: Any) -> Any:
     return " ".join(str(label).casefold().replace("_", " ").replace("-", " ").split())
 
 
@@ -325,7 +328,7 @@ def _of_two(label: Any) -> Any:
     return _TWO.get(str(label).strip().casefold())
 
 
-def _matched(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
+def _match_labels(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
     """Return the truth's label for each answer where the keys are distinct on both sides."""
     ours, theirs = {key(label): label for label in right}, {key(label): label for label in told}
     if None in ours or None in theirs or len(ours) < len(right) or len(theirs) < len(told):
@@ -425,9 +428,9 @@ def whole(affix: Affix, columns: Mapping[str, str], names: Sequence[str]) -> Map
     return there if says_score(affix) else columns
 
 
-def shown_as(affix: Affix, columns: Mapping[str, str]) -> str:
+def describe_columns(affix: Affix, columns: Mapping[str, str]) -> str:
     """Return how a set of columns is named: a pattern, or the names where they are the labels alone."""
-    return "*".join(affix) if any(affix) else listed(columns.values())
+    return "*".join(affix) if any(affix) else list_names(columns.values())
 
 
 def are_probabilities(columns: Sequence[Array]) -> bool:
@@ -522,7 +525,7 @@ class Part:
 
     Examples
     --------
-    >>> Part(("proba_ham", "proba_spam"), ("ham", "spam"), pattern="proba_*").shown
+    >>> Part(("proba_ham", "proba_spam"), ("ham", "spam"), pattern="proba_*").display_name
     'proba_* (2 columns)'
     """
 
@@ -532,18 +535,18 @@ class Part:
     pattern: str = ""
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """How the part is named in messages."""
         several = f"{self.pattern} ({len(self.columns)} columns)"
         return several if len(self.columns) > 1 else self.columns[0]
 
 
-def wanted(request: Columns) -> Select:
+def column_selector(request: Columns) -> Select:
     """Return the choice of columns that could play a part: only these are read from the file.
 
     Examples
     --------
-    >>> sorted(wanted(Columns(score="score_lr"))(["y_true", "score_lr", "score_nb", "age"]))
+    >>> sorted(column_selector(Columns(score="score_lr"))(["y_true", "score_lr", "score_nb", "age"]))
     ['score_lr', 'y_true']
     """
     common = {*ID, *INDEX, *WEIGHT, *ARRAYS, *LABEL_NAMES, *TEXT}
@@ -554,8 +557,8 @@ def wanted(request: Columns) -> Select:
         common.update(SINGLE)
         open_to |= {"score"}
         prefixes += [*FAMILIES, *LOOSE]
-    exact = common.union(request.named)
-    patterns = [name.partition("*")[::2] for name in request.named if "*" in name]
+    exact = common.union(request.named_columns)
+    patterns = [name.partition("*")[::2] for name in request.named_columns if "*" in name]
     patterns += [(prefix, "") for prefix in prefixes]
 
     def select(names: Sequence[str]) -> Collection[str]:
@@ -591,7 +594,8 @@ def named_part(names: Sequence[str], column: str, option: str, file: str) -> Par
     ]
     if not columns:
         raise ColumnNotFoundError(
-            f"no column of {file} is like {column}", fix=f"columns are: {listed(names)}. Use {option} PATTERN"
+            f"no column of {file} is like {column}",
+            fix=f"columns are: {list_names(names)}. Use {option} PATTERN",
         )
     labels = tuple(name[len(before) : len(name) - len(after)] for name in columns)
     return Part(tuple(columns), labels, {**FAMILIES, **LOOSE}.get(before), column)
@@ -621,7 +625,7 @@ def truth_part(names: Sequence[str], request: Columns, file: str) -> Part:
 
 
 def _single(part: Role, names: Sequence[str], usual: Sequence[str], option: str) -> Part | None:
-    found = named_as(part, names, usual)
+    found = find_role_names(part, names, usual)
     if len(found) > 1:
         raise several(found, f"columns could be the {part}", option)
     return Part(found) if found else None
@@ -630,15 +634,15 @@ def _single(part: Role, names: Sequence[str], usual: Sequence[str], option: str)
 def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError | NoTableError:
     if len(names) == 1:
         return NoTableError(
-            f"{file} holds one column, {listed(names)}, and no truth beside it",
+            f"{file} holds one column, {list_names(names)}, and no truth beside it",
             fix="separate columns by a comma, semicolon, tab or |; truth of another file: --truth-file FILE",
         )
-    taken = {*wanted(Columns())(names), *request.named}
+    taken = {*column_selector(Columns())(names), *request.named_columns}
     left = [name for name in names if name not in (*taken, *INDEX) and not name.endswith(("_id", "id"))]
     use = left[0] if len(left) == 1 else "COLUMN, or --truth-file FILE"
     return ColumnNotFoundError(
         f"no column of true labels is in {file} (y_true, label, target or true_<label>)",
-        fix=f"columns are: {listed(names)}. Use --truth {use}",
+        fix=f"columns are: {list_names(names)}. Use --truth {use}",
     )
 
 

@@ -28,15 +28,15 @@ from evalreport.columns.names import (
     Part,
     Role,
     are_probabilities,
+    find_role_names,
     is_like_score,
     kind_of,
-    named_as,
     role,
     truth_part,
 )
-from evalreport.columns.request import Columns, listed, several
+from evalreport.columns.request import Columns, list_names, several
 from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.data.arrays import is_gap, is_number
 from evalreport.data.labels import Label, LabelSpace
 from evalreport.data.scores import ScoreKind
@@ -77,7 +77,7 @@ def as_columns(table: RawTable, request: Columns, side: Side = "predictions") ->
         if request.batch_axis:
             raise UsageError(f"{table.name} has no batch axis", fix="--batch-axis is for NPZ and NPY")
         return table, request
-    request = _named(table.columns, request, side)
+    request = _fill_from_names(table.columns, request, side)
     labels = _label_names(table.columns, request)
     arrays = _row_arrays(table.columns, request)
     arrays = _out_of_one_hot(arrays, request)
@@ -86,25 +86,25 @@ def as_columns(table: RawTable, request: Columns, side: Side = "predictions") ->
         columns.update(_columns(name, array, labels))
     for part in (request.truth, request.pred):
         if labels is not None and part in columns:
-            columns[part] = _uncoded(columns[part], labels, part)
+            columns[part] = _decode_labels(columns[part], labels, part)
     n = max(map(len, columns.values()), default=0)
     request = replace(request, labels=request.labels or labels)
     names = (*columns, *(name for name in table.names if name not in table.columns))
-    return replace(table, columns=columns, n=n, names=names), _starred(request, columns)
+    return replace(table, columns=columns, n=n, names=names), _add_column_patterns(request, columns)
 
 
-def _named(arrays: Mapping[str, Array], request: Columns, side: Side) -> Columns:
+def _fill_from_names(arrays: Mapping[str, Array], request: Columns, side: Side) -> Columns:
     """Fill the parts that nobody named from the names of the arrays."""
 
-    def first(names: Sequence[str]) -> str | None:
+    def first_present(names: Sequence[str]) -> str | None:
         return next((name for name in names if name in arrays), None)
 
-    weight, group = request.weight or first(WEIGHTS), request.group or first(GROUPS)
+    weight, group = request.weight or first_present(WEIGHTS), request.group or first_present(GROUPS)
     request = replace(request, weight=weight, group=group)
     if list(arrays) == [ALONE]:
-        return _alone(arrays[ALONE], request, side)
-    truth = request.truth or _only("truth", arrays, TRUTH, request) or _labels_of_rows(arrays)
-    pred = request.pred or _only("prediction", arrays, PRED, request)
+        return _single_array_request(arrays[ALONE], request, side)
+    truth = request.truth or _find_array("truth", arrays, TRUTH, request) or _labels_of_rows(arrays)
+    pred = request.pred or _find_array("prediction", arrays, PRED, request)
     score = request.score or request.scores or (None if request.no_scores else _score(arrays))
     if pred is not None and pred in arrays and are_fractions(arrays[pred]) and score is None:
         score, pred = pred, None
@@ -115,10 +115,12 @@ def _named(arrays: Mapping[str, Array], request: Columns, side: Side) -> Columns
     return replace(request, score=score, scores=None, score_kind=kind)
 
 
-def _only(part: Role, arrays: Mapping[str, Array], usual: Sequence[str], request: Columns) -> str | None:
+def _find_array(
+    part: Role, arrays: Mapping[str, Array], usual: Sequence[str], request: Columns
+) -> str | None:
     """Return the one array that is named for a part; names that stand for the label set are none."""
-    free = [name for name in arrays if name not in LABEL_NAMES and name not in request.given]
-    found = named_as(part, free, usual)
+    free = [name for name in arrays if name not in LABEL_NAMES and name not in request.assigned_columns]
+    found = find_role_names(part, free, usual)
     if len(found) > 1:
         option = "--truth" if part == "truth" else "--pred"
         raise several(found, f"arrays could be the {part}", option)
@@ -175,14 +177,14 @@ def _is_one_hot(array: Array) -> bool:
     return bool(((array == 0) | (array == 1)).all() and (array.sum(axis=1) == 1).all())
 
 
-def _alone(array: Array, request: Columns, side: Side) -> Columns:
+def _single_array_request(array: Array, request: Columns, side: Side) -> Columns:
     if side == "truth":
         return replace(request, truth=ALONE)
     return replace(request, score=ALONE) if array.dtype.kind == "f" else replace(request, pred=ALONE)
 
 
 def _score(arrays: Mapping[str, Array]) -> str | None:
-    found = [name for name in SCORES if name in arrays] or list(named_as("score", list(arrays), ()))
+    found = [name for name in SCORES if name in arrays] or list(find_role_names("score", list(arrays), ()))
     if len(found) > 1:
         raise several(found, "arrays could be the scores", "--score")
     return found[0] if found else None
@@ -190,14 +192,14 @@ def _score(arrays: Mapping[str, Array]) -> str | None:
 
 def _label_names(arrays: Mapping[str, Array], request: Columns) -> tuple[Label, ...] | None:
     for name in LABEL_NAMES:
-        if name in arrays and name not in request.named and arrays[name].ndim == 1:
+        if name in arrays and name not in request.named_columns and arrays[name].ndim == 1:
             return tuple(arrays[name].tolist())
     return request.labels
 
 
 def _row_arrays(arrays: Mapping[str, Array], request: Columns) -> Mapping[str, Array]:
     """Return the arrays that have one entry per row, with the declared batch axis flattened."""
-    parts = [name for name in request.named if name in arrays]
+    parts = [name for name in request.named_columns if name in arrays]
     axes = 2 if request.batch_axis else 1
     rows = {name: array for name, array in arrays.items() if array.ndim >= axes}
     for name in parts:
@@ -238,7 +240,7 @@ def _columns(name: str, array: Array, labels: Sequence[Label] | None) -> Mapping
     return {f"{name}[{label}]": array[:, index] for index, label in enumerate(names)}
 
 
-def _uncoded(values: Array, labels: Sequence[Label], name: str) -> Array:
+def _decode_labels(values: Array, labels: Sequence[Label], name: str) -> Array:
     """Return labels in place of codes, where whole numbers stand for labels that are text."""
     if values.dtype.kind not in "iu" or not all(isinstance(label, str) for label in labels):
         return values
@@ -248,7 +250,7 @@ def _uncoded(values: Array, labels: Sequence[Label], name: str) -> Array:
     if outside.size:
         row = int(outside[0])
         raise DataError(
-            f"{name} holds {counted(outside.size, 'code')} outside the {len(labels)} labels",
+            f"{name} holds {pluralize(outside.size, 'code')} outside the {len(labels)} labels",
             where=f"array {name!r}, first: row {row}, {values[row]}",
             fix="codes count from 0 in the order of the array labels",
         )
@@ -256,7 +258,7 @@ def _uncoded(values: Array, labels: Sequence[Label], name: str) -> Array:
     return decoded
 
 
-def _starred(request: Columns, columns: Mapping[str, Array]) -> Columns:
+def _add_column_patterns(request: Columns, columns: Mapping[str, Array]) -> Columns:
     """Name a matrix by the pattern of its columns."""
 
     def star(name: str | None) -> str | None:
@@ -268,7 +270,7 @@ def _starred(request: Columns, columns: Mapping[str, Array]) -> Columns:
     return replace(request, score=None, scores=scores) if scores != request.score else request
 
 
-def completed(table: RawTable, request: Columns) -> Columns:
+def fill_from_format(table: RawTable, request: Columns) -> Columns:
     """Return the request with what the file's own format says of its columns, where nothing was named."""
     parts = table.parts
     told = request.pred is not None or request.text is not None
@@ -281,7 +283,7 @@ def completed(table: RawTable, request: Columns) -> Columns:
     )
 
 
-def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tuple[str, ...]]:
+def unfold_columns(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tuple[str, ...]]:
     """Return a table in which each column of lists or mappings of scores stands as one column per label.
 
     With it the request that names them, and what is to be said of columns that are no such lists.
@@ -305,7 +307,9 @@ def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tupl
         try:
             parts = matrix_of(values, name)
         except DataError as error:
-            if name in request.named or (len(nested) == 1 and not named_as("prediction", table.names, PRED)):
+            if name in request.named_columns or (
+                len(nested) == 1 and not find_role_names("prediction", table.names, PRED)
+            ):
                 raise
             notes.append(f"the scores {name} are not used: {error.message}, {error.where}")
             continue
@@ -316,7 +320,7 @@ def unfolded(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tupl
 
 def _holds_scores(table: RawTable, name: str, request: Columns) -> bool:
     values = table.columns[name]
-    if name in request.given and name not in (request.score, request.pred):
+    if name in request.assigned_columns and name not in (request.score, request.pred):
         return False
     scored = name == request.score or role(name) == "score"
     if not scored and not (role(name) == "prediction" or name == request.pred):
@@ -368,14 +372,14 @@ def truth_of(table: RawTable, request: Columns) -> tuple[Part, str]:
 
 def _same_labels(table: RawTable, request: Columns) -> str | None:
     """Only text says enough: a feature of 0 and 1 is like any other."""
-    pred = (request.pred,) if request.pred else named_as("prediction", table.names, PRED)
+    pred = (request.pred,) if request.pred else find_role_names("prediction", table.names, PRED)
     answers = _words(table.columns.get(pred[0])) if len(pred) == 1 else set()
     if len(answers) < 2:
         return None
     found = [
         name
         for name, values in table.columns.items()
-        if name not in (*pred, *request.given) and _overlap(_words(values), answers)
+        if name not in (*pred, *request.assigned_columns) and _overlap(_words(values), answers)
     ]
     return found[0] if len(found) == 1 else None
 
@@ -391,7 +395,7 @@ def _overlap(labels: set[str], answers: set[str]) -> bool:
     return 2 * len(labels & answers) > len(labels | answers)
 
 
-def left_alone(
+def unused_scores_note(
     unused: Sequence[str], space: LabelSpace, notes: Sequence[str], *, ranked: bool
 ) -> tuple[str, ...]:
     """Return the note on columns that look like scores and were not used, with the option that takes them.
@@ -406,7 +410,7 @@ def left_alone(
     Examples
     --------
     >>> from evalreport.data.labels import Binary
-    >>> left_alone(["age", "credit_score"], Binary(0, 1), (), ranked=False)
+    >>> unused_scores_note(["age", "credit_score"], Binary(0, 1), (), ranked=False)
     ('credit_score looks like a score and is not used: if it is one pass --score credit_score',)
     """
     heads = dict.fromkeys(name.partition("[")[0] for name in unused if is_like_score(name))
@@ -422,7 +426,7 @@ def left_alone(
         )
     verb = "looks like a score and is" if len(alike) == 1 else "look like scores and are"
     use = f"--score {alike[0]}" if len(space) == 2 else "--scores 'PATTERN*'"
-    return (f"{listed(alike)} {verb} not used: if it is one pass {use}",)
+    return (f"{list_names(alike)} {verb} not used: if it is one pass {use}",)
 
 
 _NAMES = ("label", "class", "name", "category")
@@ -506,7 +510,7 @@ def _unlike(name: str, row: int, cell: object) -> DataError:
 def _row(cell: Any) -> Mapping[Any, float] | None:
     """Return the scores of one cell by place or label; None where it holds none."""
     if isinstance(cell, str):
-        cell = _parsed(cell.strip())
+        cell = _parse_brackets(cell.strip())
     if isinstance(cell, Mapping):
         return _mapping(cell)
     if isinstance(cell, (list, tuple, np.ndarray)) and len(cell):
@@ -538,7 +542,7 @@ def _pairs(cell: Sequence[Any]) -> Mapping[str, float] | None:
     return {str(item.get(label)): float(item[value]) for item in cell}
 
 
-def _parsed(text: str) -> Any:
+def _parse_brackets(text: str) -> Any:
     """Return what a text of brackets stands for; nothing in it is ever run."""
     if not text.startswith(_OPENS):
         return None

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evalreport.columns.label_pairs import MOST_CLASSES, Coded, LabelPairs, distinct
 from evalreport.core.errors import DataError, some_of
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.data.arrays import reads_as_number
 
 Array = npt.NDArray[Any]
@@ -48,13 +48,15 @@ def refuse_labels(y_true: Array, y_pred: Array | None, truth: str, scores: Seque
     ignored = ignored_label(right, predicted, len(scores))
     if ignored is not None:
         rows = np.flatnonzero(y_true == ignored)
-        raise _ignored(ignored, truth, f"column {truth!r}, {counted(rows.size, 'row')}, first: row {rows[0]}")
+        raise _ignore_index_error(
+            ignored, truth, f"column {truth!r}, {pluralize(rows.size, 'row')}, first: row {rows[0]}"
+        )
     if predicted is None or y_pred is None:
         return
     if disjoint(right, predicted):
-        raise _disjoint(right, predicted, truth, _fix_of_names(LabelPairs.of(y_true, y_pred)))
+        raise _disjoint(right, predicted, truth, _fix_of_names(LabelPairs.from_labels(y_true, y_pred)))
     some = slice(None, None, max(1, len(y_true) // MOST_COMPARED))
-    refuse_permuted(LabelPairs.of(y_true[some], y_pred[some]), truth)
+    refuse_permuted(LabelPairs.from_labels(y_true[some], y_pred[some]), truth)
 
 
 def refuse_label_sets(right: Array, predicted: Array | None, truth: str, columns: int) -> None:
@@ -66,12 +68,12 @@ def refuse_label_sets(right: Array, predicted: Array | None, truth: str, columns
     """
     ignored = ignored_label(right, predicted, columns)
     if ignored is not None:
-        raise _ignored(ignored, truth, f"column {truth!r}")
+        raise _ignore_index_error(ignored, truth, f"column {truth!r}")
     if predicted is not None and disjoint(right, predicted):
         raise _disjoint(right, predicted, truth, _fix_of_names(None))
 
 
-def _ignored(code: int, truth: str, where: str) -> DataError:
+def _ignore_index_error(code: int, truth: str, where: str) -> DataError:
     return DataError(
         f"{truth} is {code} in some rows, and no prediction is: an ignore index",
         where=where,
@@ -210,12 +212,14 @@ def several_evaluations(
     n = len(truth)
     if n < 2 * _FEWEST:
         return None
-    coded = {name: found for name, column in columns.items() if (found := Coded.of(column)) is not None}
+    coded = {
+        name: found for name, column in columns.items() if (found := Coded.from_column(column)) is not None
+    }
     few = {name: one for name, one in coded.items() if 2 <= len(one) <= min(MOST_EVALUATIONS, n // 5)}
     few = dict(sorted(few.items(), key=lambda item: not isinstance(item[1].values[0], str)))
     keys = {name: other for name, other in coded.items() if _repeats(other, n) and _fixes(other, truth)}
     for names in (*((name,) for name in few), *(combinations(few, 2) if keys else ())):
-        one = few[names[0]] if len(names) == 1 else few[names[0]].crossed(few[names[1]])
+        one = few[names[0]] if len(names) == 1 else few[names[0]].cross_codes(few[names[1]])
         if len(one) > MOST_EVALUATIONS:
             continue
         repeated = [key for key, other in keys.items() if key not in names and _is_once(one, other)]
@@ -350,12 +354,12 @@ def rivals(columns: Mapping[str, Array], reading: LabelColumns) -> tuple[str, ..
 
     Columns of numbers or booleans are often features: they count if they agree with the true labels.
     """
-    labels = Coded.of(reading.y_true)
+    labels = Coded.from_column(reading.y_true)
     if labels is None or not 2 <= len(labels) <= MOST_CLASSES:
         return ()
     found = []
     for name, column in columns.items():
-        coded = Coded.of(column)
+        coded = Coded.from_column(column)
         if coded is None or not 2 <= len(coded) <= MOST_CLASSES:
             continue
         same = coded.names == labels.names
@@ -439,7 +443,7 @@ def refuse_constant(truth: str, labels: Sequence[Any], rows: int, *, named: bool
         return
     raise DataError(
         f"the label column {truth!r} is {labels[0]} in every row",
-        where=f"column {truth!r}, {counted(rows, 'row')}",
+        where=f"column {truth!r}, {pluralize(rows, 'row')}",
         fix=f"if it contains the labels pass --truth {shlex.quote(truth)}; else name another column",
     )
 
@@ -472,7 +476,7 @@ def refuse_order(
     if agreement >= 0.5 or (not given and len(labels) < 3):
         return  # a model of two labels may be worse than chance
     as_text = dict(zip(labels, sorted(labels), strict=True))
-    ways = [(as_text, pairs.renamed(as_text))]
+    ways = [(as_text, pairs.rename_labels(as_text))]
     ways += [] if pairs.best is None else [(pairs.names(pairs.best), pairs.best)]
     least = PROVEN if given else max(_ALIKE, 3 * agreement)
     fits = (names for names, moved in ways if pairs.agreement(moved) >= least)
@@ -619,7 +623,7 @@ def label_like(columns: Mapping[str, Array]) -> dict[str, Coded]:
     """Return the columns of few values, as codes; at most twenty of them."""
     found: dict[str, Coded] = {}
     for name, column in columns.items():
-        one = Coded.of(column[:MOST_COMPARED]) if column.ndim == 1 else None
+        one = Coded.from_column(column[:MOST_COMPARED]) if column.ndim == 1 else None
         if one is not None and 2 <= len(one) <= min(MOST_CLASSES, len(one.codes) // _FEWEST_EACH):
             found[name] = one
     return dict(list(found.items())[:_MOST_PAIRED])
@@ -631,7 +635,7 @@ def _best_agreement(one: Coded, other: Coded) -> float:
         Coded(tuple(str(value).strip().casefold() for value in column.values), column.codes)
         for column in (one, other)
     )
-    pairs = LabelPairs.of_codes(first, second)
+    pairs = LabelPairs.from_codes(first, second)
     if pairs is None:
         return 0.0
     if one.names == other.names:

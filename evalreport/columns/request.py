@@ -128,19 +128,19 @@ class Columns:
             )
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def named_columns(self) -> tuple[str, ...]:
         """Every column or pattern that was named, in order."""
-        return (*self.given, *self.filtered)
+        return (*self.assigned_columns, *self.filtered_columns)
 
     @property
-    def given(self) -> tuple[str, ...]:
+    def assigned_columns(self) -> tuple[str, ...]:
         """Every column or pattern that was given a part, in order; a condition on a column gives it none."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
         beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices)
         return tuple(name for name in (*single, *beside) if name is not None)
 
     @property
-    def filtered(self) -> tuple[str, ...]:
+    def filtered_columns(self) -> tuple[str, ...]:
         """The columns that `where` looks at."""
         return tuple(split_clause(clause)[0] for clause in self.where)
 
@@ -167,16 +167,16 @@ def split_clause(clause: str) -> tuple[str, str, bool]:
     return column.removesuffix("!").strip(), value.strip(), not column.endswith("!")
 
 
-def listed(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
     """Return column names for a message, at most twenty of them; many of one kind are put as one.
 
     Examples
     --------
-    >>> listed(["case_id", "diagnosis"])
+    >>> list_names(["case_id", "diagnosis"])
     'case_id, diagnosis'
-    >>> listed(["id", *(f"proba_{label}" for label in range(77))])
+    >>> list_names(["id", *(f"proba_{label}" for label in range(77))])
     'id, proba_* (77)'
-    >>> listed(["", "score"])
+    >>> list_names(["", "score"])
     '(no name), score'
     """
     known = [name or "(no name)" for name in names]
@@ -201,7 +201,7 @@ def missing_column(column: str, option: str, names: Iterable[str], file: str) ->
     close = guess.removeprefix("Did you mean ").removesuffix("?").split(" or ")[0]
     use = f"{option} {close}" if guess.startswith("Did") else f"{option} COLUMN"
     return ColumnNotFoundError(
-        f'column "{column}" is not in {file}', fix=f"columns are: {listed(known)}. Use {use}"
+        f'column "{column}" is not in {file}', fix=f"columns are: {list_names(known)}. Use {use}"
     )
 
 
@@ -215,7 +215,7 @@ def several(found: Sequence[str], what: str, option: str, example: str = "", mor
     ('2 arrays could be the truth: a, b', 'say which with --truth, as in --truth a')
     """
     return UsageError(
-        f"{len(found)} {what}: {listed(found)}",
+        f"{len(found)} {what}: {list_names(found)}",
         fix=f"say which with {option}, as in {option} {example or found[0]}{more}",
     )
 
@@ -248,7 +248,7 @@ def _labels_of_file(path: Path) -> tuple[Label, ...]:
     try:
         text = decode(load(path))
     except EvalreportError as error:
-        raise error.located(f"--labels @{path}") from error
+        raise error.with_location(f"--labels @{path}") from error
     if not text.lstrip().startswith("["):
         return tuple(line.strip() for line in text.splitlines() if line.strip())
     try:

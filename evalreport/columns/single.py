@@ -18,24 +18,24 @@ from evalreport.columns.multilabel import (
     Array,
     Parts,
     RawScores,
-    aligned,
-    never_scored,
+    align_scores,
+    column_mapping,
     raw_scores,
-    taken,
-    used,
+    unscored_labels_note,
+    used_columns,
 )
 from evalreport.columns.names import Part, is_confidence, one_spelling, pred_part
 from evalreport.columns.nested import are_fractions
 from evalreport.columns.plausible import refuse_labels
-from evalreport.columns.request import Columns, listed
+from evalreport.columns.request import Columns, list_names
 from evalreport.columns.single_label import (
     Labelled,
     UnnamedScoresError,
     as_text,
+    cast_label,
     check_names,
-    coded,
+    decode_label_names,
     labels_of,
-    like,
     score_part,
     single_label,
 )
@@ -53,22 +53,22 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     """
     if truth.labels:
         raise UsageError(
-            f"{truth.shown} hold one column per label, which makes a multilabel problem",
+            f"{truth.display_name} hold one column per label, which makes a multilabel problem",
             fix="leave --task out, or name the column of labels with --truth",
         )
     pred = None if request.text and not request.pred else pred_part(rows.names, request, truth, file)
     y_true = _labels(rows.truth, truth)
     y_pred, lost, as_score = _answers(rows, pred, request)
-    y_pred = coded(y_pred, y_true, request)
+    y_pred = decode_label_names(y_pred, y_true, request)
     y_pred, matched = (y_pred, "") if y_pred is None else one_spelling(y_true, y_pred)
     y_true, y_pred = as_text(y_true, y_pred)
     known = {str(label) for label in request.labels or distinct_labels(y_true)}
     known |= set() if y_pred is None else {str(label) for label in distinct_labels(y_pred)}
-    part = as_score or _score_part(rows, request, known, file, used(truth, pred))
+    part = as_score or _score_part(rows, request, known, file, used_columns(truth, pred))
     text = text_column(rows, request, pred is not None or part is not None, file)
     if request.labels is None and text is None:
         refuse_labels(y_true, y_pred, truth.columns[0], () if part is None else part.columns)
-    scored = _scored(rows, part, y_true, y_pred, request)
+    scored = _read_scores(rows, part, y_true, y_pred, request)
     labels = () if scored.raw is None else scored.raw.labels
     found = single_label(y_true, y_pred, labels, request, text is not None)
     scored = _of_space(scored, found, request, alone=y_pred is None and text is None)
@@ -81,9 +81,9 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
         scores,
         kind,
         text,
-        taken(truth, None if as_score else pred, scored.part, kind),
-        tuple(filter(None, (found.note, matched, *scored.notes, *never_scored(unscored)))),
-        used(truth, pred, scored.part),
+        column_mapping(truth, None if as_score else pred, scored.part, kind),
+        tuple(filter(None, (found.note, matched, *scored.notes, *unscored_labels_note(unscored)))),
+        used_columns(truth, pred, scored.part),
     )
 
 
@@ -122,7 +122,9 @@ def _answers(
     return labels_of(values, pred.columns[0]), lost, None
 
 
-def _scored(rows: Rows, part: Part | None, y_true: Array, y_pred: Array | None, request: Columns) -> _Scored:
+def _read_scores(
+    rows: Rows, part: Part | None, y_true: Array, y_pred: Array | None, request: Columns
+) -> _Scored:
     """Read the scores; what cannot be used, and was not named, does not block labels that were predicted."""
     if part is None:
         return _Scored(None, None)
@@ -144,7 +146,7 @@ def _scored(rows: Rows, part: Part | None, y_true: Array, y_pred: Array | None, 
 
 
 def _not_used(part: Part, error: DataError) -> str:
-    return f"the scores {part.shown} are not used: {error.message}; to use them: {error.fix}"
+    return f"the scores {part.display_name} are not used: {error.message}; to use them: {error.fix}"
 
 
 def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool) -> _Scored:
@@ -159,28 +161,28 @@ def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool
         if values is None:
             return _Scored(None, None, (*notes, said))
         return _Scored(part, replace(raw, values=values[:, None]), (*notes, said))
-    return _Scored(part, named_like(raw, found.space), notes)
+    return _Scored(part, align_label_names(raw, found.space), notes)
 
 
 def _labels(columns: Mapping[str, Array], part: Part) -> Array:
     if part.labels:
         raise UsageError(
-            f"{part.shown} hold one column per label, which makes a multilabel problem",
+            f"{part.display_name} hold one column per label, which makes a multilabel problem",
             fix="name one column of labels with --pred",
         )
     return labels_of(columns[part.columns[0]], part.columns[0])
 
 
-def named_like(raw: RawScores, space: LabelSpace) -> RawScores:
+def align_label_names(raw: RawScores, space: LabelSpace) -> RawScores:
     """Write the labels of score columns as the labels are written: ``1.0`` as ``1``."""
-    labels = (str(like(label, space.labels, "score column for label")) for label in raw.labels)
+    labels = (str(cast_label(label, space.labels, "score column for label")) for label in raw.labels)
     return replace(raw, labels=tuple(labels))
 
 
 def scores_in_order(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str, ...]]:
     """Return scores of shape (n,) for P(positive), else (n, labels), and the labels without a column."""
     if not isinstance(space, Binary) or len(raw.labels) > 1:
-        return aligned(raw, space.texts)
+        return align_scores(raw, space.texts)
     if raw.labels and raw.labels[0] != str(space.positive):
         raise UsageError(
             f"the scores are of {raw.labels[0]}, and the positive label is {space.positive}",
@@ -201,8 +203,8 @@ def usable(part: Part | None, space: LabelSpace, *, needed: bool) -> tuple[Part 
     if part is None or len(part.columns) > 1 or isinstance(space, Binary):
         return part, ""
     if needed:
-        raise cannot_rank(part.shown, space)
-    return None, f"{part.shown} is one score column for {len(space)} labels and was not used"
+        raise cannot_rank(part.display_name, space)
+    return None, f"{part.display_name} is one score column for {len(space)} labels and was not used"
 
 
 class OneScoreError(UnnamedScoresError):
@@ -213,7 +215,7 @@ def cannot_rank(name: str, space: LabelSpace) -> DataError:
     """Return the refusal of one column of scores for three labels or more."""
     return OneScoreError(
         f"one score column cannot rank {len(space)} labels",
-        where=f"column {name!r}; labels {listed(space.texts)}",
+        where=f"column {name!r}; labels {list_names(space.texts)}",
         fix="name one score column per label, as in --scores 'proba_*'",
     )
 
@@ -275,18 +277,18 @@ def in_label_order(
         return part, ""
     lists, told = part.pattern.endswith("[*]"), None if y_pred is None else y_pred.astype(str)
     if not set(names) - set(places):
-        return _numbered(part, labels, values, told, declared=declared) if lists else (part, "")
+        return _resolve_label_order(part, labels, values, told, declared=declared) if lists else (part, "")
     fits = len(names) == len(places)
     if fits and not declared:
         fits = told is not None and _agreement(names, values, told) > 0.5
     if fits:
-        shown = f"{part.shown} are taken in the order of the labels: {listed(names)}"
+        shown = f"{part.display_name} are taken in the order of the labels: {list_names(names)}"
         return replace(part, labels=tuple(names)), shown
     if not lists or not set(names) & set(places):
         return part, ""  # names of columns are taken at their word
     raise UnnamedScoresError(
-        f"{part.shown} are numbered from 0 and the labels are {listed(names)}",
-        where=part.shown,
+        f"{part.display_name} are numbered from 0 and the labels are {list_names(names)}",
+        where=part.display_name,
         fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(names))}; "
         "or leave the scores out: --no-scores",
     )
@@ -301,7 +303,7 @@ def _agreement(names: Sequence[str], values: Array, y_pred: Array) -> float:
     return float((np.asarray(names)[values.argmax(axis=1)] == y_pred).mean())
 
 
-def _numbered(
+def _resolve_label_order(
     part: Part, labels: Sequence[Any], values: Array, y_pred: Array | None, *, declared: bool
 ) -> tuple[Part, str]:
     """Name the places of lists where the labels are numbers: in numeric order, or sorted as text.
@@ -310,7 +312,7 @@ def _numbered(
     """
     names = [str(label) for label in labels]
     if declared and len(names) == len(part.labels):
-        return replace(part, labels=tuple(names)), f"{part.shown} are in the order of --labels"
+        return replace(part, labels=tuple(names)), f"{part.display_name} are in the order of --labels"
     numeric, as_text = part.labels, tuple(sorted(part.labels))
     if numeric == as_text or not isinstance(labels[0], str):
         return part, ""
@@ -318,9 +320,11 @@ def _numbered(
         fits = {order: _agreement(order, values, y_pred) for order in (numeric, as_text)}
         best = max(fits, key=lambda order: fits[order])
         if fits[best] >= _PROVEN and min(fits.values()) < _PROVEN:
-            return replace(part, labels=best), f"{part.shown} are in this order of labels: {listed(best)}"
+            return replace(
+                part, labels=best
+            ), f"{part.display_name} are in this order of labels: {list_names(best)}"
     raise DataError(
-        f"the order of {part.shown} is not known: the labels are text, sorted as text or as numbers",
-        where=f"{part.shown}; as text {','.join(as_text)}; as numbers {','.join(numeric)}",
+        f"the order of {part.display_name} is not known: the labels are text, sorted as text or as numbers",
+        where=f"{part.display_name}; as text {','.join(as_text)}; as numbers {','.join(numeric)}",
         fix=f"pass the order that was used, as in --labels {','.join(as_text)}",
     )

@@ -22,17 +22,17 @@ from evalreport.columns.names import (
     Part,
     are_probabilities,
     class_columns,
+    describe_columns,
     family,
+    find_role_names,
     kind_in,
     kind_of,
-    named_as,
     named_part,
     role,
     says_score,
-    shown_as,
     whole,
 )
-from evalreport.columns.request import Columns, listed, several
+from evalreport.columns.request import Columns, list_names, several
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.data.arrays import plain, to_labels
 from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels
@@ -81,10 +81,10 @@ def score_part(
         return _with_label(named_part(names, request.score, "--score", file), known)
     if request.scores is not None:
         return named_part(names, request.scores, "--scores", file)
-    free = [name for name in names if name not in request.given and name not in taken]
+    free = [name for name in names if name not in request.assigned_columns and name not in taken]
     found = [*_matrices(free), *_families(columns, free, known, single=single)]
     if len(found) > 1:
-        shown, example = [part.shown for part in found], f"'{found[0].pattern}'"
+        shown, example = [part.display_name for part in found], f"'{found[0].pattern}'"
         raise several(shown, "sets of scores could be meant", "--scores", example, OR_NONE)
     if found:
         return found[0]
@@ -118,7 +118,7 @@ def _families(
         every = whole(affix, some, plain)
         if says_score(affix) or (single and are_probabilities([columns[name] for name in every.values()])):
             kind: ScoreKind | None = kind_in(affix) or (None if says_score(affix) else "probability")
-            part = Part(tuple(every.values()), tuple(every), kind, shown_as(affix, every))
+            part = Part(tuple(every.values()), tuple(every), kind, describe_columns(affix, every))
             found.setdefault(tuple(sorted(part.columns)), part)
     taken = {name for part in found.values() for name in part.columns}
     for prefix in FAMILIES:
@@ -150,7 +150,7 @@ def _one_of(names: Sequence[str], known: Collection[str]) -> Part | None:
     if len(known) > 2:
         return None
     usual = [name for name in names if name in SINGLE]
-    singles = usual or named_as("score", names, ()) or family(names, "score_").columns
+    singles = usual or find_role_names("score", names, ()) or family(names, "score_").columns
     if len(singles) > 1:
         raise several(singles, "columns could be the score", "--score", more=OR_NONE)
     return Part((singles[0],), kind=SINGLE.get(singles[0]) or kind_of(singles[0])) if singles else None
@@ -226,23 +226,23 @@ def single_label(
     UsageError
         A positive label that is not in the label set.
     """
-    y_true, y_pred = harmonised(y_true, y_pred)
+    y_true, y_pred = harmonise_labels(y_true, y_pred)
     occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
     named = {label for label, _ in request.label_names}
     if request.labels is None and named > set(map(str, occurring)):
         request = replace(request, labels=tuple(label for label, _ in request.label_names))
     if request.labels is not None:
-        labels = tuple(like(label, occurring, "label of --labels") for label in request.labels)
+        labels = tuple(cast_label(label, occurring, "label of --labels") for label in request.labels)
     else:
-        found = [like(label, occurring, "score column for label") for label in scored]
+        found = [cast_label(label, occurring, "score column for label") for label in scored]
         labels = tuple(sorted({*occurring, *found}))
     check_count(labels)
-    positive = None if request.positive is None else like(request.positive, occurring, "--positive")
+    positive = None if request.positive is None else cast_label(request.positive, occurring, "--positive")
     task = request.task or ("multiclass" if is_text or len(labels) > 2 else "binary")
     if task == "multiclass":
         return Labelled(Multiclass(labels), y_true, y_pred)
     if positive is None and len(scored) == 1:
-        positive = like(scored[0], occurring, "score column for label")
+        positive = cast_label(scored[0], occurring, "score column for label")
     space, note = _binary(labels, positive, declared=request.labels is not None)
     return Labelled(space, y_true, y_pred, note)
 
@@ -273,24 +273,24 @@ def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
     DataError
     """
     try:
-        names = [like(label, occurring, "score column for label") for label in scored]
+        names = [cast_label(label, occurring, "score column for label") for label in scored]
     except DataError as error:
         fix = _names_of(scored, occurring)
         raise UnnamedScoresError(error.message, where=error.where, fix=fix) from None
     if len(names) > 1 and not set(names) & set(occurring):
         raise UnnamedScoresError(
             "no score column is for a label that occurs",
-            where=f"scores of {listed(map(str, scored))}; labels {listed(map(str, occurring))}",
+            where=f"scores of {list_names(map(str, scored))}; labels {list_names(map(str, occurring))}",
             fix=_names_of(scored, occurring),
         )
 
 
-def harmonised(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+def harmonise_labels(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
     """Return labels of which 0/1 and False/True are one kind.
 
     Examples
     --------
-    >>> harmonised(np.array([0, 1]), np.array([True, False]))[1]
+    >>> harmonise_labels(np.array([0, 1]), np.array([True, False]))[1]
     array([1, 0])
     """
     if y_pred is None or {y_true.dtype.kind, y_pred.dtype.kind} != {"b", "i"}:
@@ -326,7 +326,7 @@ def as_text(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
     return y_true.astype(str), y_pred.astype(str)
 
 
-def coded(values: Array | None, y_true: Array, request: Columns) -> Array | None:
+def decode_label_names(values: Array | None, y_true: Array, request: Columns) -> Array | None:
     """Return predictions that are written as the names of ``--label-names`` as the labels of these names."""
     if values is None or not request.label_names:
         return values
@@ -335,11 +335,13 @@ def coded(values: Array | None, y_true: Array, request: Columns) -> Array | None
     if not told <= label_of.keys() or told <= {*label_of.values()}:
         return values
     occurring = [np.unique(y_true)[0].item()]
-    labels = {name: like(label, occurring, "label of --label-names") for name, label in label_of.items()}
+    labels = {
+        name: cast_label(label, occurring, "label of --label-names") for name, label in label_of.items()
+    }
     return np.asarray([labels[name] for name in values.astype(str).tolist()])
 
 
-def like(label: Label, others: Iterable[Label], what: str) -> Label:
+def cast_label(label: Label, others: Iterable[Label], what: str) -> Label:
     """Return a label that was written as text in the type of the labels that occur.
 
     Raises
@@ -349,7 +351,7 @@ def like(label: Label, others: Iterable[Label], what: str) -> Label:
 
     Examples
     --------
-    >>> like("1", [0], "--positive")
+    >>> cast_label("1", [0], "--positive")
     1
     """
     kind = type(next(iter(others)))
@@ -375,7 +377,7 @@ def _binary(labels: Sequence[Label], positive: Label | None, *, declared: bool) 
     if len(labels) > 2:
         raise DataError(
             f"a binary problem has two labels, not {len(labels)}",
-            where=listed(map(str, labels)),
+            where=list_names(map(str, labels)),
             fix="leave --task out",
         )
     if len(labels) == 1:

@@ -32,11 +32,11 @@ def refuse_unused(request: Columns, space: LabelSpace, *, scores: bool, text: bo
     Traceback (most recent call last):
     evalreport.core.errors.UsageError: --positive names one of two classes: this is multiclass with 3 labels
     """
-    for option, why in _unused(request, space, scores=scores, text=text, weights=weights):
+    for option, why in _find_unused_options(request, space, scores=scores, text=text, weights=weights):
         raise UsageError(why, where=option, fix=f"leave {option} out")
 
 
-def _unused(
+def _find_unused_options(
     request: Columns, space: LabelSpace, *, scores: bool, text: bool, weights: bool
 ) -> Iterator[tuple[str, str]]:
     kind = f"this is {space.task} with {len(space)} labels"

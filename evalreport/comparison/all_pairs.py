@@ -83,7 +83,7 @@ def contributions_of_run(metric: Metric, p: Predictions) -> ContributionsOfRun |
     >>> contributions_of_run(find("accuracy", "multiclass"), p).value
     0.5
     """
-    counted = Counted.of(in_common_order(p))
+    counted = Counted.from_predictions(in_common_order(p))
     value = counted.value(metric)
     if isinstance(value, Undefined):
         return value
@@ -185,7 +185,7 @@ class RunField:
             self.difference(run, other) for place, run in enumerate(names) for other in names[:place]
         )
 
-    def ranked(self, values: dict[str, Result]) -> tuple[RankedRun, ...]:
+    def rank_runs(self, values: dict[str, Result]) -> tuple[RankedRun, ...]:
         """Return the runs, the best first, with the ranks that all pairs at once leave to each."""
         return ranking(values, self.pairs, self.metric.better)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from evalreport.comparison.comparison import ChangedPrediction, ChangedPredictions
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
-from evalreport.evaluation.examples import answer_names, confidence, cut, example_id
+from evalreport.evaluation.examples import answer_names, confidence, example_id, truncate_text
 
 Mask = npt.NDArray[np.bool_]
 Kinds: TypeAlias = tuple[Mask, Mask, Mask]
@@ -124,10 +124,13 @@ def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Chan
             truth=answer_names(run, run.y_true, row),
             run=answer_names(run, run.y_pred, row),
             baseline=answer_names(baseline, baseline.y_pred, row),
-            text=None if texts is None else cut(texts[row]),
+            text=None if texts is None else truncate_text(texts[row]),
             answers=None
             if texts is None or not any(raw)
-            else (cut(raw[0][row]) if len(raw[0]) else "", cut(raw[1][row]) if len(raw[1]) else ""),
+            else (
+                truncate_text(raw[0][row]) if len(raw[0]) else "",
+                truncate_text(raw[1][row]) if len(raw[1]) else "",
+            ),
         )
         for row in map(int, chosen)
     )

@@ -32,7 +32,7 @@ from evalreport.comparison.differences import (
     PairedSamples,
     paired_difference,
     unpaired_difference,
-    within,
+    with_interval,
 )
 from evalreport.comparison.matched_thresholds import MatchedRuns, matched_runs, roc_crossings
 from evalreport.comparison.pairing import Pairing, pair
@@ -213,7 +213,9 @@ def _cell_recall(cells: Array, samples: PairedSamples, names: tuple[str, str]) -
     values = (cells[1, 1].sum() / size, cells[1, :, 1].sum() / size)
     gap = float(values[0] - values[1])
     start = Difference("recall", *names, values=(float(values[0]), float(values[1])), difference=gap)
-    return within(start, ScoreCurve(only_run, only_baseline, size), "paired score", samples.sampling.level)
+    return with_interval(
+        start, ScoreCurve(only_run, only_baseline, size), "paired score", samples.sampling.level
+    )
 
 
 def _recall(samples: PairedSamples, names: tuple[str, str], code: int) -> InferredDifference:
@@ -221,7 +223,9 @@ def _recall(samples: PairedSamples, names: tuple[str, str], code: int) -> Inferr
         replace(one_label(side.predictions, code), scores=NoScores())
         for side in (samples.run, samples.baseline)
     ]
-    own = PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), samples.sampling)
+    own = PairedSamples(
+        Counted.from_predictions(pair[0]), Counted.from_predictions(pair[1]), samples.sampling
+    )
     return paired_difference(COUNTED[0], own, names)
 
 
@@ -254,7 +258,7 @@ def _class_differences(
         if metric.name == "recall":
             yield _cell_recall(cells, samples, names)
         elif (found := drawn_curve(metric, gap, draws, level)) is not None:
-            yield within(start, found, "paired draws of the counts", level)
+            yield with_interval(start, found, "paired draws of the counts", level)
 
 
 def _as_binary_problems(
@@ -265,7 +269,9 @@ def _as_binary_problems(
         pair = [one_label(side.predictions, code) for side in (samples.run, samples.baseline)]
         if not scores:
             pair = [replace(p, scores=NoScores()) for p in pair]
-        own = PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), samples.sampling)
+        own = PairedSamples(
+            Counted.from_predictions(pair[0]), Counted.from_predictions(pair[1]), samples.sampling
+        )
         for metric in RANKED if scores else COUNTED:
             found = paired_difference(metric, own, names)
             yield with_scope(found, CLASS + samples.run.predictions.space.names[code])
@@ -280,7 +286,9 @@ def _slices(samples: PairedSamples, names: tuple[str, str]) -> Iterator[Inferred
             if rows.sum() < FEWEST:
                 continue
             part = PairedSamples(
-                Counted.of(run.take(rows)), Counted.of(baseline.take(rows)), samples.sampling
+                Counted.from_predictions(run.take(rows)),
+                Counted.from_predictions(baseline.take(rows)),
+                samples.sampling,
             )
             for metric in metrics:
                 yield with_scope(paired_difference(metric, part, names), f"{column_name} = {value}")
@@ -351,7 +359,7 @@ def compare(
     >>> truth = ["a", "b"] * 20
     >>> runs = [predictions(Multiclass("ab"), truth, answer) for answer in (["a"] * 40, truth)]
     >>> result = compare([evaluate_predictions(run) for run in runs])
-    >>> result.of("accuracy")[0].verdict
+    >>> result.differences_for("accuracy")[0].verdict
     'better'
     """
     level = common_level(evaluations, MOST_RUNS if details else MOST_RANKED)
@@ -384,7 +392,7 @@ def compare(
         verdicts=_verdicts(matches, inferred, main, level),
         costs=costs,
         matched=tuple(point for each in alike for point in each.points),
-        alarms=tuple(each.alarms for each in alike) if len(alike) <= MOST_LISTED else (),
+        alerts=tuple(each.alerts for each in alike) if len(alike) <= MOST_LISTED else (),
         crossings=tuple(one for samples, pair in joined for one in roc_crossings(samples, pair)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         notes=notes(called, evaluations),
@@ -474,7 +482,7 @@ def _matches(
             both = evaluations[a], evaluations[b]
             matched = pair(*both, unpaired=unpaired, names=(names[a], names[b]))
         except EvalreportError as error:
-            raise error.located(f"{names[a]} and {names[b]}") from error
+            raise error.with_location(f"{names[a]} and {names[b]}") from error
         samples = None
         if matched.run is not None and matched.baseline is not None:
             rows = [_count_once(counted, side) for side in (matched.run, matched.baseline)]
@@ -492,7 +500,7 @@ def _index_pairs(count: int, baseline: int | None) -> list[tuple[int, int]]:
 def _count_once(known: dict[int, Counted], rows: Predictions) -> Counted:
     """Each set of rows is counted once; while it is known, no other object can have its id."""
     if id(rows) not in known:
-        known[id(rows)] = Counted.of(rows)
+        known[id(rows)] = Counted.from_predictions(rows)
     return known[id(rows)]
 
 
@@ -593,7 +601,7 @@ def _changed_predictions(
     found = []
     for match in matches:
         both = _answers(match)
-        withheld = any(ev.facts.get("withheld") for ev in match.evaluations)
+        withheld = any(ev.data_checks.get("withheld") for ev in match.evaluations)
         if both is not None:
             at = matched.get(match.names)
             found.append(count_changes(*both, match.names, withheld=withheld, equal_recall=at))

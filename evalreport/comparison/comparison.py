@@ -62,13 +62,13 @@ class MatchedPoint:
     kind: MatchKind
     thresholds: tuple[Infinite, Infinite]
     found: MatchedCount
-    false_alarms: MatchedCount
+    false_positives: MatchedCount
     cost: MatchedCount | None = None
     between: bool = False
 
 
 @dataclass(frozen=True)
-class AlarmPlace:
+class AlertPoint:
     """Both runs at a number of alarms, within a tie as many of its rows as there are alarms left for.
 
     Parameters
@@ -83,10 +83,10 @@ class AlarmPlace:
     false_alarms : (float, float)
     """
 
-    alarms: Mass
+    alerts: Mass
     thresholds: tuple[Infinite, Infinite]
     found: MatchedCount
-    false_alarms: tuple[Mass, Mass]
+    false_positives: tuple[Mass, Mass]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class AlarmList:
     rows: Mass
     positives: Mass
     own: tuple[float | None, float | None]
-    places: tuple[AlarmPlace, ...]
+    places: tuple[AlertPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Difference:
     equal_within: float | None = None
 
     @property
-    def demonstrated(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the adjusted interval excludes 0, in a direction that is better or worse."""
         return self.verdict in DEMONSTRATED
 
@@ -387,7 +387,7 @@ class Comparison:
 
     KEYS: ClassVar = (
         *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
-        *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alarms"),
+        *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alerts"),
         *("crossings", "notes"),
     )
 
@@ -406,7 +406,7 @@ class Comparison:
     ranking: tuple[RankedRun, ...] = ()
     costs: Costs | None = None
     matched: tuple[MatchedPoint, ...] = ()
-    alarms: tuple[AlarmList, ...] = ()
+    alerts: tuple[AlarmList, ...] = ()
     crossings: tuple[RocCrossing, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -420,13 +420,13 @@ class Comparison:
         """The word for one row and for several, of the first run."""
         return self.evaluations[0].provenance.unit
 
-    def of(self, metric: str, run: str | None = None) -> tuple[Difference, ...]:
+    def differences_for(self, metric: str, run: str | None = None) -> tuple[Difference, ...]:
         """Return the differences of a metric, of one run or of all."""
         return tuple(d for d in self.differences if d.metric == metric and run in (None, d.run))
 
-    def apart(self, metric: str, a: str, b: str) -> bool:
+    def differ_significantly(self, metric: str, a: str, b: str) -> bool:
         """Return whether a difference between two runs is demonstrated."""
-        return any(d.demonstrated and {d.run, d.baseline} == {a, b} for d in self.of(metric))
+        return any(d.is_significant and {d.run, d.baseline} == {a, b} for d in self.differences_for(metric))
 
     def to_wire(self) -> dict[str, Any]:
         """Return the comparison as it stands in a file; the evaluations have files of their own.

@@ -62,7 +62,9 @@ class RunReplicates:
     >>> from evalreport.data.predictions import predictions
     >>> from evalreport.data.scores import Probabilities
     >>> p = predictions(Binary(0, 1), [0, 1] * 20, scores=Probabilities(np.linspace(0.1, 0.9, 40)))
-    >>> RunReplicates(Counted.of(p), Units.of(p, Sampling(resamples=100))).of(find("ece", "binary")).shape
+    >>> RunReplicates(
+    ...     Counted.from_predictions(p), Units.from_predictions(p, Sampling(resamples=100))
+    ... ).replicate_metric(find("ece", "binary")).shape
     (100,)
     """
 
@@ -79,7 +81,7 @@ class RunReplicates:
         correct_rows = scores.argmax(axis=1) == p.y_true
         return table_replicates(facts.confidence, scores.max(axis=1), correct_rows, self.units)[1]  # type: ignore[arg-type]
 
-    def of(self, metric: Metric) -> Array | None:
+    def replicate_metric(self, metric: Metric) -> Array | None:
         """Return a metric of scores in each resample, NaN where it has no value; None for any other."""
         match metric.reads:
             case "bins":
@@ -128,7 +130,7 @@ def resampled_error(metric: Metric, run: RunReplicates, baseline: RunReplicates)
     ----------
     Efron & Tibshirani 1993, chapters 6 and 8.
     """
-    first, second = run.of(metric), baseline.of(metric)
+    first, second = run.replicate_metric(metric), baseline.replicate_metric(metric)
     if first is None or second is None:
         return None
     gaps = first - second
@@ -149,8 +151,8 @@ class PairedSamples:
     Examples
     --------
     >>> from evalreport.data.predictions import predictions
-    >>> a = Counted.of(predictions(Binary(0, 1), [1, 1, 0], [1, 1, 1]))
-    >>> b = Counted.of(predictions(Binary(0, 1), [1, 1, 0], [0, 1, 0]))
+    >>> a = Counted.from_predictions(predictions(Binary(0, 1), [1, 1, 0], [1, 1, 1]))
+    >>> b = Counted.from_predictions(predictions(Binary(0, 1), [1, 1, 0], [0, 1, 0]))
     >>> PairedSamples(a, b, Sampling()).cells[1, :2, :2]
     array([[0., 0.],
            [1., 1.]])
@@ -199,9 +201,9 @@ class PairedSamples:
         return np.asarray(carried.argmax(axis=1))
 
     @cached_property
-    def resampled(self) -> tuple[RunReplicates, RunReplicates]:
+    def paired_replicates(self) -> tuple[RunReplicates, RunReplicates]:
         """Both over the same resamples of rows, or of clusters."""
-        units = Units.of(self.run.predictions, self.sampling, leave_out=False)
+        units = Units.from_predictions(self.run.predictions, self.sampling, leave_out=False)
         return RunReplicates(self.run, units), RunReplicates(self.baseline, units)
 
     def agreement(self, metric: Metric) -> tuple[int, int, int] | None:
@@ -212,7 +214,7 @@ class PairedSamples:
         first, second = (hits(metric, side) for side in (self.run, self.baseline))
         if first is None or second is None:
             return None
-        rows = over(metric, self.run.predictions)
+        rows = denominator_rows(metric, self.run.predictions)
         a, b = (first, second) if rows is None else (first[rows], second[rows])
         return int((a & ~b).sum()), int((b & ~a).sum()), len(a)
 
@@ -243,7 +245,7 @@ def hits(metric: Metric, counted: Counted) -> Mask | None:
     return np.isin(answer, COUNTED[metric.name]) if is_binary else None
 
 
-def over(metric: Metric, p: Predictions) -> Mask | None:
+def denominator_rows(metric: Metric, p: Predictions) -> Mask | None:
     """Return the rows that a proportion is taken over; None for all."""
     match metric.over:
         case "positives":
@@ -281,13 +283,13 @@ def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, 
     if start.difference is None:
         return InferredDifference(start)
     if metric.interval == "none":
-        return without(start, "counts and settings estimate nothing")
+        return without_interval(start, "counts and settings estimate nothing")
     if len(samples) < FEWEST:
-        return without(start, f"an interval needs at least {FEWEST} shared rows")
+        return without_interval(start, f"an interval needs at least {FEWEST} shared rows")
     found = _difference_of_equal_rows(metric, samples, start.difference) if samples.plain else None
     if found is None:
         return _difference_by_contributions(metric, samples, start)
-    return within(start, *found, samples.sampling.level)
+    return with_interval(start, *found, samples.sampling.level)
 
 
 def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str, str]) -> Difference:
@@ -301,13 +303,13 @@ def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str
     )
 
 
-def within(start: Difference, curve: ConfidenceCurve, method: str, level: float) -> InferredDifference:
+def with_interval(start: Difference, curve: ConfidenceCurve, method: str, level: float) -> InferredDifference:
     """Return a difference with its interval of one level, and those of every other."""
     low, high = curve.limits(level)
     return InferredDifference(replace(start, low=low, high=high, p=curve.p, method=method), curve)
 
 
-def without(start: Difference, reason: str) -> InferredDifference:
+def without_interval(start: Difference, reason: str) -> InferredDifference:
     """Return a difference that has no interval, and why."""
     return InferredDifference(replace(start, reason=reason))
 
@@ -345,13 +347,13 @@ def _difference_by_contributions(
     if first is None or second is None:
         return _difference_by_resamples(metric, samples, start)
     how = "paired contributions" if samples.clusters is None else "paired contributions, by cluster"
-    error, gap = spread_of(metric, samples, first - second), start.difference or 0.0
+    error, gap = sampling_error(metric, samples, first - second), start.difference or 0.0
     # What is left of equal contributions is the rounding of a sum of a row's shares.
     if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
         return _constant_difference(metric, samples, start)
     if metric.interval == "delong" and samples.plain:
         how = "delong"
-    return within(start, error.curve(gap), how, samples.sampling.level)
+    return with_interval(start, error.curve(gap), how, samples.sampling.level)
 
 
 def _constant_difference(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
@@ -362,16 +364,18 @@ def _constant_difference(metric: Metric, samples: PairedSamples, start: Differen
     """
     level = samples.sampling.level
     if not start.difference:
-        return within(replace(start, reason=SAME), StudentCurve(0.0, 0.0), "paired contributions", level)
+        return with_interval(
+            replace(start, reason=SAME), StudentCurve(0.0, 0.0), "paired contributions", level
+        )
     first, second = (
         estimates([metric], side.facts, side.predictions, samples.sampling)[metric.name]
         for side in (samples.run, samples.baseline)
     )
     found = unpaired_difference(metric, (first, second), (start.run, start.baseline), level)
-    return without(start, "the rows do not vary") if found.curve is None else found
+    return without_interval(start, "the rows do not vary") if found.curve is None else found
 
 
-def spread_of(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError:
+def sampling_error(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError:
     """Return the spread of a sum of what rows contribute to a metric, or to a difference of it.
 
     Parameters
@@ -391,16 +395,16 @@ def spread_of(metric: Metric, samples: PairedSamples, parts: Array) -> SampledEr
 def _difference_by_resamples(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
     level = samples.sampling.level
     if by_fold(metric) and (samples.run.folds or samples.baseline.folds):
-        return without(start, NO_SLOPE)
+        return without_interval(start, NO_SLOPE)
     if metric.reads == "truth":
         return _constant_difference(metric, samples, start)
-    error = resampled_error(metric, *samples.resampled)
+    error = resampled_error(metric, *samples.paired_replicates)
     if error is None:
-        return without(start, "too few resamples have a value")
+        return without_interval(start, "too few resamples have a value")
     if error.standard_error <= ROUNDING:
         return _constant_difference(metric, samples, start)
     how = "paired bootstrap" if samples.clusters is None else "paired bootstrap, by cluster"
-    return within(start, error.curve(start.difference or 0.0), how, level)
+    return with_interval(start, error.curve(start.difference or 0.0), how, level)
 
 
 def unpaired_difference(
@@ -431,8 +435,8 @@ def unpaired_difference(
     if not isinstance(a, Estimate) or not isinstance(b, Estimate):
         return InferredDifference(start)
     if a.width is None or b.width is None:
-        return without(start, a.reason or b.reason or "one of the runs has no interval")
+        return without_interval(start, a.reason or b.reason or "one of the runs has no interval")
     gap, _ = independent_difference(a, b, level)
     if not isinstance(gap, Estimate) or gap.low is None or gap.high is None:
         return InferredDifference(start)
-    return within(start, ScaledCurve(gap.value, gap.low, gap.high, level), "MOVER, unpaired", level)
+    return with_interval(start, ScaledCurve(gap.value, gap.low, gap.high, level), "MOVER, unpaired", level)

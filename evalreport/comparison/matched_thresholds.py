@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from evalreport.comparison.comparison import (
     AlarmList,
-    AlarmPlace,
+    AlertPoint,
     MatchedCount,
     MatchedPoint,
     MatchKind,
@@ -82,7 +82,7 @@ def places_of_alarms(table: ScoreTable, alarms: Array) -> Places:
     return places
 
 
-def found_at(table: ScoreTable, places: Places) -> tuple[Array, Array]:
+def positives_at(table: ScoreTable, places: Places) -> tuple[Array, Array]:
     """Return true and false alarms at places; none beyond the last."""
     last = len(table.tp) - 1
     there, place = places <= last, np.minimum(places, last)
@@ -97,7 +97,7 @@ def at_alarms(table: ScoreTable, alarms: Array) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([1, 1, 2, 2, 2]), np.array([0, 0, 1, 1, 0]) == 1)
+    >>> table = ScoreTable.from_scores(np.array([1, 1, 2, 2, 2]), np.array([0, 0, 1, 1, 0]) == 1)
     >>> [part.round(2).tolist() for part in at_alarms(table, np.array([0.0, 1.0, 3.0, 4.0]))]
     [[0.0, 0.67, 2.0, 2.0], [0.0, 0.33, 1.0, 2.0]]
     """
@@ -140,7 +140,7 @@ def alarm_list(
     for i, alarms in enumerate(every.tolist()):
         (tp, fp), (base_tp, base_fp) = ((float(tp[i]), float(fp[i])) for tp, fp in cells)
         found = counted.get(alarms, MatchedCount((tp, base_tp), tp - base_tp))
-        made.append(AlarmPlace(alarms, (float(scores[0][i]), float(scores[1][i])), found, (fp, base_fp)))
+        made.append(AlertPoint(alarms, (float(scores[0][i]), float(scores[1][i])), found, (fp, base_fp)))
     return AlarmList(*names, rows, positives, own, tuple(made))
 
 
@@ -261,7 +261,9 @@ def scores_of(p: Predictions) -> npt.NDArray[np.floating]:
 def _lowest_cost_threshold(p: Predictions, rows: Bools, objective: Objective) -> float | None:
     """The cheapest threshold of some rows; infinite where flagging none is."""
     weights = p.weights[rows] if p.weighted else None
-    best = Sweep.of(ScoreTable.of(scores_of(p)[rows], p.y_true[rows].astype(bool), weights)).best(objective)
+    best = Sweep.from_table(
+        ScoreTable.from_scores(scores_of(p)[rows], p.y_true[rows].astype(bool), weights)
+    ).best(objective)
     return best.threshold if isinstance(best, Optimum) else None
 
 
@@ -279,12 +281,12 @@ def resampled_choices(tables: Tables, repeated: Sequence[Tables], costs: Costs) 
             spent = costs.fp * again.fp - costs.tn * again.fp + (costs.tp - costs.fn) * again.tp
             best = int(np.append(spent, 0.0).argmin())
             at = again.scores[best] if best < len(again) else np.inf
-            cells.append(found_at(whole, np.searchsorted(whole.scores, [at])))
+            cells.append(positives_at(whole, np.searchsorted(whole.scores, [at])))
     tp, fp = np.array(cells).reshape(-1, 2, 2).transpose(2, 0, 1)
     return tp, fp
 
 
-def spread_of(p: Predictions, values: Array) -> tuple[float, float]:
+def weighted_sum_error(p: Predictions, values: Array) -> tuple[float, float]:
     """Return the standard error of a weighted sum over rows, and its degrees of freedom.
 
     Rows that belong together are one term.
@@ -306,7 +308,7 @@ def step_share(table: ScoreTable, place: int) -> float:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.arange(5), np.array([0, 1, 0, 0, 1]) == 1)
+    >>> table = ScoreTable.from_scores(np.arange(5), np.array([0, 1, 0, 0, 1]) == 1)
     >>> [step_share(table, place) for place in (2, 3, 4, 1)]
     [0.0, 0.5, 1.0, 1.0]
     """
@@ -334,7 +336,7 @@ def at_recall(run: ScoreTable, tp: float, share: float = MIDDLE) -> tuple[float,
 
     Examples
     --------
-    >>> at_recall(ScoreTable.of(np.array([1, 1, 1, 2, 2]), np.array([1, 0, 0, 1, 0]) == 1), 1.5)
+    >>> at_recall(ScoreTable.from_scores(np.array([1, 1, 1, 2, 2]), np.array([1, 0, 0, 1, 0]) == 1), 1.5)
     (2.0, 0)
     """
     found, raised = np.append(run.tp, 0.0), np.append(run.fp, 0.0)
@@ -396,14 +398,17 @@ def _differences(samples: PairedSamples, threshold: float) -> Array:
         before = np.cumsum(added) - added
         return start, added, start[owner] + before - before[np.searchsorted(owner, owner)]
 
-    def down(start: float, added: Array) -> Array:
+    def cumulate_downward(start: float, added: Array) -> Array:
         return start + np.append(sums(at, added, size)[::-1].cumsum()[::-1], 0.0)
 
     positive = run.y_true.astype(bool)
     (s, x, a), (t, y, b) = parts(positive), parts(~positive)
-    linear = down(s.sum(), x), down(t.sum(), y)
-    squared = down(inner(s, s), 2 * a * x + x**2), down(inner(t, t), 2 * b * y + y**2)
-    return np.array([*linear, *squared, down(inner(s, t), a * y + b * x + x * y)])
+    linear = cumulate_downward(s.sum(), x), cumulate_downward(t.sum(), y)
+    squared = (
+        cumulate_downward(inner(s, s), 2 * a * x + x**2),
+        cumulate_downward(inner(t, t), 2 * b * y + y**2),
+    )
+    return np.array([*linear, *squared, cumulate_downward(inner(s, t), a * y + b * x + x * y)])
 
 
 def _same_order(samples: PairedSamples) -> bool:
@@ -454,7 +459,7 @@ class MatchedRuns:
     """Two binary runs at matched points, and over numbers of alarms."""
 
     points: tuple[MatchedPoint, ...]
-    alarms: AlarmList
+    alerts: AlarmList
 
 
 @dataclass(frozen=True)
@@ -534,7 +539,7 @@ def _kinds(run: Cells, baseline: Cells, positives: float) -> list[MatchKind]:
 
 def _resample(samples: PairedSamples) -> Iterator[Tables]:
     sampling = replace(samples.sampling, resamples=min(RESAMPLES, samples.sampling.resamples))
-    units = Units.of(samples.run.predictions, sampling, leave_out=False)
+    units = Units.from_predictions(samples.run.predictions, sampling, leave_out=False)
     both = [RunReplicates(side, units).tables for side in (samples.run, samples.baseline)]
     yield from zip(*both, strict=True)
 
@@ -553,17 +558,17 @@ def _match_points(
         return _at_equal_recall(own[1], tables, count, names, costs)
     point = _point(kind, own, tables)
     again = [_point(kind, own, pair) for pair in repeated]
-    tp_moved, fp_moved = count.moved((point.threshold, own[1]))
+    tp_moved, fp_moved = count.count_changed((point.threshold, own[1]))
     if kind == "own_thresholds":
         found = count.of_rate("recall", point.tp, point.totals[0], tp_moved)
         alarms = count.of_rate("fpr", point.fp, point.totals[1], fp_moved)
     else:
-        found = count.of(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
-        alarms = count.of(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
+        found = count.count_from_resamples(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
+        alarms = count.count_from_resamples(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
     cost = None
     if costs is not None:
         every = [p.cost(costs) for p in again]
-        cost = count.of(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
+        cost = count.count_from_resamples(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
     flagged = sum(_alarms_at(tables[0], point.threshold))
     between = kind == "equal_alarms" and flagged > point.tp[0] + point.fp[0] + ROUNDING
     return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost, between)
@@ -578,7 +583,7 @@ def _at_equal_recall(
 ) -> MatchedPoint:
     """Both where they find as many, so that false alarms alone are what differs, and what they cost."""
     point, samples = _point("equal_recall", (own, own), tables), count.samples
-    gap, moved = point.fp[0] - point.fp[1], count.moved((point.threshold, own))[1]
+    gap, moved = point.fp[0] - point.fp[1], count.count_changed((point.threshold, own))[1]
     few = len(samples) <= MOST_ROWS
     ends = limits_at_recall(samples, own, samples.sampling.level) if few else (gap, gap)
     ends = min(ends[0], gap), max(ends[1], gap)  # they are of the middle of each step, the gap need not be
@@ -624,7 +629,7 @@ def _alarms_at(table: ScoreTable, threshold: float) -> tuple[float, float]:
 
 def _counts(table: ScoreTable, place: int) -> tuple[float, float]:
     """True and false alarms at the threshold in a place of the table; none beyond its end."""
-    tp, fp = found_at(table, np.array([place]))
+    tp, fp = positives_at(table, np.array([place]))
     return float(tp[0]), float(fp[0])
 
 
@@ -634,7 +639,7 @@ class _Counter:
 
     samples: PairedSamples
 
-    def moved(self, thresholds: tuple[float, float]) -> tuple[int, int]:
+    def count_changed(self, thresholds: tuple[float, float]) -> tuple[int, int]:
         """Return how many positives and negatives, or groups of these, two thresholds decide differently."""
         sides = (self.samples.run.predictions, self.samples.baseline.predictions)
         run, base = (scores_of(p) >= at for p, at in zip(sides, thresholds, strict=True))
@@ -659,7 +664,7 @@ class _Counter:
             verdict = "too_few_to_say"
         return MatchedCount(values, gap, rows * rate.low, rows * rate.high, verdict)
 
-    def of(
+    def count_from_resamples(
         self,
         values: tuple[float, float],
         again: list[tuple[float, float]],
@@ -670,9 +675,9 @@ class _Counter:
         """Return a count with the spread of its difference over resamples."""
         spread = float(np.std([a - b for a, b in again])) if len(again) > 1 else 0.0
         free = float(max(len(self.samples) - 1, 1))
-        return self.known(values, spread, free, moved, more_is_better=more_is_better)
+        return self.count_from_error(values, spread, free, moved, more_is_better=more_is_better)
 
-    def known(
+    def count_from_error(
         self, values: tuple[float, float], spread: float, free: float, moved: int, *, more_is_better: bool
     ) -> MatchedCount:
         """Return a count whose difference has a standard error and its degrees of freedom."""
@@ -712,7 +717,9 @@ def _alarms(
     count, free = _Counter(samples), float(max(len(samples) - 1, 1))
     spread = again.std(axis=0) if len(again) > 1 else np.zeros(len(marked))
     counted = {
-        alarms: count.known((float(a), float(b)), float(s), free, count.moved((*at,))[0], more_is_better=True)
+        alarms: count.count_from_error(
+            (float(a), float(b)), float(s), free, count.count_changed((*at,))[0], more_is_better=True
+        )
         for alarms, a, b, s, *at in zip(marked.tolist(), *found, spread, *reached, strict=True)
     }
     return alarm_list(names, tables, (raised[0], raised[1]), counted)
@@ -743,11 +750,13 @@ def _lowest_cost(
     def both(per: tuple[float, float], moved_rows: int, *, more_is_better: bool) -> MatchedCount:
         """What flagged rows add up to, a positive and a negative with its own amount."""
         each = np.where(positive, *per)
-        spread, free = spread_of(p, each * (run - base))
+        spread, free = weighted_sum_error(p, each * (run - base))
         drawn = sum(amount * (cells[:, 0] - cells[:, 1]) for amount, cells in zip(per, again, strict=True))
         values = [float(p.weights @ (each * side)) for side in (run, base)]
         error = float(np.hypot(spread, np.std(drawn)))
-        return count.known((values[0], values[1]), error, free, moved_rows, more_is_better=more_is_better)
+        return count.count_from_error(
+            (values[0], values[1]), error, free, moved_rows, more_is_better=more_is_better
+        )
 
     total = float(p.weights.sum())
     found = both((1.0, 0.0), tp_moved, more_is_better=True)

@@ -67,8 +67,8 @@ def recode(p: Predictions, space: LabelSpace) -> Predictions:
     return replace(
         p,
         space=space,
-        y_true=_moved(p.y_true, place, len(space)),
-        y_pred=None if p.y_pred is None else _moved(p.y_pred, place, len(space)),
+        y_true=_remap_codes(p.y_true, place, len(space)),
+        y_pred=None if p.y_pred is None else _remap_codes(p.y_pred, place, len(space)),
         scores=_widen(p.scores, place, len(space)),
     )
 
@@ -82,7 +82,7 @@ def _widen(scores: KnownScores, place: npt.NDArray[np.int32], size: int) -> Know
     return replace(scores, values=wide)
 
 
-def _moved(codes: npt.NDArray[Any], place: npt.NDArray[np.int32], size: int) -> npt.NDArray[Any]:
+def _remap_codes(codes: npt.NDArray[Any], place: npt.NDArray[np.int32], size: int) -> npt.NDArray[Any]:
     if codes.ndim == 2:
         wide = np.zeros((len(codes), size), dtype=bool)
         wide[:, place] = codes
@@ -162,11 +162,11 @@ def pair(
     space = union_space(run.space, baseline.space)
     a, b = run.predictions, baseline.predictions
     if unpaired:
-        return _unpaired("other examples, as declared")
+        return _unpaired_predictions("other examples, as declared")
     if a is None or b is None:
-        known = bool(run.truth_digest) and run.truth_digest == baseline.truth_digest
+        known = bool(run.label_digest) and run.label_digest == baseline.label_digest
         how = "the examples are the same (equal digests), but " if known else ""
-        return _unpaired(f"{how}the predictions of a run are not at hand, only its evaluation")
+        return _unpaired_predictions(f"{how}the predictions of a run are not at hand, only its evaluation")
     return match_rows(recode(a, space), recode(b, space), names)
 
 
@@ -175,13 +175,13 @@ def match_rows(a: Predictions, b: Predictions, names: tuple[str, str] = SIDES) -
     return _by_id(a, b, names) if a.ids is not None and b.ids is not None else _by_order(a, b)
 
 
-def _unpaired(reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
+def _unpaired_predictions(reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
     return PairedPredictions(Pairing("unpaired", 0, reason, *only))
 
 
 def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
     if len(a) != len(b):
-        return _unpaired(
+        return _unpaired_predictions(
             f"no ids on both sides, and {len(a):,} rows against {len(b):,}: nothing shows which are the same"
         )
     differs = _rows_of_other_truth(a, b)
@@ -194,16 +194,16 @@ def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
             fix="name the column of ids with --id, or pass --unpaired when these are other examples",
         )
     _same_weights(a, b)
-    return _paired(a, b, "no ids; equal truth in the same order")
+    return _paired_predictions(a, b, "no ids; equal truth in the same order")
 
 
 def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPredictions:
     _refuse_repeated(a, names[0])
     _refuse_repeated(b, names[1])
-    rows_a, rows_b = _shared(np.asarray(a.ids), np.asarray(b.ids))
+    rows_a, rows_b = _match_ids(np.asarray(a.ids), np.asarray(b.ids))
     only = (len(a) - len(rows_a), len(b) - len(rows_b))
     if not len(rows_a):
-        return _unpaired("the runs share no example id", only)
+        return _unpaired_predictions("the runs share no example id", only)
     a, b = _take_rows(a, rows_a), _take_rows(b, rows_b)
     differs = _rows_of_other_truth(a, b)
     if differs.size:
@@ -216,7 +216,7 @@ def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPred
     _same_weights(a, b)
     lost = sum(only)
     left = f"; {lost:,} example{'s are' if lost > 1 else ' is'} in one run only" if lost else ""
-    return _paired(a, b, f"matched by id{left}", only)
+    return _paired_predictions(a, b, f"matched by id{left}", only)
 
 
 def _refuse_repeated(p: Predictions, which: str) -> None:
@@ -224,12 +224,12 @@ def _refuse_repeated(p: Predictions, which: str) -> None:
     if again is not None:
         raise DataError(
             f"{again.shown}, so examples cannot be matched by id",
-            where=f"{again.first} of {which}",
+            where=f"{again.first_example} of {which}",
             fix="name a column of ids in which each row has its own, with --id, or pass --unpaired",
         )
 
 
-def _shared(a: npt.NDArray[np.str_], b: npt.NDArray[np.str_]) -> tuple[Rows, Rows]:
+def _match_ids(a: npt.NDArray[np.str_], b: npt.NDArray[np.str_]) -> tuple[Rows, Rows]:
     """Rows of the ids that both have, in the order of the first."""
     if np.array_equal(a, b):
         return np.arange(len(a)), np.arange(len(b))
@@ -261,7 +261,9 @@ def _same_weights(a: Predictions, b: Predictions) -> None:
         )
 
 
-def _paired(a: Predictions, b: Predictions, reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
+def _paired_predictions(
+    a: Predictions, b: Predictions, reason: str, only: tuple[int, int] = (0, 0)
+) -> PairedPredictions:
     """The rows of both; groups and slices are the run's, or the baseline's where it has none."""
     groups, slices = a.groups or b.groups, a.slices or b.slices
     if groups is not a.groups or slices is not a.slices:

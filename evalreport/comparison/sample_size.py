@@ -164,7 +164,7 @@ def _width_ratio(metric: Metric, pilot: Estimate) -> float:
     if pilot.low is None or pilot.high is None:
         return 1.0
 
-    def spread(value: float) -> float:
+    def bounded_spread(value: float) -> float:
         above = math.inf if math.isinf(metric.low) else value - metric.low
         below = math.inf if math.isinf(metric.high) else metric.high - value
         return math.sqrt(above * below) if math.isfinite(above * below) else min(above, below)
@@ -173,7 +173,7 @@ def _width_ratio(metric: Metric, pilot: Estimate) -> float:
     ends = [pilot.low, pilot.high]
     if pilot.low < middle < pilot.high:
         ends.append(middle)
-    here, most = spread(pilot.value), max(map(spread, ends))
+    here, most = bounded_spread(pilot.value), max(map(bounded_spread, ends))
     if here > 0:
         return max(1.0, most / here) if math.isfinite(most) else 1.0
     # without a mistake the interval is that of hardly any variance; its end has some

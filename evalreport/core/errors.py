@@ -43,7 +43,7 @@ class EvalreportError(Exception):
         self.where = where
         self.fix = fix
 
-    def located(self, where: str) -> EvalreportError:
+    def with_location(self, where: str) -> EvalreportError:
         """Return the same error with `where` put before what it already says of the place."""
         return type(self)(self.message, where=", ".join(filter(None, (where, self.where))), fix=self.fix)
 
@@ -180,12 +180,12 @@ def some_of(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def shortened(text: str, most: int = 200) -> str:
+def truncate_middle(text: str, most: int = 200) -> str:
     """Return a text as an error quotes it: a name or value of thousands of characters keeps both its ends.
 
     Examples
     --------
-    >>> shortened("9" * 5000, 10)
+    >>> truncate_middle("9" * 5000, 10)
     '99999…99999'
     """
     return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most // 2) :]}"

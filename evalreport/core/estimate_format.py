@@ -12,31 +12,40 @@ import math
 from collections.abc import Iterable
 from itertools import pairwise
 
-from evalreport.core.format import FINEST, SCALE, Style, at, change, decimals, fixed, gap_decimals
+from evalreport.core.format import (
+    FINEST,
+    SCALE,
+    Style,
+    change,
+    decimals,
+    format_decimals,
+    format_fixed,
+    gap_decimals,
+)
 from evalreport.core.result import Estimate, Result
 
 NONE = "–"
 
 
-def _of(result: Estimate, style: Style) -> int | None:
+def _interval_decimals(result: Estimate, style: Style) -> int | None:
     if result.low is None or result.high is None:
         return None
     return decimals(result.low, result.high, style, result.value)
 
 
-def valued(result: Estimate, style: Style) -> str:
+def format_estimate(result: Estimate, style: Style) -> str:
     """Return the value of an estimate, with the decimals of its interval.
 
     Examples
     --------
-    >>> valued(Estimate(0.71698, n=106, low=0.625, high=0.794), "percent")
+    >>> format_estimate(Estimate(0.71698, n=106, low=0.625, high=0.794), "percent")
     '71.7%'
-    >>> valued(Estimate(0.0294, n=5572, low=0.0261, high=0.0327), "ratio")
+    >>> format_estimate(Estimate(0.0294, n=5572, low=0.0261, high=0.0327), "ratio")
     '0.0294'
-    >>> valued(Estimate(0.71698, n=106), "percent")
+    >>> format_estimate(Estimate(0.71698, n=106), "percent")
     '72%'
     """
-    return at(result.value, _of(result, style), style, result.n)
+    return format_decimals(result.value, _interval_decimals(result, style), style, result.n)
 
 
 def interval(result: Result, style: Style) -> str:
@@ -64,7 +73,7 @@ def shown_value(result: Result | None, style: Style) -> str:
     >>> shown_value(Estimate(0.9, n=50, low=0.81, high=0.95), "percent"), shown_value(None, "percent")
     ('90.0%', '–')
     """
-    return valued(result, style) if isinstance(result, Estimate) else NONE
+    return format_estimate(result, style) if isinstance(result, Estimate) else NONE
 
 
 def value_and_interval(result: Result | None, style: Style) -> tuple[str, str]:
@@ -87,7 +96,7 @@ def with_interval(result: Estimate, style: Style) -> str:
     '90.0% (81.0% to 95.0%)'
     """
     limits = interval(result, style)
-    return valued(result, style) + ("" if limits == NONE else f" ({limits})")
+    return format_estimate(result, style) + ("" if limits == NONE else f" ({limits})")
 
 
 def ends(result: Estimate, style: Style) -> tuple[str, str]:
@@ -100,25 +109,27 @@ def ends(result: Estimate, style: Style) -> tuple[str, str]:
     """
     if result.low is None or result.high is None:
         return NONE, NONE
-    places = _of(result, style)
-    return at(result.low, places, style, result.n), at(result.high, places, style, result.n)
+    places = _interval_decimals(result, style)
+    return format_decimals(result.low, places, style, result.n), format_decimals(
+        result.high, places, style, result.n
+    )
 
 
-def beside(value: float, result: Result, style: Style) -> str:
+def format_reference(value: float, result: Result, style: Style) -> str:
     """Return a number that is compared with an estimate, such as no-skill, with the estimate's decimals.
 
     Examples
     --------
-    >>> beside(0.371929, Estimate(0.717, n=285, low=0.66, high=0.77), "percent")
+    >>> format_reference(0.371929, Estimate(0.717, n=285, low=0.66, high=0.77), "percent")
     '37.2%'
-    >>> beside(0.5, Estimate(0.9825, n=5572, low=0.9749, high=0.9878), "ratio")
+    >>> format_reference(0.5, Estimate(0.9825, n=5572, low=0.9749, high=0.9878), "ratio")
     '0.5'
     """
-    places = _of(result, style) if isinstance(result, Estimate) else None
+    places = _interval_decimals(result, style) if isinstance(result, Estimate) else None
     scaled = value * SCALE[style][0]
     if places is not None and scaled == round(scaled, 1):  # known exactly: no sample stands behind it
         places = min(places, int(not scaled.is_integer()))
-    return at(value, places, style, result.n)
+    return format_decimals(value, places, style, result.n)
 
 
 def gap(value: float, low: float | None, high: float | None, style: Style) -> tuple[str, str]:
@@ -147,10 +158,10 @@ def gap(value: float, low: float | None, high: float | None, style: Style) -> tu
     scale, _ = SCALE[style]
     unit = " points" if style == "percent" else ""
     if low is None or high is None:
-        return (_signed(value * scale, 1) if unit else change(value)) + unit, NONE
+        return (_format_signed(value * scale, 1) if unit else change(value)) + unit, NONE
     places = gap_decimals(low, high, style, value)
-    ends = [_signed(end * scale, places) for end in (low, high)]
-    return _signed(value * scale, places) + unit, f"{ends[0]} to {ends[1]}"
+    ends = [_format_signed(end * scale, places) for end in (low, high)]
+    return _format_signed(value * scale, places) + unit, f"{ends[0]} to {ends[1]}"
 
 
 def reach(value: float, style: Style) -> str:
@@ -161,7 +172,7 @@ def reach(value: float, style: Style) -> str:
     >>> reach(0.0328, "percent"), reach(0.01232, "number"), reach(0.469, "percent")
     ('3.3 points', '0.012', '47 points')
     """
-    text = fixed(value * SCALE[style][0], decimals(-value, value, style) or 0)
+    text = format_fixed(value * SCALE[style][0], decimals(-value, value, style) or 0)
     return text + (" points" if style == "percent" else "")
 
 
@@ -177,24 +188,24 @@ def distance(result: Estimate, style: Style) -> tuple[str, str]:
     return shown.removeprefix("+"), limits.replace("+", "")
 
 
-def _signed(scaled: float, places: int | None) -> str:
+def _format_signed(scaled: float, places: int | None) -> str:
     if places is None or not math.isfinite(scaled):
         return change(scaled)
-    text = fixed(scaled, 0 if scaled == 0 else places)
+    text = format_fixed(scaled, 0 if scaled == 0 else places)
     return "+" + text if scaled > 0 else text
 
 
-def apart(values: Iterable[float], digits: int = 2) -> int:
+def distinct_decimals(values: Iterable[float], digits: int = 2) -> int:
     """Return the decimals with which different numbers look different, such as the edges of bins.
 
     Examples
     --------
-    >>> apart([0.0, 0.0004, 0.0011, 1.0]), apart([0.0, 0.5, 1.0, 0.5])
+    >>> distinct_decimals([0.0, 0.0004, 0.0011, 1.0]), distinct_decimals([0.0, 0.5, 1.0, 0.5])
     (4, 2)
     """
     known = sorted(set(values))
     for places in range(digits, FINEST):
-        shown = [fixed(value, places) for value in known]
+        shown = [format_fixed(value, places) for value in known]
         if all(a != b for a, b in pairwise(shown)):
             return places
     return FINEST

@@ -126,7 +126,7 @@ def extensions(point: str) -> tuple[Extension, ...]:
     )
 
 
-def added(point: str) -> tuple[Any, ...]:
+def load_extensions(point: str) -> tuple[Any, ...]:
     """Return the objects of all installed extensions of a point; a feature that was left out adds none."""
     return tuple(one.load() for one in extensions(point) if one.is_installed)
 

@@ -38,14 +38,14 @@ def rounded_half_up(value: float, digits: int) -> Decimal:
     return Decimal.from_float(float(value)).quantize(Decimal((0, (1,), -digits)), context=_OWN)
 
 
-def fixed(value: float, digits: int) -> str:
+def format_fixed(value: float, digits: int) -> str:
     """Return a number with a fixed count of decimals: half away from zero, comma, real minus, no "−0".
 
     From 10^15 on a float has no decimals left, and the number is given by its power of ten.
 
     Examples
     --------
-    >>> fixed(1234.5, 0), fixed(-0.125, 2), fixed(-0.001, 2), fixed(-2e30, 3)
+    >>> format_fixed(1234.5, 0), format_fixed(-0.125, 2), format_fixed(-0.001, 2), format_fixed(-2e30, 3)
     ('1,235', '−0.13', '0.00', '−2.0e+30')
     """
     if abs(value) >= EXACT:
@@ -64,7 +64,7 @@ def count(value: float) -> str:
     ('4,825', '12.3', '400')
     """
     whole = math.isclose(value, round(value), rel_tol=1e-12, abs_tol=1e-9)  # sums of weights are rounded
-    return fixed(round(value) if whole else value, 0 if whole else 1)
+    return format_fixed(round(value) if whole else value, 0 if whole else 1)
 
 
 def percent(share: float, n: float | None = None) -> str:
@@ -76,7 +76,7 @@ def percent(share: float, n: float | None = None) -> str:
     ('72%', '71.7%', '99.96%', '100%', '0.4%', '<0.01%')
     """
     fine = 1 if n is not None and n > FINE and share not in (0, 1) else 0
-    return _between(share * 100, 100.0, fine, 2) + "%"
+    return _format_inside(share * 100, 100.0, fine, 2) + "%"
 
 
 def ratio(value: float) -> str:
@@ -87,7 +87,7 @@ def ratio(value: float) -> str:
     >>> ratio(0.905), ratio(0.9996), ratio(-0.3), ratio(1.0), ratio(0.004), ratio(0.0)
     ('0.91', '0.9996', '−0.30', '1.00', '0.004', '0.00')
     """
-    return _between(value, 1.0, 2, MOST)
+    return _format_inside(value, 1.0, 2, MOST)
 
 
 def number(value: float) -> str:
@@ -102,12 +102,12 @@ def number(value: float) -> str:
         return "∞" if value > 0 else MINUS + "∞"
     size = abs(value)
     if size == 0 or 0.1 <= size < 100:
-        return fixed(value, 2)
+        return format_fixed(value, 2)
     if size >= 100:
-        return fixed(value, 0)
+        return format_fixed(value, 0)
     if size < 1e-6:
         return f"{value:.1e}".replace("-", MINUS)
-    return fixed(value, 2 - math.floor(math.log10(size)))
+    return format_fixed(value, 2 - math.floor(math.log10(size)))
 
 
 def confidence(value: float) -> str:
@@ -118,7 +118,7 @@ def confidence(value: float) -> str:
     >>> confidence(0.9926), confidence(0.99996)
     ('0.993', '0.99996')
     """
-    return _between(value, 1.0, 3, 8)
+    return _format_inside(value, 1.0, 3, 8)
 
 
 def threshold(value: float) -> str:
@@ -135,7 +135,7 @@ def threshold(value: float) -> str:
         return "above all"
     if abs(value) < EXACT:  # a millionth of a step: a binary fraction may lie below the decimal it stands for
         value = math.floor(value * 1000 + 1e-6) / 1000 or value
-    return _between(value, 1.0, 3, 8)
+    return _format_inside(value, 1.0, 3, 8)
 
 
 def significant(value: float, digits: int = 4) -> str:
@@ -160,7 +160,7 @@ def change(value: float) -> str:
     >>> change(0.038), change(-0.0104), change(0.0), change(-0.0002)
     ('+0.038', '−0.010', '0.000', '−0.0002')
     """
-    text = number(value) if abs(value) >= 10 else _between(value, math.inf, 3, 5)
+    text = number(value) if abs(value) >= 10 else _format_inside(value, math.inf, 3, 5)
     return "+" + text if value > 0 and text[0] not in "<>" else text
 
 
@@ -181,20 +181,20 @@ def show(value: float, style: Style, n: float | None = None) -> str:
             return number(value)
 
 
-def _between(value: float, end: float, digits: int, most: int) -> str:
+def _format_inside(value: float, end: float, digits: int, most: int) -> str:
     """Decimals until a value that is not 0 or `end` does not look like it."""
     if value in (0, end, -end):
-        return fixed(value, digits)
+        return format_fixed(value, digits)
     if abs(value) >= EXACT:
-        return fixed(value, digits)
+        return format_fixed(value, digits)
     ends = (0.0, end, -end)
     for places in range(digits, most + 1):
         if float(rounded_half_up(value, places)) not in ends:
-            return fixed(value, places)
+            return format_fixed(value, places)
     step = 10.0**-most
     if abs(value) < end / 2:
-        return f"<{fixed(step, most)}" if value > 0 else f">{fixed(-step, most)}"
-    return f">{fixed(end - step, most)}" if value > 0 else f"<{fixed(step - end, most)}"
+        return f"<{format_fixed(step, most)}" if value > 0 else f">{format_fixed(-step, most)}"
+    return f">{format_fixed(end - step, most)}" if value > 0 else f"<{format_fixed(step - end, most)}"
 
 
 def plural(n: float, unit: tuple[str, str]) -> str:
@@ -208,12 +208,12 @@ def plural(n: float, unit: tuple[str, str]) -> str:
     return unit[0] if n == 1 else unit[1]
 
 
-def counted(n: float, one: str, many: str = "") -> str:
+def pluralize(n: float, one: str, many: str = "") -> str:
     """Return a number with its noun.
 
     Examples
     --------
-    >>> counted(1, "file"), counted(1200, "file"), counted(2, "query", "queries")
+    >>> pluralize(1, "file"), pluralize(1200, "file"), pluralize(2, "query", "queries")
     ('1 file', '1,200 files', '2 queries')
     """
     return f"{count(n)} {plural(n, (one, many or one + 's'))}"
@@ -227,8 +227,8 @@ FORMATS: dict[str, Callable[[float, float | None], str]] = {
     "threshold": lambda value, _: threshold(value),
     "significant": lambda value, _: significant(value),
     "rough": lambda value, _: significant(value, 2),
-    "two": lambda value, _: fixed(value, 2),
-    "three": lambda value, _: fixed(value, 3),
+    "two": lambda value, _: format_fixed(value, 2),
+    "three": lambda value, _: format_fixed(value, 3),
     "change": lambda value, _: change(value),
 }
 """What a field of a sentence may be shown as: ``{tp:count}``."""
@@ -315,7 +315,7 @@ def _ends(style: Style) -> tuple[float, ...]:
     return (0.0,) if style == "number" else (0.0, scale, -scale)
 
 
-def at(value: float, places: int | None, style: Style, n: float | None = None) -> str:
+def format_decimals(value: float, places: int | None, style: Style, n: float | None = None) -> str:
     """Return a number with so many decimals; one that is exactly 0 or 1 has none.
 
     Parameters
@@ -325,25 +325,30 @@ def at(value: float, places: int | None, style: Style, n: float | None = None) -
 
     Examples
     --------
-    >>> at(0.7166, 1, "percent"), at(1.0, 1, "percent"), at(0.9999, 1, "percent"), at(1.0, 3, "ratio")
+    >>> (
+    ...     format_decimals(0.7166, 1, "percent"),
+    ...     format_decimals(1.0, 1, "percent"),
+    ...     format_decimals(0.9999, 1, "percent"),
+    ...     format_decimals(1.0, 3, "ratio"),
+    ... )
     ('71.7%', '100%', '100.0%', '1')
     """
     if places is None or not math.isfinite(value):
         return show(value, style, n)
     scale, unit = SCALE[style]
     scaled = value * scale
-    return fixed(scaled, 0 if scaled in _ends(style) else places) + unit
+    return format_fixed(scaled, 0 if scaled in _ends(style) else places) + unit
 
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-def dated(when: date, *, year: bool = False) -> str:
+def format_date(when: date, *, year: bool = False) -> str:
     """Return a day in words that no language of the machine changes.
 
     Examples
     --------
-    >>> dated(date(2026, 11, 21)), dated(date(2026, 11, 21), year=True)
+    >>> format_date(date(2026, 11, 21)), format_date(date(2026, 11, 21), year=True)
     ('21 Nov', '21 Nov 2026')
     """
     return f"{when.day} {MONTHS[when.month - 1]}" + (f" {when.year}" if year else "")

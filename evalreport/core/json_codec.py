@@ -62,7 +62,7 @@ class MisfitError(ValueError):
         self.what = what
         self.path: list[str] = []
 
-    def within(self, step: str | int) -> MisfitError:
+    def prepend_step(self, step: str | int) -> MisfitError:
         """Put a step, a key or a place in a list, before the path."""
         self.path.insert(0, f"[{step}]" if isinstance(step, int) else f".{step}")
         return self
@@ -141,16 +141,16 @@ def anything(data: Any) -> Any:
         case str():
             return text(data)
         case list():
-            return [_inside(place, entry) for place, entry in enumerate(data)]
+            return [_read_anything_at(place, entry) for place, entry in enumerate(data)]
         case _:
-            return {text(key): _inside(key, entry) for key, entry in data.items()}
+            return {text(key): _read_anything_at(key, entry) for key, entry in data.items()}
 
 
-def _inside(step: str | int, data: Any) -> Any:
+def _read_anything_at(step: str | int, data: Any) -> Any:
     try:
         return anything(data)
     except MisfitError as misfit:
-        raise misfit.within(step) from None
+        raise misfit.prepend_step(step) from None
 
 
 SCALARS: Mapping[Any, Reader] = {
@@ -214,13 +214,13 @@ def _object(value: Any) -> dict[str, Any]:
     return {key: own[key] if key in own else encode(value_at(value, key)) for key in order}
 
 
-def alike(value: Any, kind: type) -> dict[str, Any]:
+def shared_fields(value: Any, kind: type) -> dict[str, Any]:
     """Return the fields of a dataclass that another has under the same name.
 
     Examples
     --------
     >>> from evalreport.core.result import Estimate, Undefined
-    >>> alike(Estimate(0.5, 8.0, reason="too few"), Undefined)
+    >>> shared_fields(Estimate(0.5, 8.0, reason="too few"), Undefined)
     {'n': 8.0, 'reason': 'too few'}
     """
     names = {entry.name for entry in fields(kind)}
@@ -342,26 +342,26 @@ def reader(hint: Any) -> Reader:
     if origin in _GENERIC:
         return _GENERIC[origin](args)
     if hasattr(hint, "from_wire"):
-        return _wired(hint)
+        return _wire_reader(hint)
     if is_dataclass(hint):
         return _reading_object(hint)
     raise TypeError(f"no JSON form of {hint!r}")
 
 
-def _marked(args: tuple[Any, ...]) -> Reader:
+def _annotated_reader(args: tuple[Any, ...]) -> Reader:
     inner, mark = reader(args[0]), args[1]
     if mark is NullIsInfinite:
         return _infinite
     low, high = mark.low, mark.high
 
-    def limited(data: Any) -> Any:
+    def read_limited(data: Any) -> Any:
         value = inner(data)
         if not low <= value <= high:
             ends = f"not between {low:g} and {high:g}" if high < LARGEST else f"less than {low:g}"
             raise MisfitError(f"{short(value)} is {ends}")
         return value
 
-    return limited
+    return read_limited
 
 
 def _infinite(data: Any) -> float:
@@ -376,12 +376,12 @@ def _infinite(data: Any) -> float:
 def _one_of(options: tuple[Any, ...]) -> Reader:
     known = {(type(option), option) for option in options}
 
-    def read(data: Any) -> Any:
+    def read_option(data: Any) -> Any:
         if not isinstance(data, str | int) or (type(data), data) not in known:
             raise MisfitError(f"{short(data)} is none of {', '.join(map(str, options))}")
         return data
 
-    return read
+    return read_option
 
 
 def _union(hints: tuple[Any, ...]) -> Reader:
@@ -390,19 +390,19 @@ def _union(hints: tuple[Any, ...]) -> Reader:
     others = [hint for hint in hints if hint not in objects and hint is not type(None)]
     optional = type(None) in hints
 
-    def read(data: Any) -> Any:
+    def read_union(data: Any) -> Any:
         if data is None and optional:
             return None
         if isinstance(data, dict) and objects:
             mine = [hint for hint in objects if _keys_of(hint) == data.keys()]
             chosen = [hint for hint in mine if getattr(hint, "claims", lambda _: True)(data)] or mine
             return reader((chosen or objects)[0])(data)
-        return _first(others or objects, data)
+        return _read_first_match(others or objects, data)
 
-    return read
+    return read_union
 
 
-def _first(hints: Sequence[Any], data: Any) -> Any:
+def _read_first_match(hints: Sequence[Any], data: Any) -> Any:
     error: MisfitError | None = None
     for hint in hints:
         try:
@@ -414,11 +414,11 @@ def _first(hints: Sequence[Any], data: Any) -> Any:
 
 
 def _tuple(hints: tuple[Any, ...]) -> Reader:
-    return _many(hints[0]) if hints[-1] is Ellipsis else _fixed(hints)
+    return _many(hints[0]) if hints[-1] is Ellipsis else _tuple_reader(hints)
 
 
 def _many(hint: Any) -> Reader:
-    def read(data: Any) -> tuple[Any, ...]:
+    def read_list(data: Any) -> tuple[Any, ...]:
         entry = reader(hint)
         if not isinstance(data, list):
             raise MisfitError(f"{short(data)} is not a list")
@@ -427,36 +427,36 @@ def _many(hint: Any) -> Reader:
             for item in data:
                 made.append(entry(item))  # noqa: PERF401  the place of a misfit is how many fitted
         except MisfitError as misfit:
-            raise misfit.within(len(made)) from None
+            raise misfit.prepend_step(len(made)) from None
         return tuple(made)
 
-    return read
+    return read_list
 
 
-def _fixed(hints: tuple[Any, ...]) -> Reader:
-    def read(data: Any) -> tuple[Any, ...]:
+def _tuple_reader(hints: tuple[Any, ...]) -> Reader:
+    def read_tuple(data: Any) -> tuple[Any, ...]:
         if not isinstance(data, list) or len(data) != len(hints):
             raise MisfitError(f"{short(data)} is not a list of {len(hints)}")
         return tuple(_step(place, reader(hint), data[place]) for place, hint in enumerate(hints))
 
-    return read
+    return read_tuple
 
 
 def _mapping(hints: tuple[Any, ...]) -> Reader:
-    def read(data: Any) -> dict[str, Any]:
+    def read_mapping(data: Any) -> dict[str, Any]:
         entry = reader(hints[1])
         if not isinstance(data, dict):
             raise MisfitError(f"{short(data)} is not an object")
         return {text(key): _step(key, entry, value) for key, value in data.items()}
 
-    return read
+    return read_mapping
 
 
 def _step(step: str | int, entry: Reader, data: Any) -> Any:
     try:
         return entry(data)
     except MisfitError as misfit:
-        raise misfit.within(step) from None
+        raise misfit.prepend_step(step) from None
 
 
 @cache
@@ -474,11 +474,11 @@ def _wire(kind: Any) -> Any:
     return get_type_hints(kind.from_wire, include_extras=True)["wire"]
 
 
-def _wired(kind: Any) -> Reader:
-    def read(data: Any) -> Any:
-        return _made(kind.from_wire, reader(_wire(kind))(data))
+def _wire_reader(kind: Any) -> Reader:
+    def read_wire(data: Any) -> Any:
+        return _construct_value(kind.from_wire, reader(_wire(kind))(data))
 
-    return read
+    return read_wire
 
 
 def _reading_object(kind: Any) -> Reader:
@@ -487,19 +487,19 @@ def _reading_object(kind: Any) -> Reader:
     keys = _keys_of(kind) or frozenset()
     again = keys - entries.keys()
 
-    def read(data: Any) -> Any:
+    def read_object(data: Any) -> Any:
         if not isinstance(data, dict):
             raise MisfitError(f"{short(data)} is not an object")
         if data.keys() != keys:
             _wrong_keys(data, keys)
         parts = {name: _step(name, entry, data[name]) for name, entry in entries.items()}
-        made = _made(lambda: kind(**parts))
+        made = _construct_value(lambda: kind(**parts))
         for key in again:
-            if encode(_made(value_at, made, key)) != data[key]:
-                raise MisfitError(f"{short(data[key])} contradicts the rest").within(key)
+            if encode(_construct_value(value_at, made, key)) != data[key]:
+                raise MisfitError(f"{short(data[key])} contradicts the rest").prepend_step(key)
         return made
 
-    return read
+    return read_object
 
 
 def _wrong_keys(data: Mapping[str, Any], keys: frozenset[str]) -> None:
@@ -507,7 +507,7 @@ def _wrong_keys(data: Mapping[str, Any], keys: frozenset[str]) -> None:
     raise MisfitError(f"{short(missing[0])} is missing" if missing else f"{short(unknown[0])} is not known")
 
 
-def _made(make: Callable[..., T], *given: Any) -> T:
+def _construct_value(make: Callable[..., T], *given: Any) -> T:
     """What a constructor makes; what it refuses is a misfit of the data."""
     try:
         return make(*given)
@@ -520,7 +520,7 @@ def _made(make: Callable[..., T], *given: Any) -> T:
 
 
 _GENERIC: Mapping[Any, Callable[[tuple[Any, ...]], Reader]] = {
-    Annotated: _marked,
+    Annotated: _annotated_reader,
     Literal: _one_of,
     Union: _union,
     types.UnionType: _union,

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Later(Generic[T]):
+class LazyField(Generic[T]):
     """A field of a dataclass whose value may be a function without arguments, called at the first reading.
 
     ``vars(value)`` holds what was given; `dataclasses.replace` reads, and so makes, every field.
@@ -23,7 +23,7 @@ class Later(Generic[T]):
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
     ... class Page:
-    ...     words: Later[int] = Later(0)
+    ...     words: LazyField[int] = LazyField(0)
     >>> page = Page(lambda: print("counted") or 7)
     >>> page.words, page.words, Page().words
     counted
@@ -48,7 +48,7 @@ class Later(Generic[T]):
         vars(value)[self.name] = known
 
 
-class MadeWhenRead(Mapping[str, T]):
+class LazyMapping(Mapping[str, T]):
     """A mapping whose entries are made one by one, each when it is first read.
 
     Parameters
@@ -59,7 +59,7 @@ class MadeWhenRead(Mapping[str, T]):
 
     Examples
     --------
-    >>> lengths = MadeWhenRead(["one", "three"], len)
+    >>> lengths = LazyMapping(["one", "three"], len)
     >>> lengths["three"], list(lengths), "two" in lengths
     (5, ['one', 'three'], False)
     """

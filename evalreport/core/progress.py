@@ -9,7 +9,7 @@ Listener = Callable[[str, int, int], None]
 _LISTENERS: list[Listener] = []
 
 
-def stage(what: str, done: int = 0, of: int = 0) -> None:
+def report_progress(what: str, done: int = 0, of: int = 0) -> None:
     """Say what is done now, and how much of it; a tenth of a microsecond where nobody listens.
 
     Parameters
@@ -22,9 +22,9 @@ def stage(what: str, done: int = 0, of: int = 0) -> None:
     Examples
     --------
     >>> heard = []
-    >>> with listening(lambda *said: heard.append(said)):
-    ...     stage("bootstrap draws", 50, 2000)
-    >>> stage("bootstrap draws", 100, 2000)
+    >>> with on_progress(lambda *said: heard.append(said)):
+    ...     report_progress("bootstrap draws", 50, 2000)
+    >>> report_progress("bootstrap draws", 100, 2000)
     >>> heard
     [('bootstrap draws', 50, 2000)]
     """
@@ -33,7 +33,7 @@ def stage(what: str, done: int = 0, of: int = 0) -> None:
 
 
 @contextmanager
-def listening(hear: Listener) -> Iterator[None]:
+def on_progress(hear: Listener) -> Iterator[None]:
     """Have a function told of every stage while inside, in the thread that does the work."""
     _LISTENERS.append(hear)
     try:

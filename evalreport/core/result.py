@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from evalreport.core.format import at, count, decimals, show
+from evalreport.core.format import count, decimals, format_decimals, show
 from evalreport.core.json_codec import Mass
 from evalreport.core.text import printable
 
@@ -101,7 +101,9 @@ class Estimate:
             why = _as_html(self.reason or "none was made")
             return f"<b>{show(self.value, 'ratio')}</b> (no interval: {why})"
         places = decimals(self.low, self.high, "ratio", self.value)
-        value, low, high = (at(each, places, "ratio") for each in (self.value, self.low, self.high))
+        value, low, high = (
+            format_decimals(each, places, "ratio") for each in (self.value, self.low, self.high)
+        )
         return f"<b>{value}</b> ({low} to {high}; n {count(self.n)}, {_as_html(self.method or 'given')})"
 
 

@@ -14,7 +14,7 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast
 
-from evalreport.core.estimate_format import NONE, beside, ends, valued
+from evalreport.core.estimate_format import NONE, ends, format_estimate, format_reference
 from evalreport.core.format import FORMATS, Style, plural
 from evalreport.core.result import Estimate, Result
 
@@ -135,7 +135,7 @@ def say(
     stress: Stress = ""
     given: dict[str, Any] = {**known, **values}
     for literal, field, spec, _ in FIELDS.parse(template):
-        for piece, mark in _split(literal):
+        for piece, mark in _split_marks(literal):
             if piece:
                 runs.append(Run(piece, stress))
             if mark:
@@ -151,7 +151,7 @@ def say(
         )
         runs += part.runs
         numbers += part.numbers
-    return Sentence(tuple(_joined(runs)), tuple(numbers))
+    return Sentence(tuple(_merge_runs(runs)), tuple(numbers))
 
 
 def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) -> Sentence:
@@ -161,7 +161,7 @@ def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) 
         case str():
             return Sentence((Run(NAMES[spec](value), stress, foreign=True),) if value else ())
         case Estimate():
-            return _estimated(name, value, spec, stress)
+            return _estimate_sentence(name, value, spec, stress)
         case _ if "|" in spec:
             one, many = spec.split("|")
             return Sentence((Run(plural(value, (one, many)), stress),))
@@ -170,36 +170,36 @@ def _part(name: str, value: Value, spec: str, stress: Stress, of: float | None) 
             return Sentence((Run(number.shown, stress),), (number,))
 
 
-def _estimated(name: str, value: Estimate, spec: str, stress: Stress) -> Sentence:
+def _estimate_sentence(name: str, value: Estimate, spec: str, stress: Stress) -> Sentence:
     style, _, interval = spec.partition(" ")
     if not interval:
-        number = Number(name, value.value, valued(value, cast("Style", style)))
+        number = Number(name, value.value, format_estimate(value, cast("Style", style)))
         return Sentence((Run(number.shown, stress),), (number,))
     low, high = ends(value, cast("Style", style))
     limits = (Number(f"{name}_low", value.low or 0.0, low), Number(f"{name}_high", value.high or 0.0, high))
     return Sentence((Run(f"{low} to {high}", stress),), limits)
 
 
-def compared(name: str, value: float, result: Result, style: Style) -> Sentence:
+def reference_sentence(name: str, value: float, result: Result, style: Style) -> Sentence:
     """Return a number as words, with the decimals of the estimate that it stands beside.
 
     Examples
     --------
-    >>> compared("best", 0.9237, Estimate(0.85, 50, 0.81, 0.89), "ratio").text
+    >>> reference_sentence("best", 0.9237, Estimate(0.85, 50, 0.81, 0.89), "ratio").text
     '0.924'
     """
-    shown = beside(value, result, style)
+    shown = format_reference(value, result, style)
     return Sentence((Run(shown),), (Number(name, value, shown),))
 
 
-def bracketed(shown: str, limits: str, **numbers: float | None) -> Sentence:
+def interval_sentence(shown: str, limits: str, **numbers: float | None) -> Sentence:
     """Return a difference with its interval in brackets, each as it is shown, and the numbers that both are.
 
     Examples
     --------
-    >>> bracketed("+0.010", "−0.020 to +0.040", gap=0.01, low=-0.02, high=0.04).text
+    >>> interval_sentence("+0.010", "−0.020 to +0.040", gap=0.01, low=-0.02, high=0.04).text
     '+0.010 (−0.020 to +0.040)'
-    >>> bracketed("+0.010", "–", gap=0.01, low=None, high=None).text
+    >>> interval_sentence("+0.010", "–", gap=0.01, low=None, high=None).text
     '+0.010'
     """
     texts = (shown, *limits.split(" to "))
@@ -208,7 +208,7 @@ def bracketed(shown: str, limits: str, **numbers: float | None) -> Sentence:
     return Sentence((Run(shown if limits == NONE else f"{shown} ({limits})"),), stated)
 
 
-def _split(literal: str) -> Iterator[tuple[str, str]]:
+def _split_marks(literal: str) -> Iterator[tuple[str, str]]:
     """Words up to each mark, with the mark."""
     words = ""
     for char in literal:
@@ -220,7 +220,7 @@ def _split(literal: str) -> Iterator[tuple[str, str]]:
     yield words, ""
 
 
-def _joined(runs: list[Run]) -> Iterator[Run]:
+def _merge_runs(runs: list[Run]) -> Iterator[Run]:
     """Neighbours of one style as one run."""
     last: Run | None = None
     for run in runs:
@@ -248,12 +248,12 @@ def paragraph(*sentences: Sentence) -> Sentence:
     return whole
 
 
-def joined(*parts: Sentence) -> Sentence:
+def join_sentences(*parts: Sentence) -> Sentence:
     """Return parts of one sentence, without spaces between.
 
     Examples
     --------
-    >>> joined(say("a"), say("b")).text
+    >>> join_sentences(say("a"), say("b")).text
     'ab'
     """
     return Sentence(
@@ -277,23 +277,23 @@ def with_options(text: str) -> Sentence:
     return Sentence(tuple(run for run in runs if run.text))
 
 
-def shortened(name: str, length: int = 28) -> str:
+def truncate_name(name: str, length: int = 28) -> str:
     """Return a name short enough for a headline.
 
     Examples
     --------
-    >>> shortened("card_payment_wrong_exchange_rate", 12)
+    >>> truncate_name("card_payment_wrong_exchange_rate", 12)
     'card_paymen…'
     """
     return name if len(name) <= length else name[: length - 1] + "…"
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name in quotation marks.
 
     Examples
     --------
-    >>> quoted("benign")
+    >>> quote_name("benign")
     '“benign”'
     """
     return f"“{name}”"
@@ -301,34 +301,34 @@ def quoted(name: str) -> str:
 
 NAMES: Mapping[str, Callable[[str], str]] = {
     "": str,
-    "short": shortened,
-    "quoted": lambda name: quoted(shortened(name)),
+    "short": truncate_name,
+    "quoted": lambda name: quote_name(truncate_name(name)),
 }
 """What a name may be shown as: ``{run:short}``."""
 
 
-def listed(parts: Sequence[Sentence], last: str = "and") -> Sentence:
+def join_as_list(parts: Sequence[Sentence], last: str = "and") -> Sentence:
     """Return parts as a list in words.
 
     Examples
     --------
-    >>> listed([say("a"), say("b"), say("c")]).text
+    >>> join_as_list([say("a"), say("b"), say("c")]).text
     'a, b and c'
     """
-    return _with(parts, [", "] * (len(parts) - 2) + [f" {last} "])
+    return _join_with(parts, [", "] * (len(parts) - 2) + [f" {last} "])
 
 
-def dotted(parts: Sequence[Sentence]) -> Sentence:
+def join_with_dots(parts: Sequence[Sentence]) -> Sentence:
     """Return parts that hold commas of their own, with dots between them.
 
     Examples
     --------
-    >>> dotted([say("a, b and c"), say("not used: d")]).text
+    >>> join_with_dots([say("a, b and c"), say("not used: d")]).text
     'a, b and c · not used: d'
     """
-    return _with(parts, [" · "] * len(parts))
+    return _join_with(parts, [" · "] * len(parts))
 
 
-def _with(parts: Sequence[Sentence], between: Sequence[str]) -> Sentence:
+def _join_with(parts: Sequence[Sentence], between: Sequence[str]) -> Sentence:
     marked = ((Sentence((Run(mark),)), part) for mark, part in zip(between, parts[1:], strict=False))
-    return joined(*parts[:1], *chain.from_iterable(marked))
+    return join_sentences(*parts[:1], *chain.from_iterable(marked))

@@ -16,7 +16,7 @@ def sharing() -> Iterator[None]:
     Examples
     --------
     >>> with sharing():
-    ...     _ = shared().callback(print, "session ended")
+    ...     _ = current_stack().callback(print, "session ended")
     ...     print("next item")
     next item
     session ended
@@ -29,6 +29,6 @@ def sharing() -> Iterator[None]:
             _STACK.reset(before)
 
 
-def shared() -> ExitStack | None:
+def current_stack() -> ExitStack | None:
     """Return what ends with the block of `sharing`; None outside of one."""
     return _STACK.get()

@@ -35,18 +35,18 @@ LONGEST_NAME = 100
 """Characters of a label as it is shown; it may have ten thousand."""
 
 
-def shown(uri: str) -> str:
+def redact_uri(uri: str) -> str:
     """Return a URI as it may be shown: scheme and host, or the path where there is no host.
 
     User information, query and fragment never survive; with a host, neither does the path.
 
     Examples
     --------
-    >>> shown("https://ada:pw@mlflow.example.org:5000/team?token=abc#x")
+    >>> redact_uri("https://ada:pw@mlflow.example.org:5000/team?token=abc#x")
     'https://mlflow.example.org:5000'
-    >>> shown("sqlite:///runs/mlflow.db?password=abc")
+    >>> redact_uri("sqlite:///runs/mlflow.db?password=abc")
     'sqlite:///runs/mlflow.db'
-    >>> shown("mlruns")
+    >>> redact_uri("mlruns")
     'mlruns'
     """
     scheme, separator, rest = uri.partition("://")
@@ -85,7 +85,7 @@ def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
     known = os.environ if environ is None else environ
     secrets = [value for name, value in known.items() if _SECRET_NAME.search(name.upper())]
     secrets += [password for value in known.values() for password in _PASSWORD.findall(value)]
-    forms = {form for secret in (*secrets, *_KEPT) for form in _written(secret)}
+    forms = {form for secret in (*secrets, *_KEPT) for form in _secret_forms(secret)}
     text = _URI.sub(_uri_in_text, text)
     text = _AUTHORIZATION.sub(rf"\g<1>{HIDDEN}", text)
     text = _BASIC.sub(rf"\g<1> {HIDDEN}", text)
@@ -94,7 +94,7 @@ def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
     return text
 
 
-def _written(secret: str) -> Iterator[str]:
+def _secret_forms(secret: str) -> Iterator[str]:
     """Yield a secret as texts, addresses, pages and JSON write it."""
     if len(secret) >= _SHORTEST_SECRET:
         yield from (secret, quote(secret, safe=""), html.escape(secret), json.dumps(secret)[1:-1])
@@ -121,7 +121,7 @@ def keep_login(user: str, password: str) -> None:
 def _uri_in_text(match: re.Match[str]) -> str:
     uri = match.group()
     body = uri.rstrip(".,:;)]!")
-    return shown(body) + uri[len(body) :]
+    return redact_uri(body) + uri[len(body) :]
 
 
 def printable(text: str) -> str:
@@ -138,18 +138,18 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(char) if _disturbs(char) else char for char in text)
+    return "".join(_escape_char(char) if _disturbs(char) else char for char in text)
 
 
 def _disturbs(char: str) -> bool:
     return char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def unlinked(text: str) -> str:
+def break_links(text: str) -> str:
     r"""Return text of which Markdown on a web host makes no link and no mention without a mark.
 
     Addresses (``http://``, ``www.``, e-mail), names after ``@`` and numbers of issues are broken by a space
@@ -157,13 +157,13 @@ def unlinked(text: str) -> str:
 
     Examples
     --------
-    >>> unlinked("www.x.org ada@x.org http://x #12 GH-7").replace("\u200b", "|")
+    >>> break_links("www.x.org ada@x.org http://x #12 GH-7").replace("\u200b", "|")
     'www|.x.org ada@|x.org http:|//x #|12 GH-|7'
     """
     return _LINKED.sub("\u200b", text)
 
 
-def marked(name: str) -> str:
+def truncate_with_digest(name: str) -> str:
     """Return a name of at most a hundred characters.
 
     A longer one ends in a mark made from the whole of it, so that it is the same in every run and two that
@@ -171,7 +171,7 @@ def marked(name: str) -> str:
 
     Examples
     --------
-    >>> marked("spam"), marked("spam " * 1000)[-20:]
+    >>> truncate_with_digest("spam"), truncate_with_digest("spam " * 1000)[-20:]
     ('spam', 'spam spam sp…-bb2945')
     """
     if len(name) <= LONGEST_NAME:

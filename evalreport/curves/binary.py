@@ -27,13 +27,13 @@ from evalreport.curves.curve import (
     Curve,
     Histogram,
     Reliability,
-    above,
-    along,
     bends,
+    evenly_spaced_places,
     histogram,
     numbers,
     reliability,
     stairs,
+    weights_above,
 )
 from evalreport.intervals.calibration import smooth_band
 from evalreport.intervals.distributions import normal_quantile
@@ -71,16 +71,16 @@ def roc_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 
     P, N = sizes
     corners = hull(fpr, tpr)
     bent = fpr[corners], tpr[corners]
-    fpr, tpr = _filled(fpr, tpr)
+    fpr, tpr = _fill_gaps(fpr, tpr)
     tpr_low, tpr_high = wilson(tpr * P, P, level)
-    fewer, more = _moved(fpr, wilson(fpr * N, N, level), *bent)
+    fewer, more = _vertical_limits(fpr, wilson(fpr * N, N, level), *bent)
     low = (tpr - np.hypot(tpr - tpr_low, fewer)).clip(0, 1)
     high = (tpr + np.hypot(tpr_high - tpr, more)).clip(0, 1)
     low, high = np.maximum.accumulate(low), np.maximum.accumulate(high)
     return Band(numbers(fpr), numbers(np.minimum(low, tpr)), numbers(high), level)
 
 
-def _filled(fpr: Array, tpr: Array) -> tuple[Array, Array]:
+def _fill_gaps(fpr: Array, tpr: Array) -> tuple[Array, Array]:
     """Points of the curve, with others on it wherever two are far apart: limits are not straight between."""
     grid = np.linspace(0, 1, 51)  # 7 of the 340 units of a chart: limits look smooth (chosen by eye)
     place = np.searchsorted(fpr, grid, side="right").clip(1, len(fpr) - 1)
@@ -114,7 +114,7 @@ def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: fl
     P, N = sizes
     corners = hull(fpr, tpr)
     fpr_low, fpr_high = wilson(fpr * N, N, level)
-    fewer, more = _moved(tpr, wilson(tpr * P, P, level), tpr[corners], fpr[corners])
+    fewer, more = _vertical_limits(tpr, wilson(tpr * P, P, level), tpr[corners], fpr[corners])
     wide = normal_quantile((1 + level) / 2) * np.sqrt(1 / P + 1 / N)
     ratio, spread = N / P, np.exp(min(wide, WIDEST))
     odds = fpr * ratio
@@ -127,7 +127,7 @@ def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: fl
     return Band(numbers(tpr), numbers(low), numbers(high), level, steps=True)
 
 
-def _moved(x: Array, limits: tuple[Array, Array], xs: Array, ys: Array) -> tuple[Array, Array]:
+def _vertical_limits(x: Array, limits: tuple[Array, Array], xs: Array, ys: Array) -> tuple[Array, Array]:
     """Return how far the line `xs`, `ys` falls and rises from `x` when `x` is off by its limits."""
     low, high = limits
     at = np.interp(x, xs, ys)
@@ -187,7 +187,7 @@ class BinaryCurves:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
     >>> binary_curves(table, probabilities=True).roc.y
     (0.0, 0.5, 0.5, 1.0, 1.0)
     """
@@ -280,7 +280,9 @@ def _path(table: ScoreTable) -> _Path:
     first = np.geomspace(1, len(tp), CANDIDATES // 4).astype(int) - 1
     last = min(int(np.searchsorted(tp, P)), len(tp) - 1)  # where recall reaches 1 (weights may round)
     places = np.unique(
-        np.concatenate([along(length, len(tp), CANDIDATES), first, len(tp) - 1 - first, vertices, [last]])
+        np.concatenate(
+            [evenly_spaced_places(length, len(tp), CANDIDATES), first, len(tp) - 1 - first, vertices, [last]]
+        )
     )
     threshold = np.append(np.inf, table.scores[-places[1:]])
     return _Path(tp[places], fp[places], threshold, np.searchsorted(places, vertices), P, N)
@@ -307,7 +309,7 @@ def precision_recall(table: ScoreTable) -> Curve | Undefined:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.35, 0.8]), np.array([False, False, True, True]))
     >>> precision_recall(table) == binary_curves(table, probabilities=True).pr
     True
     """
@@ -344,13 +346,13 @@ def _curve(path: _Path, places: Places, x: Array, y: Array, *, steps: bool = Fal
 def _det(path: _Path, scale: float) -> Curve:
     fnr = 1 - path.tpr
 
-    def stretched(rate: Array, weight: float) -> Array:
+    def scale_rate(rate: Array, weight: float) -> Array:
         n = max(weight * scale, 1.0)  # rows: half a row from either end, never beyond the middle
         held = rate.clip(0.5 / n, 1 - 0.5 / n)
         logit: Array = np.log(held / (1 - held)) / (2 * np.log(2 * n))
         return logit
 
-    places = bends(stretched(path.fpr, path.N), stretched(fnr, path.P), path.hull[:0], POINTS)
+    places = bends(scale_rate(path.fpr, path.N), scale_rate(fnr, path.P), path.hull[:0], POINTS)
     return _curve(path, places, path.fpr, fnr)
 
 
@@ -394,7 +396,7 @@ def _smooth(
     wide = 1.0 if rows is None else np.sqrt(table.total / rows)
     below, above_it = smooth_band(curve, at, normal_quantile((1 + level) / 2), curve.root * wide)
     band = Band(numbers(at), numbers(below), numbers(above_it), level)
-    return Curve(numbers(at), numbers(curve.at(at))), band
+    return Curve(numbers(at), numbers(curve.predict_rates(at))), band
 
 
 def _isotonic(table: ScoreTable) -> Curve:
@@ -406,7 +408,7 @@ def _isotonic(table: ScoreTable) -> Curve:
 
 def _benefit(table: ScoreTable) -> tuple[Curve, Curve]:
     place = np.searchsorted(table.scores, GRID)
-    tp, fp = above(table, place)
+    tp, fp = weights_above(table, place)
     n, odds = table.positives + table.negatives, GRID / (1 - GRID)
     grid = numbers(GRID)
     model = numbers(tp / n - fp / n * odds)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from evalreport.core.json_codec import Infinite
 from evalreport.intervals.proportions import wilson
-from evalreport.statistics.confusion import Array, Places, reached
+from evalreport.statistics.confusion import Array, Places, search_lazily
 from evalreport.statistics.score_table import ScoreTable
 
 POINTS = 400
@@ -210,14 +210,14 @@ def reliability(
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, False]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, False]))
     >>> bins = reliability(table, "width")
     >>> bins.start, bins.observed
     ((0.0, 0.1, 0.7..., 0.8), (0.0, 0.0, 1.0, 0.0))
     """
     edges = np.linspace(0, 1, RELIABILITY_BINS + 1)
     starts = _equal_width(table, edges) if equal == "width" else _equal_count(table)
-    pos, neg = between(table, starts)
+    pos, neg = weights_between(table, starts)
     score = np.diff([table.mass_below(int(start)) for start in starts])
     kept = np.flatnonzero(pos + neg > 0)
     n = (pos + neg)[kept]
@@ -247,7 +247,7 @@ def histogram(table: ScoreTable, *, unit: bool, bins: int = HISTOGRAM_BINS) -> H
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.0, 0.5, 1.0]), np.array([False, True, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.0, 0.5, 1.0]), np.array([False, True, True]))
     >>> histogram(table, unit=True, bins=2).positive
     (1.0, 1.0)
     """
@@ -255,24 +255,24 @@ def histogram(table: ScoreTable, *, unit: bool, bins: int = HISTOGRAM_BINS) -> H
     if least == greatest:
         least, greatest = least - 0.5, greatest + 0.5
     edges = np.linspace(least, greatest, bins + 1)
-    pos, neg = between(table, _equal_width(table, edges))
+    pos, neg = weights_between(table, _equal_width(table, edges))
     return Histogram(numbers(edges), numbers(pos), numbers(neg))
 
 
-def between(table: ScoreTable, starts: Places) -> tuple[Array, Array]:
+def weights_between(table: ScoreTable, starts: Places) -> tuple[Array, Array]:
     """Return the weight of positives and negatives from each start up to the next.
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.3]), np.array([False, True, True]))
-    >>> between(table, np.array([0, 1, 3]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.2, 0.3]), np.array([False, True, True]))
+    >>> weights_between(table, np.array([0, 1, 3]))
     (array([0., 2.]), array([1., 0.]))
     """
-    tp, fp = above(table, starts)
+    tp, fp = weights_above(table, starts)
     return tp[:-1] - tp[1:], fp[:-1] - fp[1:]
 
 
-def above(table: ScoreTable, places: Places) -> tuple[Array, Array]:
+def weights_above(table: ScoreTable, places: Places) -> tuple[Array, Array]:
     """Return the weight of positives and negatives scored at least as high as the scores at some places.
 
     Parameters
@@ -282,8 +282,8 @@ def above(table: ScoreTable, places: Places) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.3]), np.array([False, True, True]))
-    >>> above(table, np.array([1, 3]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.2, 0.3]), np.array([False, True, True]))
+    >>> weights_above(table, np.array([1, 3]))
     (array([2., 0.]), array([0., 0.]))
     """
     inside, at = places < len(table), np.minimum(places, len(table) - 1)
@@ -303,7 +303,7 @@ def _equal_count(table: ScoreTable) -> Places:
         return below + (table.pos[place] + table.neg[place]) / 2
 
     wanted = np.arange(1, RELIABILITY_BINS) * total / RELIABILITY_BINS
-    return np.concatenate([[0], reached(middle, len(table), wanted, "right"), [len(table)]])
+    return np.concatenate([[0], search_lazily(middle, len(table), wanted, "right"), [len(table)]])
 
 
 CANDIDATES = 2048
@@ -312,7 +312,7 @@ SHOWS = 1 / 2000
 """A bend smaller than this share of the axes does not show (0.17 of 340 units)."""
 
 
-def along(length: Callable[[Places], Array], size: int, count: int) -> Places:
+def evenly_spaced_places(length: Callable[[Places], Array], size: int, count: int) -> Places:
     """Return places spread evenly over an ascending length, the ends included.
 
     Parameters
@@ -326,13 +326,13 @@ def along(length: Callable[[Places], Array], size: int, count: int) -> Places:
     Examples
     --------
     >>> length = np.array([0.0, 0.1, 0.2, 5.0, 10.0])
-    >>> along(length.__getitem__, 5, 3)
+    >>> evenly_spaced_places(length.__getitem__, 5, 3)
     array([0, 3, 4])
     """
     if size <= count:
         return np.arange(size)
     first, last = length(np.array([0, size - 1]))
-    found = reached(length, size, np.linspace(first, last, count)).clip(0, size - 1)
+    found = search_lazily(length, size, np.linspace(first, last, count)).clip(0, size - 1)
     return np.unique(np.concatenate([[0], found, [size - 1]]))
 
 
@@ -391,12 +391,12 @@ def stairs(x: Array, y: Array, limit: int) -> Places:
     """
     step = SHOWS
     points = list(zip(x.tolist(), y.tolist(), strict=True))
-    while (places := _moved(points, step, limit)) is None:
+    while (places := _thin_steps(points, step, limit)) is None:
         step *= 1.3  # chosen by hand: nine passes thin a monotone curve from 4000 points to 400
     return np.array(places)
 
 
-def _moved(points: list[tuple[float, float]], step: float, limit: int) -> list[int] | None:
+def _thin_steps(points: list[tuple[float, float]], step: float, limit: int) -> list[int] | None:
     """Places of a step curve, None as soon as they are too many."""
     kept = [0]
     last_x, last_y = points[0]

@@ -26,15 +26,15 @@ from evalreport.curves.curve import (
     Numbers,
     Reliability,
     Series,
-    along,
     bends,
+    evenly_spaced_places,
     histogram,
     numbers,
     reliability,
     stairs,
 )
 from evalreport.statistics.class_scores import LabelScores, RankedScores
-from evalreport.statistics.confusion import Array, Counts, Places, reached
+from evalreport.statistics.confusion import Array, Counts, Places, search_lazily
 from evalreport.statistics.row_sums import ratio
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
@@ -46,7 +46,7 @@ MOST = 1 << 16
 """Points of one class's curve at which the mean may bend: 32 times what is drawn."""
 
 
-def averaged(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
+def average_curves(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
     """Return ``roc_macro``, ``roc_micro``, ``pr_macro`` and ``pr_micro``.
 
     A class without examples, or to which every row belongs, has no ROC curve, and one without examples no
@@ -59,11 +59,11 @@ def averaged(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
     Examples
     --------
     >>> from evalreport.statistics.class_scores import ClassScores
-    >>> found = averaged(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
+    >>> found = average_curves(ClassScores(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]), None))
     >>> found["roc_macro"].y
     (0.0, 1.0, 1.0)
     """
-    pooled, tables = scores.pooled_merged(), scores.rankings.tables
+    pooled, tables = scores.pooled_merged_table(), scores.rankings.tables
     if not pooled.positives or not pooled.negatives:
         return dict.fromkeys(("roc_macro", "roc_micro", "pr_macro", "pr_micro"), Undefined("one class only"))
     micro = {"roc_micro": _roc_of(pooled), "pr_micro": _pr_of(pooled)}
@@ -100,7 +100,7 @@ def roc_line(table: ScoreTable) -> Line:
 
     Examples
     --------
-    >>> roc_line(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, False, True])))
+    >>> roc_line(ScoreTable.from_scores(np.array([0.1, 0.4, 0.8]), np.array([False, False, True])))
     (array([0. , 0. , 0.5, 1. ]), array([0., 1., 1., 1.]))
     """
     fp, tp = np.append(0.0, table.fp[::-1]), np.append(0.0, table.tp[::-1])
@@ -112,7 +112,7 @@ def pr_line(table: ScoreTable) -> Line:
 
     Examples
     --------
-    >>> pr_line(ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([True, False, True])))
+    >>> pr_line(ScoreTable.from_scores(np.array([0.1, 0.4, 0.8]), np.array([True, False, True])))
     (array([0.5, 1. ]), array([1.        , 0.66666667]))
     """
     here = table.pos[::-1] > 0
@@ -151,10 +151,10 @@ def _mean(lines: _Lines, at: Callable[[Array, Array], Array]) -> Array:
 
 def _breaks(lines: _Lines) -> Array:
     """Where any of the curves bends; of very many places enough to draw them."""
-    parts = [x if len(x) <= MOST else x[along(x.__getitem__, len(x), MOST)] for x, _ in lines]
+    parts = [x if len(x) <= MOST else x[evenly_spaced_places(x.__getitem__, len(x), MOST)] for x, _ in lines]
     found = np.unique(np.concatenate([[0.0, 1.0], *parts]))
     evenly = np.linspace(0, len(found) - 1, min(len(found), CANDIDATES)).astype(np.intp)
-    return found[np.union1d(along(found.__getitem__, len(found), CANDIDATES), evenly)]
+    return found[np.union1d(evenly_spaced_places(found.__getitem__, len(found), CANDIDATES), evenly)]
 
 
 def _roc_of(table: ScoreTable) -> Curve:
@@ -168,7 +168,7 @@ def _roc(x: Array, y: Array) -> Curve:
 
 def _roc_along(line: Callable[[Places], Line], size: int) -> Curve:
     """The curve through some of a line's points, of which only those are made that are looked at."""
-    x, y = line(along(lambda at: np.add(*line(at)), size, CANDIDATES))
+    x, y = line(evenly_spaced_places(lambda at: np.add(*line(at)), size, CANDIDATES))
     kept = bends(x, y, NONE, POINTS)
     return Curve(numbers(x[kept]), numbers(y[kept]))
 
@@ -195,7 +195,7 @@ def _pr_along(line: Callable[[Places], Line], size: int) -> Curve:
         x, y = line(np.maximum(at - 1, 0))
         return np.where(at > 0, x, 0.0), y
 
-    x, y = from_nothing(along(lambda at: from_nothing(at)[0], size + 1, CANDIDATES))
+    x, y = from_nothing(evenly_spaced_places(lambda at: from_nothing(at)[0], size + 1, CANDIDATES))
     kept = stairs(x, y, POINTS)
     return Curve(numbers(x[kept]), numbers(y[kept]), None, steps=True)
 
@@ -245,7 +245,7 @@ def thresholds(table: ScoreTable, *, unit: bool) -> Array:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.8]), np.array([False, True, True]))
     >>> 0.4 in thresholds(table, unit=True)
     True
     """
@@ -253,12 +253,12 @@ def thresholds(table: ScoreTable, *, unit: bool) -> Array:
         return np.empty(0)
     ends = (0.0, 1.0) if unit else (float(table.scores[0]), float(table.scores[-1]))
 
-    def passed(place: Places) -> Array:
+    def negated_flagged(place: Places) -> Array:
         flagged: Array = table.tp[place] + table.fp[place]
         return -flagged
 
-    most, least = passed(np.array([0, len(table) - 1]))
-    ranks = reached(passed, len(table), np.linspace(most, least, EVEN))
+    most, least = negated_flagged(np.array([0, len(table) - 1]))
+    ranks = search_lazily(negated_flagged, len(table), np.linspace(most, least, EVEN))
     best = table.scores[[_best(table)]]
     # rounded, so that 0.30000000000000004 of the grid and the score 0.3 are one threshold
     return np.unique(np.concatenate([np.linspace(*ends, EVEN).round(12), table.scores[ranks], best]))
@@ -364,7 +364,7 @@ def coverage(table: ScoreTable) -> Curve:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.9, 0.8, 0.6, 0.5]), np.array([True, True, False, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.9, 0.8, 0.6, 0.5]), np.array([True, True, False, True]))
     >>> curve = coverage(table)
     >>> curve.x, curve.y[-1]
     ((0.0, 0.25, 0.5, 0.75, 1.0), 0.75)
@@ -376,7 +376,9 @@ def coverage(table: ScoreTable) -> Curve:
         return answered
 
     # the first answers again on a log scale: there a single one moves accuracy most
-    places = np.union1d(along(share, size, CANDIDATES), np.geomspace(1, size, 512).astype(int) - 1)
+    places = np.union1d(
+        evenly_spaced_places(share, size, CANDIDATES), np.geomspace(1, size, 512).astype(int) - 1
+    )
     places = np.append(places[0], places)  # the first step begins at nothing answered
     at = size - 1 - places
     x, accuracy, threshold = share(places), table.tp[at] / (table.tp[at] + table.fp[at]), table.scores[at]
@@ -394,12 +396,12 @@ def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | U
         return Undefined("needs scores; got labels alone", summary.weight)
     if table is None:
         margins = Undefined(NO_PROBABILITIES, summary.weight)
-        return MulticlassCurves(margins, margins, margins, **averaged(scores))
+        return MulticlassCurves(margins, margins, margins, **average_curves(scores))
     return MulticlassCurves(
         coverage=coverage(table),
         reliability=reliability(table, "width", rows=summary.rows, level=level),
         histogram=histogram(table, unit=True),
-        **averaged(scores),
+        **average_curves(scores),
     )
 
 
@@ -409,7 +411,7 @@ def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | U
     if not isinstance(scores, RankedScores):
         return Undefined("needs scores; got labels alone", summary.weight)
     rows = float(summary.rows * scores.size)
-    table, probabilities = scores.pooled(), summary.score_kind != "decision"
+    table, probabilities = scores.pooled_table(), summary.score_kind != "decision"
     return MultilabelCurves(
         pr=precision_recall(table),
         reliability=reliability(table, "width", rows=rows, level=level)
@@ -422,7 +424,7 @@ def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | U
 
 
 def _cardinality(counts: Counts | None) -> Cardinality | Undefined:
-    if counts is None or counts.unparsed:
+    if counts is None or counts.unparsed_weight:
         return Undefined("needs predictions or a threshold; got decision scores alone")
     true, predicted = counts.marginals.support, counts.marginals.predicted
     last = int(np.flatnonzero(true + predicted)[-1]) + 1

@@ -472,7 +472,7 @@ def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
     if array.dtype.kind == "f":
         vague = np.flatnonzero(np.abs(array) >= exact_below(array.dtype))
         if vague.size:
-            raise _merged(what, int(vague[0]), array[vague[0]])
+            raise _precision_loss_error(what, int(vague[0]), array[vague[0]])
     if array.dtype.kind != "O":
         return
     items = array.tolist()
@@ -481,7 +481,7 @@ def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
         refuse_nul(items, what)
     for row, item in enumerate(items if kinds - {str, int, bool, type(None)} else ()):
         if isinstance(item, float) and abs(item) >= EXACT:
-            raise _merged(what, row, item)
+            raise _precision_loss_error(what, row, item)
         if isinstance(item, (list, dict, set, np.ndarray)):
             raise DataError(
                 f"{what} holds values of type {type(item).__name__}, which identify no row or group",
@@ -490,7 +490,7 @@ def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
             )
 
 
-def _merged(what: str, row: int, value: Any) -> DataError:
+def _precision_loss_error(what: str, row: int, value: Any) -> DataError:
     return DataError(
         f"{what} has floating-point numbers so large that different values may have become equal",
         where=f"{what}, first: row {row}, {float(value):.17g}",
@@ -527,8 +527,8 @@ def ids_as_text(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
             fix="give every row an id, or leave the ids out",
         )
     if held.dtype.kind in "iu":
-        return read_only(held.astype(str))  # type: ignore[no-any-return]
-    return read_only(text_array([text or "" for text in identity_texts(held, "ids")], "ids"))  # type: ignore[no-any-return]
+        return make_read_only(held.astype(str))  # type: ignore[no-any-return]
+    return make_read_only(text_array([text or "" for text in identity_texts(held, "ids")], "ids"))  # type: ignore[no-any-return]
 
 
 class Repeated(NamedTuple):
@@ -540,7 +540,7 @@ class Repeated(NamedTuple):
     rows: str
 
     @property
-    def first(self) -> str:
+    def first_example(self) -> str:
         """The first with its rows; it names an example."""
         return f"first: {self.id!r} in {self.rows}"
 
@@ -570,7 +570,7 @@ def repeated_ids(ids: npt.NDArray[np.str_]) -> Repeated | None:
     return Repeated(shown, count, str(ids[row]), f"rows {np.flatnonzero(ids == ids[row])[0]} and {row}")
 
 
-def read_only(array: Any) -> Any:
+def make_read_only(array: Any) -> Any:
     """Return an array that cannot be written through, contiguous."""
     array = np.ascontiguousarray(array)
     if array.flags.writeable:

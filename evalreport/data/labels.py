@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError, nearest
-from evalreport.core.format import counted
-from evalreport.core.text import marked
+from evalreport.core.format import pluralize
+from evalreport.core.text import truncate_with_digest
 from evalreport.data.arrays import plain, text_array
 
 Label: TypeAlias = str | int | bool
@@ -39,14 +39,16 @@ class _Labelled:
         return tuple(str(label) for label in self.labels)
 
     @cached_property
-    def shown(self) -> tuple[Label, ...]:
+    def display_labels(self) -> tuple[Label, ...]:
         """Labels as they are shown, in order, long ones shortened; see `evalreport.core.text.marked`."""
-        return tuple(marked(label) if isinstance(label, str) else label for label in self.labels)
+        return tuple(
+            truncate_with_digest(label) if isinstance(label, str) else label for label in self.labels
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Labels as they are shown, as text, in order."""
-        return tuple(str(label) for label in self.shown)
+        return tuple(str(label) for label in self.display_labels)
 
     @cached_property
     def code_of(self) -> Mapping[str, int]:
@@ -175,7 +177,7 @@ class Multilabel(_Listed):
 LabelSpace: TypeAlias = Binary | Multiclass | Multilabel
 
 
-def renamed(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
+def rename_labels(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
     """Return a label space in which labels are called as people call them; the codes stay.
 
     Parameters
@@ -190,7 +192,7 @@ def renamed(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
 
     Examples
     --------
-    >>> renamed(Binary(negative=0, positive=1), {"1": "failure", "0": "fine"}).names
+    >>> rename_labels(Binary(negative=0, positive=1), {"1": "failure", "0": "fine"}).names
     ('fine', 'failure')
     """
     for label in names:
@@ -275,7 +277,7 @@ def encode(values: npt.NDArray[Any], labels: LabelSpace, what: str) -> npt.NDArr
         rows = np.flatnonzero(codes == UNPARSED)
         name = names[int(inverse[rows[0]])]
         raise DataError(
-            f"{what} has {counted(rows.size, 'label')} outside the label set",
+            f"{what} has {pluralize(rows.size, 'label')} outside the label set",
             where=f"{what}, first: row {rows[0]}, {name!r}",
             fix=nearest(name, labels.names),
         )
@@ -395,7 +397,7 @@ def from_lists(space: Multilabel, rows: Sequence[Any], what: str) -> npt.NDArray
     if strange.size:
         name = str(flat[strange[0]])
         raise DataError(
-            f"{what} has {counted(strange.size, 'label')} outside the label set",
+            f"{what} has {pluralize(strange.size, 'label')} outside the label set",
             where=f"{what}, first: row {of_row[strange[0]]}, {name!r}",
             fix=nearest(name, space.names),
         )

@@ -27,7 +27,7 @@ from evalreport.data.arrays import (
     identity_texts,
     ids_as_text,
     is_gap,
-    read_only,
+    make_read_only,
     repeated_ids,
     text_array,
     to_labels,
@@ -51,7 +51,7 @@ from evalreport.data.scores import (
     Probabilities,
     Scores,
     highest,
-    normalised,
+    normalise_rows,
     on_scale,
 )
 
@@ -207,7 +207,7 @@ def relative(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return np.asarray(np.ldexp(np.round(np.ldexp(mantissa, BITS)), exponent - BITS))
 
 
-def repeated(p: Predictions, counts: npt.NDArray[np.float64]) -> Predictions:
+def repeat_rows(p: Predictions, counts: npt.NDArray[np.float64]) -> Predictions:
     """Return each row as often as its weight says, without weights.
 
     Raises
@@ -220,7 +220,7 @@ def repeated(p: Predictions, counts: npt.NDArray[np.float64]) -> Predictions:
     >>> from evalreport.data.labels import Binary
     >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Binary(0, 1), [0, 1], [0, 0])
-    >>> repeated(p, np.array([1.0, 2.0])).y_true
+    >>> repeat_rows(p, np.array([1.0, 2.0])).y_true
     array([0, 1, 1], dtype=int32)
     """
     if (counts % 1 != 0).any():
@@ -242,13 +242,13 @@ def repeated(p: Predictions, counts: npt.NDArray[np.float64]) -> Predictions:
     which = np.arange(len(whole)) - np.repeat(np.cumsum(times) - times, times)
     ids = whole.ids
     if ids is not None:
-        ids = read_only(
+        ids = make_read_only(
             np.array(
                 [f"{i} ({k + 1})" if k else i for i, k in zip(ids.tolist(), which.tolist(), strict=True)]
             )
         )
     return replace(
-        whole, weights=read_only(np.ones(len(whole))), weighted=False, ids=ids, notes=(*p.notes, note)
+        whole, weights=make_read_only(np.ones(len(whole))), weighted=False, ids=ids, notes=(*p.notes, note)
     )
 
 
@@ -281,7 +281,7 @@ class Categorical:
     values: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: npt.ArrayLike, what: str = "values of a column") -> Categorical:
+    def from_values(cls, values: npt.ArrayLike, what: str = "values of a column") -> Categorical:
         """Return a column from raw values; a gap is a value of its own, named ``(missing)``.
 
         Raises
@@ -291,13 +291,13 @@ class Categorical:
 
         Examples
         --------
-        >>> Categorical.of(["b", None, "b"])
+        >>> Categorical.from_values(["b", None, "b"])
         Categorical(codes=array([1, 0, 1], dtype=int32), values=('(missing)', 'b'))
         """
         named = ["(missing)" if text is None else text for text in identity_texts(values, what)]
         text = text_array(named, what)
         distinct, codes = np.unique(text, return_inverse=True)
-        return cls(read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
+        return cls(make_read_only(codes.astype(np.int32)), tuple(distinct.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,11 +350,11 @@ class Predictions:
             scores = replace(scores, values=scores.values[rows])
         return replace(
             self,
-            y_true=read_only(self.y_true[rows]),
-            y_pred=None if self.y_pred is None else read_only(self.y_pred[rows]),
+            y_true=make_read_only(self.y_true[rows]),
+            y_pred=None if self.y_pred is None else make_read_only(self.y_pred[rows]),
             scores=scores,
-            weights=read_only(self.weights[rows]),
-            ids=None if self.ids is None else read_only(self.ids[rows]),
+            weights=make_read_only(self.weights[rows]),
+            ids=None if self.ids is None else make_read_only(self.ids[rows]),
             groups=None if self.groups is None else replace(self.groups, codes=self.groups.codes[rows]),
             folds=None if self.folds is None else replace(self.folds, codes=self.folds.codes[rows]),
             slices={name: replace(column, codes=column.codes[rows]) for name, column in self.slices.items()},
@@ -362,7 +362,7 @@ class Predictions:
             parsed=None if self.parsed is None else self.parsed.take(rows),
         )
 
-    def at(self, threshold: Threshold) -> Predictions:
+    def with_threshold(self, threshold: Threshold) -> Predictions:
         """Return the same examples decided at another threshold."""
         return replace(self, y_pred=_decide(self.space, self.scores, threshold), threshold=threshold)
 
@@ -456,16 +456,16 @@ def predictions(
     mass = np.broadcast_to(1.0, len(truth)) if weights is None else relative(checked_weights(weights))
     found = Predictions(
         space=space,
-        y_true=read_only(truth),
-        y_pred=None if decided is None else read_only(decided),
+        y_true=make_read_only(truth),
+        y_pred=None if decided is None else make_read_only(decided),
         scores=known,
-        weights=mass if weights is None else read_only(mass),  # one number that stands for all rows
+        weights=mass if weights is None else make_read_only(mass),  # one number that stands for all rows
         weighted=weights is not None and bool((mass != 1).any()),  # equal weights are none
         threshold=point,
         ids=named,
-        groups=None if groups is None else Categorical.of(groups, "groups"),
-        folds=None if folds is None else _disjoint(Categorical.of(folds, "folds"), named),
-        slices={name: Categorical.of(values, name) for name, values in (slices or {}).items()},
+        groups=None if groups is None else Categorical.from_values(groups, "groups"),
+        folds=None if folds is None else _disjoint(Categorical.from_values(folds, "folds"), named),
+        slices={name: Categorical.from_values(values, name) for name, values in (slices or {}).items()},
         texts=texts,
         parsed=parsed,
         notes=(
@@ -477,7 +477,7 @@ def predictions(
         lost=lost,
     )
     counted = weights is not None and weight_kind == "count"
-    return repeated(found, checked_weights(weights)) if counted else found  # type: ignore[arg-type]
+    return repeat_rows(found, checked_weights(weights)) if counted else found  # type: ignore[arg-type]
 
 
 def _disjoint(folds: Categorical, ids: npt.NDArray[np.str_] | None) -> Categorical:
@@ -488,7 +488,7 @@ def _disjoint(folds: Categorical, ids: npt.NDArray[np.str_] | None) -> Categoric
     what = "this is one" if again is None else f"their rows are not disjoint: {again.shown}"
     raise DataError(
         f"a cross-validation has two folds or more that share no row, and {what}",
-        where=f"fold {folds.values[0]}" if again is None else again.first,
+        where=f"fold {folds.values[0]}" if again is None else again.first_example,
         fix="pass the rows that each model was not fitted on, of every fold",
     )
 
@@ -522,14 +522,14 @@ def _known_scores(space: LabelSpace, scores: Scores) -> KnownScores:
     if isinstance(scores, Logits):
         return scores.probabilities(exclusive=isinstance(space, Multiclass))
     if isinstance(scores, Probabilities) and isinstance(space, Multiclass):
-        return normalised(scores)
+        return normalise_rows(scores)
     return scores
 
 
 def _binary_scores(scores: Probabilities | Logits | Decisions) -> KnownScores:
     if scores.values.ndim == 2:
         if isinstance(scores, Probabilities):
-            return replace(scores, values=normalised(scores).values[:, 1])
+            return replace(scores, values=normalise_rows(scores).values[:, 1])
         if isinstance(scores, Logits):
             scores = Logits(scores.values[:, 1].astype(np.float64) - scores.values[:, 0])
         else:
@@ -567,7 +567,7 @@ def _operating_point(
         point = _given_threshold(space, threshold, isinstance(scores, Probabilities))
         return _decide(space, scores, point), point
     if decided is not None:
-        return decided, _implied(space, decided, scores)
+        return decided, _implied_threshold(space, decided, scores)
     match scores:
         case NoScores():
             raise DataError(
@@ -604,7 +604,7 @@ def _decide(space: LabelSpace, scores: KnownScores, threshold: Threshold) -> Cod
     return decided.astype(np.int32) if isinstance(space, Binary) else decided
 
 
-def _implied(space: LabelSpace, decided: Codes, scores: KnownScores) -> Threshold | None:
+def _implied_threshold(space: LabelSpace, decided: Codes, scores: KnownScores) -> Threshold | None:
     if isinstance(space, Multiclass) or not isinstance(scores, Probabilities):
         return None
     same = np.array_equal(_decide(space, scores, Threshold(0.5, "default")), decided)

@@ -72,7 +72,7 @@ class Probabilities:
 
     def __post_init__(self) -> None:
         _keep_names(self)
-        values = _checked(self.values)
+        values = _check_scores(self.values)
         if values.size and (values.min() < 0 or values.max() > 1):
             outside = (values < 0) | (values > 1)
             far = (values < -NOISE) | (values > 1 + NOISE)
@@ -80,7 +80,7 @@ class Probabilities:
                 raise _outside(values, far)
             object.__setattr__(self, "clipped", self.clipped + int(outside.sum()))
             values = np.clip(values, 0, 1)
-        object.__setattr__(self, "values", _frozen(values))
+        object.__setattr__(self, "values", _freeze_array(values))
 
     def __repr__(self) -> str:
         return _brief(self)
@@ -124,7 +124,7 @@ class Logits:
 
     def __post_init__(self) -> None:
         _keep_names(self)
-        object.__setattr__(self, "values", _frozen(_checked(self.values, minus_infinity=True)))
+        object.__setattr__(self, "values", _freeze_array(_check_scores(self.values, minus_infinity=True)))
 
     def __repr__(self) -> str:
         return _brief(self)
@@ -145,7 +145,7 @@ class Logits:
         else:
             small = np.exp(-np.abs(values))
             values = np.where(values >= 0, 1.0, small) / (1.0 + small)
-        return Probabilities(_frozen(values), declared="logit")
+        return Probabilities(_freeze_array(values), declared="logit")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +185,7 @@ class Decisions:
 
     def __post_init__(self) -> None:
         _keep_names(self)
-        object.__setattr__(self, "values", _frozen(_checked(self.values)))
+        object.__setattr__(self, "values", _freeze_array(_check_scores(self.values)))
 
     def __repr__(self) -> str:
         return _brief(self)
@@ -234,7 +234,7 @@ def clipped_notes(count: int) -> tuple[str, ...]:
     return (f"{some} lay outside [0, 1] by float noise and {were} clipped",)
 
 
-def normalised(scores: Probabilities) -> Probabilities:
+def normalise_rows(scores: Probabilities) -> Probabilities:
     """Return multiclass probabilities whose rows sum to one, renormalised in float64 where they do not.
 
     A row that sums to one but for rounding stays as it is: a division would move its last bits and so break
@@ -247,7 +247,7 @@ def normalised(scores: Probabilities) -> Probabilities:
 
     Examples
     --------
-    >>> float(normalised(Probabilities([[0.5, 0.5004]])).values.sum())
+    >>> float(normalise_rows(Probabilities([[0.5, 0.5004]])).values.sum())
     1.0
     """
     sums = scores.values.sum(axis=1, dtype=np.float64)
@@ -261,7 +261,7 @@ def normalised(scores: Probabilities) -> Probabilities:
     sums[np.abs(sums - 1) < (ROUNDING if scores.values.dtype == np.float64 else ROUNDING_SINGLE)] = 1.0
     if (sums == 1).all():
         return scores
-    return replace(scores, values=_frozen(scores.values / sums[:, None]))
+    return replace(scores, values=_freeze_array(scores.values / sums[:, None]))
 
 
 def _other_sum(sums: npt.NDArray[np.float64], labels: int) -> str:
@@ -316,13 +316,13 @@ _INDEX = "_index_of_rows"
 Any1D = TypeVar("Any1D", bound=npt.NDArray[Any])
 
 
-def _frozen(array: Any1D) -> Any1D:
+def _freeze_array(array: Any1D) -> Any1D:
     array = array.view()
     array.flags.writeable = False
     return array
 
 
-def _checked(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArray:
+def _check_scores(values: npt.ArrayLike, *, minus_infinity: bool = False) -> FloatArray:
     array = _as_numbers(values)
     if array.ndim not in (1, 2):
         expected = "expected (rows,) or (rows, labels)"

@@ -73,12 +73,16 @@ def row_facts(p: Predictions, table: ScoreTable | None = None) -> dict[str, floa
         if p.texts is not None:
             repeats = {}
         elif not isinstance(p.space, Binary):
-            repeats = Repeats.of([np.unique(row_keys(p, p.scores.values), return_counts=True)[1]]).facts()
+            repeats = Repeats.from_counts(
+                [np.unique(row_keys(p, p.scores.values), return_counts=True)[1]]
+            ).facts()
         elif table is None or p.weighted:
-            repeats = _table_repeats(ScoreTable.of(p.scores.values, p.y_true.astype(np.bool_)))
+            repeats = _table_repeats(ScoreTable.from_scores(p.scores.values, p.y_true.astype(np.bool_)))
         else:
             repeats = _table_repeats(table)
-        facts |= ScoreShape.of(p).facts(repeats) | _certain(p, p.scores, table) | _rule(p, p.scores)
+        facts |= (
+            ScoreShape.from_predictions(p).facts(repeats) | _certain(p, p.scores, table) | _rule(p, p.scores)
+        )
     if p.texts is not None:
         facts |= _texts(p)
     return facts
@@ -89,10 +93,10 @@ def _effective(p: Predictions) -> dict[str, float]:
     if not p.weighted and p.groups is None:
         return {}
     kish = float(p.weights.sum() ** 2 / np.square(p.weights).sum())
-    facts = _behind(p, np.ones(len(p), dtype=np.bool_), "")
+    facts = _effective_sizes(p, np.ones(len(p), dtype=np.bool_), "")
     if isinstance(p.space, Binary):
         for code in (0, 1):
-            facts |= _behind(p, p.y_true == code, f"_{code}")
+            facts |= _effective_sizes(p, p.y_true == code, f"_{code}")
     if p.groups is None:
         return {"effective_n": kish, **facts}
     share = (p.y_true if p.y_pred is None else p.y_true == p.y_pred).astype(np.float64)
@@ -107,7 +111,7 @@ def _effective(p: Predictions) -> dict[str, float]:
     return {"effective_n": kish / effect, "design_effect": effect, **facts}
 
 
-def _behind(p: Predictions, which: npt.NDArray[np.bool_], name: str) -> dict[str, float]:
+def _effective_sizes(p: Predictions, which: npt.NDArray[np.bool_], name: str) -> dict[str, float]:
     """Of some rows the number of groups, the effective number of weights, and the part of the largest."""
     weights = p.weights[which]
     facts = {} if p.groups is None else {f"groups{name}": float(len(np.unique(p.groups.codes[which])))}
@@ -158,7 +162,7 @@ class ScoreShape:
     --------
     >>> from evalreport.data.predictions import predictions
     >>> rows = [predictions(Multiclass("ab"), ["a"], scores=Probabilities([row])) for row in ([1, 0], [0, 1])]
-    >>> (ScoreShape.of(rows[0]) + ScoreShape.of(rows[1])).facts({})
+    >>> (ScoreShape.from_predictions(rows[0]) + ScoreShape.from_predictions(rows[1])).facts({})
     {'constant_scores': 0.0, 'hard_scores': 1.0, 'ruled_out': 1.0, 'off_scores': 0.0}
     """
 
@@ -170,7 +174,7 @@ class ScoreShape:
     ruled_out: float = 0.0
 
     @classmethod
-    def of(cls, p: Predictions) -> ScoreShape:
+    def from_predictions(cls, p: Predictions) -> ScoreShape:
         """Look at the scores of rows."""
         if isinstance(p.scores, NoScores) or not p.scores.values.size:
             return cls()
@@ -216,7 +220,7 @@ class ScoreShape:
 def _table_repeats(table: ScoreTable) -> dict[str, float]:
     """Rows beyond the first of each truth and score, of a table of rows that weigh 1."""
     pieces = [slice(start, start + PIECE) for start in range(0, len(table), PIECE)]
-    found = Repeats.of(part[piece] for piece in pieces for part in (table.pos, table.neg))
+    found = Repeats.from_counts(part[piece] for piece in pieces for part in (table.pos, table.neg))
     if found.rows == found.kinds:
         return {}
     due, mixed = (
@@ -262,9 +266,9 @@ class Repeats:
 
     Examples
     --------
-    >>> (Repeats.of([np.ones(30)]) + Repeats.of([np.full(2, 2)])).facts()
+    >>> (Repeats.from_counts([np.ones(30)]) + Repeats.from_counts([np.full(2, 2)])).facts()
     {}
-    >>> (Repeats.of([np.ones(300)]) + Repeats.of([np.full(100, 2)])).facts()
+    >>> (Repeats.from_counts([np.ones(300)]) + Repeats.from_counts([np.full(100, 2)])).facts()
     {'repeated_rows': 100.0}
     """
 
@@ -276,7 +280,7 @@ class Repeats:
     common: int = 0
 
     @classmethod
-    def of(cls, parts: Iterable[npt.NDArray[Any]]) -> Repeats:
+    def from_counts(cls, parts: Iterable[npt.NDArray[Any]]) -> Repeats:
         """Count kinds by how often each of them occurs, some of them 0 times."""
         found = cls()
         for part in parts:
@@ -300,7 +304,7 @@ class Repeats:
         )
 
     @property
-    def copied(self) -> bool:
+    def has_copied_rows(self) -> bool:
         """Whether rows repeat as independent rows do not."""
         if self.kinds >= KEYS and self.common > 1:
             return True
@@ -314,7 +318,7 @@ class Repeats:
         `alike`: their truths agree more than those of independent rows would.
         """
         again = self.rows - self.kinds
-        return {"repeated_rows": float(again)} if again and (alike or self.copied) else {}
+        return {"repeated_rows": float(again)} if again and (alike or self.has_copied_rows) else {}
 
 
 def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities: bool) -> dict[str, float]:
@@ -330,7 +334,7 @@ def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.3, 0.4, 0.9]), np.array([False, True, True, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.3, 0.4, 0.9]), np.array([False, True, True, True]))
     >>> table_facts(table, table, probabilities=True)
     {'constant_scores': 0.0, 'hard_scores': 0.0, 'off_scores': 0.0, 'near_threshold': 0.3}
     """
@@ -350,7 +354,7 @@ def _certain(p: Predictions, scores: Probabilities | Decisions, table: ScoreTabl
     if not isinstance(p.space, Binary) or not isinstance(scores, Probabilities):
         return {}
     plain = table if table is not None and not p.weighted else None
-    return certain(plain or ScoreTable.of(scores.values, p.y_true.astype(np.bool_)), table)
+    return certain(plain or ScoreTable.from_scores(scores.values, p.y_true.astype(np.bool_)), table)
 
 
 def certain(table: ScoreTable, weighted: ScoreTable | None = None) -> dict[str, float]:
@@ -407,11 +411,11 @@ def row_keys(p: Predictions, values: npt.NDArray[Any]) -> npt.NDArray[np.uint64]
     for start in range(0, len(p), step):  # a block of rows stays in cache; its columns would not
         rows = slice(start, start + step)
         bits = (scores[rows].astype(kind, copy=False) + kind.type(0)).view(np.uint64)  # -0.0 is 0.0
-        keys[rows] = _mixed(bits, ours) + _mixed(truth[rows].astype(np.uint64), theirs)
+        keys[rows] = _hash_rows(bits, ours) + _hash_rows(truth[rows].astype(np.uint64), theirs)
     return keys
 
 
-def _mixed(bits: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _hash_rows(bits: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """One number for each row of words."""
     mixed = (bits ^ (bits >> np.uint64(29))) * (np.uint64(2) * factors + np.uint64(1))
     mixed ^= mixed >> np.uint64(32)
@@ -447,13 +451,15 @@ def _rule(p: Predictions, scores: Probabilities | Decisions) -> dict[str, float]
     match p.space:
         case Binary():
             rows = np.flatnonzero(decided != UNPARSED)
-            off, threshold = nearest_rule(ScoreTable.of(values[rows], decided[rows].astype(bool)))
+            off, threshold = nearest_rule(ScoreTable.from_scores(values[rows], decided[rows].astype(bool)))
             near = {} if math.isinf(threshold) else {"near_threshold": threshold}
             return {"off_scores": off, **near, **_own(p, scores, off)}
         case Multilabel():
             given = decided.astype(bool)
             columns = np.flatnonzero(_overlap(values, given))
-            tables = (ScoreTable.of(np.ascontiguousarray(values[:, k]), given[:, k]) for k in columns)
+            tables = (
+                ScoreTable.from_scores(np.ascontiguousarray(values[:, k]), given[:, k]) for k in columns
+            )
             return {"off_scores": sum((nearest_rule(table)[0] for table in tables), 0.0)}
         case _:
             return {}

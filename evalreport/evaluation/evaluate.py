@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from evalreport.core.lazy import MadeWhenRead
+from evalreport.core.lazy import LazyMapping
 from evalreport.core.result import Result, Undefined
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curves import Curves, curves
@@ -22,9 +22,9 @@ from evalreport.evaluation.examples import one_label as label_rows
 from evalreport.evaluation.examples import pair_texts, swaps, worst_mistakes
 from evalreport.evaluation.parts import Mistake, Swap, class_results, row_counts
 from evalreport.evaluation.slices import SliceFacts, disparities, judged_slices, slice_facts
-from evalreport.intervals.cross_validation import Folds, fold_notes, folded
+from evalreport.intervals.cross_validation import Folds, evaluate_folds, fold_notes
 from evalreport.intervals.estimates import estimates
-from evalreport.intervals.measured_coverage import missed
+from evalreport.intervals.measured_coverage import describe_miscoverage
 from evalreport.intervals.multiclass import class_estimates
 from evalreport.intervals.settings import NOT_ASKED, Sampling, by_rows
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
@@ -34,8 +34,8 @@ from evalreport.statistics.confusion import Counts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary, summarise
 from evalreport.thresholds.best_threshold import Optimum, Tuned
-from evalreport.thresholds.bounds_on_new_rows import SURE, limited
-from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.bounds_on_new_rows import SURE, find_limit_place
+from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import Constraint
 from evalreport.thresholds.sweep import Sweep
 
@@ -55,16 +55,16 @@ class Observed:
     """
 
     summary: Summary
-    facts: Mapping[str, float] = field(default_factory=dict)
+    data_checks: Mapping[str, float] = field(default_factory=dict)
     slices: SliceFacts = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     swaps: tuple[Swap, ...] = ()
     pair_texts: tuple[tuple[int, int, tuple[str, ...]], ...] = ()
-    truth_digest: str = ""
+    label_digest: str = ""
     notes: tuple[str, ...] = ()
 
 
-def observed(p: Predictions, summary: Summary) -> Observed:
+def observe_predictions(p: Predictions, summary: Summary) -> Observed:
     """Return what there is to see in predictions held in memory, whose facts are known.
 
     Examples
@@ -73,17 +73,17 @@ def observed(p: Predictions, summary: Summary) -> Observed:
     >>> from evalreport.data.labels import Binary
     >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Binary(0, 1), [0, 1], [0, 0])
-    >>> observed(p, summarise(p)).mistakes[0].row
+    >>> observe_predictions(p, summarise(p)).mistakes[0].row
     1
     """
     return Observed(
         summary=summary,
-        facts=row_facts(p, summary.scores if isinstance(summary.scores, ScoreTable) else None),
+        data_checks=row_facts(p, summary.scores if isinstance(summary.scores, ScoreTable) else None),
         slices=slice_facts(p),
         mistakes=worst_mistakes(p),
         swaps=swaps(p),
         pair_texts=pair_texts(p, summary.counts) if isinstance(summary.counts, Counts) else (),
-        truth_digest=p.truth_digest,
+        label_digest=p.truth_digest,
         notes=p.notes,
     )
 
@@ -129,11 +129,11 @@ def evaluate_predictions(
     """
     whole, p = p, replace(p, folds=None)
     summary = summarise(p)
-    chosen = _chosen(p.space, only, more, text=p.parsed is not None)
+    chosen = _select_metrics(p.space, only, more, text=p.parsed is not None)
     found: Mapping[str, Result] = _values(chosen, summary, p, sampling)
     folds: Folds | None = None
     if whole.folds is not None:
-        found, folds = folded(chosen, whole, found, sampling)
+        found, folds = evaluate_folds(chosen, whole, found, sampling)
     known: dict[str, Any] = {
         "folds": folds,
         "weighted": p.weighted,
@@ -143,14 +143,16 @@ def evaluate_predictions(
         "predictions": whole,
     }
 
-    def completed() -> Evaluation:
-        ev = evaluate_observed(observed(p, summary), sampling, chosen, found=found, sweep=sweep, p=p)
+    def complete_evaluation() -> Evaluation:
+        ev = evaluate_observed(
+            observe_predictions(p, summary), sampling, chosen, found=found, sweep=sweep, p=p
+        )
         notes = (*_of_folds(whole, folds), *ev.notes[len(p.notes) :])
         return replace(ev, row_counts=row_counts(p), notes=notes, **known)
 
     if sampling.intervals:
-        return completed()
-    return Evaluation.completed_later(completed, **_known(summary, sampling, found), **known)
+        return complete_evaluation()
+    return Evaluation.completed_later(complete_evaluation, **_known_fields(summary, sampling, found), **known)
 
 
 def evaluate_facts(
@@ -168,10 +170,10 @@ def evaluate_facts(
     --------
     >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Multiclass(["a", "b"]), ["a", "b", "b"], ["a", "b", "a"])
-    >>> round(evaluate_facts(observed(p, summarise(p)))["accuracy"].value, 3)
+    >>> round(evaluate_facts(observe_predictions(p, summarise(p)))["accuracy"].value, 3)
     0.667
     """
-    chosen = _chosen(seen.summary.space, only, more, text=False)
+    chosen = _select_metrics(seen.summary.space, only, more, text=False)
     found = estimates(chosen, seen.summary, None, sampling)
     return replace(evaluate_observed(seen, sampling, chosen, found=found, sweep=sweep), tuned=tuned)
 
@@ -189,8 +191,8 @@ def evaluate_observed(
     summary = seen.summary
     slices = judged_slices(seen.slices, sampling, p)
     return Evaluation(
-        **_known(summary, sampling, found),
-        truth_digest=seen.truth_digest,
+        **_known_fields(summary, sampling, found),
+        label_digest=seen.label_digest,
         no_skill=_no_skill(chosen, summary),
         classes=class_results(summary, _class_values(summary, p, sampling)),
         curves=_curves(summary, sampling),
@@ -201,7 +203,7 @@ def evaluate_observed(
         swaps=seen.swaps,
         pair_texts=seen.pair_texts,
         off_coverage=_off_coverage(summary.space.task, found),
-        facts=seen.facts,
+        data_checks=seen.data_checks,
         notes=(*seen.notes, *(() if sampling.intervals else (NOT_ASKED,))),
     )
 
@@ -212,10 +214,10 @@ def _values(
     if sampling.intervals:
         return estimates(metrics, summary, p, sampling)
     named = {metric.name: metric for metric in metrics}
-    return MadeWhenRead(named, lambda name: estimates([named[name]], summary, p, sampling)[name])
+    return LazyMapping(named, lambda name: estimates([named[name]], summary, p, sampling)[name])
 
 
-def _known(summary: Summary, sampling: Sampling, found: Mapping[str, Result]) -> dict[str, Any]:
+def _known_fields(summary: Summary, sampling: Sampling, found: Mapping[str, Result]) -> dict[str, Any]:
     """The fields of an evaluation that are there with its metrics."""
     return {
         "space": summary.space,
@@ -229,13 +231,15 @@ def _known(summary: Summary, sampling: Sampling, found: Mapping[str, Result]) ->
     }
 
 
-def _chosen(space: LabelSpace, only: Sequence[str], more: Sequence[str], *, text: bool) -> tuple[Metric, ...]:
+def _select_metrics(
+    space: LabelSpace, only: Sequence[str], more: Sequence[str], *, text: bool
+) -> tuple[Metric, ...]:
     names = tuple(find(name, space.task) for name in only)
     return (names or catalogue(space, text=text)) + tuple(find(name, space.task) for name in more)
 
 
 def _off_coverage(task: Task, found: Mapping[str, Result]) -> dict[str, str]:
-    told = {name: missed(task, name, result) for name, result in found.items()}
+    told = {name: describe_miscoverage(task, name, result) for name, result in found.items()}
     return {name: text for name, text in told.items() if text}
 
 
@@ -275,14 +279,15 @@ def _label_values(summary: Summary, scores: ClassScores, k: int, sampling: Sampl
     """
     one = one_label(summary, k)
     shown, bare = estimates(PER_CLASS, one, None, sampling), replace(one, scores=None)
-    table = view(one, "scores").made_again(scores.maker(k))
+    table = view(one, "scores").remake_with_sums(scores.maker(k))
 
     @cache
-    def beside() -> dict[str, Result]:
+    def hidden_estimates() -> dict[str, Result]:
         return estimates(BESIDE, replace(bare, scores=table()), None, sampling)
 
-    return MadeWhenRead(
-        (metric.name for metric in BINARY), lambda name: shown[name] if name in shown else beside()[name]
+    return LazyMapping(
+        (metric.name for metric in BINARY),
+        lambda name: shown[name] if name in shown else hidden_estimates()[name],
     )
 
 
@@ -306,9 +311,9 @@ def _sweep(summary: Summary, p: Predictions | None, sampling: Sampling, known: S
     if known is not None:
         sweep = known
     elif sampling.intervals:
-        sweep = judged(summary.scores, p, sampling=sampling)
+        sweep = evaluate_thresholds(summary.scores, p, sampling=sampling)
     else:
-        sweep = Sweep.of(summary.scores).with_optima()
-    bounds = [one.bound for one in sweep.optima.values() if isinstance(one, Optimum) and one.bound]
-    sure = (limited(sweep, Constraint(b.metric, b.operator, b.number), SURE) for b in bounds)
+        sweep = Sweep.from_table(summary.scores).with_optima()
+    bounds = [one.constraint for one in sweep.optima.values() if isinstance(one, Optimum) and one.constraint]
+    sure = (find_limit_place(sweep, Constraint(b.metric, b.operator, b.number), SURE) for b in bounds)
     return sweep.thin(keep=[place for place in sure if place is not None], corners=summary.scores.corners)

@@ -14,9 +14,19 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from evalreport.core.errors import DataError, UsageError, nearest
-from evalreport.core.estimate_format import valued
-from evalreport.core.json_codec import Infinite, Mass, Whole, alike, decode, differing, dumps, encode, loads
-from evalreport.core.lazy import Later
+from evalreport.core.estimate_format import format_estimate
+from evalreport.core.json_codec import (
+    Infinite,
+    Mass,
+    Whole,
+    decode,
+    differing,
+    dumps,
+    encode,
+    loads,
+    shared_fields,
+)
+from evalreport.core.lazy import LazyField
 from evalreport.core.result import Estimate, Finding, Provenance, Result, Undefined
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curves import Curves
@@ -59,10 +69,10 @@ class ConfusionRecord:
     cells: tuple[tuple[Whole, Whole, Mass], ...]
 
     @classmethod
-    def of(cls, space: LabelSpace, counts: Counts) -> ConfusionRecord:
+    def from_counts(cls, space: LabelSpace, counts: Counts) -> ConfusionRecord:
         """Return the record of a matrix; unread answers have a column when there are any."""
         cells = zip(counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True)
-        unread = (UNREAD,) if counts.unparsed else ()
+        unread = (UNREAD,) if counts.unparsed_weight else ()
         return cls(space.labels, (*space.labels, *unread), tuple(cells))
 
     def counts(self, size: int) -> Counts:
@@ -85,7 +95,7 @@ class ConfusionRecord:
 class EvaluationRecord:
     """Every key of `evaluation.json`, in order."""
 
-    schema: Literal[1]
+    schema: Literal[2]
     task: Task
     n: Whole
     weight: Mass
@@ -97,7 +107,7 @@ class EvaluationRecord:
     score_kind: ScoreKind | None
     weighted: bool
     clusters: Whole | None
-    truth_digest: str
+    label_digest: str
     sampling: Sampling
     metrics: Mapping[str, Result]
     no_skill: Mapping[str, float]
@@ -114,8 +124,8 @@ class EvaluationRecord:
     row_counts: RowCounts | None
     off_coverage: Mapping[str, str]
     folds: Folds | None
-    answers: RepeatedResponses | None
-    facts: Mapping[str, float]
+    repeated_responses: RepeatedResponses | None
+    data_checks: Mapping[str, float]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
     provenance: Provenance
@@ -139,7 +149,7 @@ class EvaluationRecord:
 
     def class_results(self) -> tuple[ClassResult, ...]:
         """Return the classes, those of a multilabel problem with their thresholds."""
-        if self.classes and tuple(entry.label for entry in self.classes) != self.space().shown:
+        if self.classes and tuple(entry.label for entry in self.classes) != self.space().display_labels:
             raise ValueError("the classes are not the labels")
         point = self.operating_point()
         if point is None or self.task != "multilabel":
@@ -153,7 +163,7 @@ class EvaluationRecord:
             None if self.thresholds is None or self.task == "multilabel" else Sweep.from_wire(self.thresholds)
         )
 
-    def tuned(self) -> Tuned | None:
+    def tuned_thresholds(self) -> Tuned | None:
         """Return the thresholds that were chosen label by label."""
         if self.thresholds is None or self.task != "multilabel":
             return None
@@ -165,7 +175,7 @@ class EvaluationRecord:
 
 NO_CURVES = Undefined("not computed")
 WHAT = "evaluation.json"
-SCHEMA: Literal[1] = 1
+SCHEMA: Literal[2] = 2
 """Version of `evaluation.json`; a reader refuses a newer one."""
 
 
@@ -221,33 +231,33 @@ class Evaluation:
     tuned: Tuned | None = None
     parsing: ParsingReport | None = None
     folds: Folds | None = None
-    answers: RepeatedResponses | None = None
+    repeated_responses: RepeatedResponses | None = None
     provenance: Provenance = field(default_factory=Provenance)
     predictions: Predictions | None = None
-    truth_digest: Later[str] = Later("")
-    no_skill: Later[Mapping[str, float]] = Later(dict)
-    classes: Later[tuple[ClassResult, ...]] = Later(())
-    curves: Later[Curves | Undefined] = Later(NO_CURVES)
-    sweep: Later[Sweep | None] = Later(None)
-    slices: Later[tuple[Slice, ...]] = Later(())
-    disparities: Later[tuple[Disparity, ...]] = Later(())
-    mistakes: Later[tuple[Mistake, ...]] = Later(())
-    swaps: Later[tuple[Swap, ...]] = Later(())
-    pair_texts: Later[tuple[tuple[int, int, tuple[str, ...]], ...]] = Later(())
-    row_counts: Later[RowCounts | None] = Later(None)
-    off_coverage: Later[Mapping[str, str]] = Later(dict)
-    facts: Later[Mapping[str, float]] = Later(dict)
-    notes: Later[tuple[str, ...]] = Later(())
-    findings: Later[tuple[Finding, ...]] = Later(())
+    label_digest: LazyField[str] = LazyField("")
+    no_skill: LazyField[Mapping[str, float]] = LazyField(dict)
+    classes: LazyField[tuple[ClassResult, ...]] = LazyField(())
+    curves: LazyField[Curves | Undefined] = LazyField(NO_CURVES)
+    sweep: LazyField[Sweep | None] = LazyField(None)
+    slices: LazyField[tuple[Slice, ...]] = LazyField(())
+    disparities: LazyField[tuple[Disparity, ...]] = LazyField(())
+    mistakes: LazyField[tuple[Mistake, ...]] = LazyField(())
+    swaps: LazyField[tuple[Swap, ...]] = LazyField(())
+    pair_texts: LazyField[tuple[tuple[int, int, tuple[str, ...]], ...]] = LazyField(())
+    row_counts: LazyField[RowCounts | None] = LazyField(None)
+    off_coverage: LazyField[Mapping[str, str]] = LazyField(dict)
+    data_checks: LazyField[Mapping[str, float]] = LazyField(dict)
+    notes: LazyField[tuple[str, ...]] = LazyField(())
+    findings: LazyField[tuple[Finding, ...]] = LazyField(())
 
     @classmethod
     def completed_later(cls, whole: Callable[[], Self], **known: Any) -> Self:
         """Return the evaluation of which some fields are known; the others are those of the whole."""
         once = cache(whole)
-        later = (name for name, kind in vars(Evaluation).items() if isinstance(kind, Later))
+        later = (name for name, kind in vars(Evaluation).items() if isinstance(kind, LazyField))
         return cls(**(known | {name: partial(_field, once, name) for name in later}))
 
-    def changed(self, **changes: Any) -> Self:
+    def with_fields(self, **changes: Any) -> Self:
         """Return the same evaluation with other fields; unlike `dataclasses.replace` it makes none."""
         return type(self)(**{entry.name: vars(self)[entry.name] for entry in fields(self)} | changes)
 
@@ -263,7 +273,7 @@ class Evaluation:
     def __repr__(self) -> str:
         labels = "" if isinstance(self.space, Binary) else f", {len(self.space)} labels"
         known = {name: r for name in HEADLINE[self.task] if isinstance(r := self.metrics.get(name), Estimate)}
-        some = [f"{name} {valued(r, find(name, self.task).style)}" for name, r in known.items()][:3]
+        some = [f"{name} {format_estimate(r, find(name, self.task).style)}" for name, r in known.items()][:3]
         found = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
         parts = ", ".join((*some, f"… {len(self.metrics)} metrics", found))
         return f"{type(self).__name__}({self.task}{labels}, {self.rows:,} rows: {parts})"
@@ -303,7 +313,7 @@ class Evaluation:
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """Return the same evaluation with its origin filled in."""
-        return self.changed(provenance=provenance)
+        return self.with_fields(provenance=provenance)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the metrics as a table: one row per metric with value, low, high, method, n, reason."""
@@ -323,10 +333,10 @@ class Evaluation:
             "ordered": isinstance(self.space, Multiclass) and self.space.ordered,
             "threshold": None if point is None else point.value,
             "threshold_origin": None if point is None else point.origin,
-            "confusion": None if known is None else ConfusionRecord.of(self.space, known),
+            "confusion": None if known is None else ConfusionRecord.from_counts(self.space, known),
             "thresholds": self._thresholds(),
         }
-        return EvaluationRecord(**(alike(self, EvaluationRecord) | own))
+        return EvaluationRecord(**(shared_fields(self, EvaluationRecord) | own))
 
     def _thresholds(self) -> SweepRecord | None:
         if self.tuned is not None:
@@ -344,9 +354,9 @@ class Evaluation:
             "classes": wire.class_results(),
             "confusion": None if wire.confusion is None else wire.confusion.counts(len(space)),
             "sweep": wire.sweep(),
-            "tuned": wire.tuned(),
+            "tuned": wire.tuned_thresholds(),
         }
-        return cls(**(alike(wire, cls) | own))
+        return cls(**(shared_fields(wire, cls) | own))
 
     def to_json(self) -> str:
         """Return `evaluation.json`: the same bytes for the same evaluation, no NaN or infinity."""

@@ -27,12 +27,12 @@ WHOLE = 1000
 """Characters of the text of a mistake that are kept, to be opened."""
 
 
-def cut(text: str, length: int = TEXT) -> str:
+def truncate_text(text: str, length: int = TEXT) -> str:
     """Return the text cut to a length, with an ellipsis where something is missing.
 
     Examples
     --------
-    >>> cut("abcdef", 4)
+    >>> truncate_text("abcdef", 4)
     'abc…'
     """
     short = text if len(text) <= length else text[: length - 1] + "…"
@@ -125,8 +125,10 @@ def _mistake(p: Predictions, row: int) -> Mistake:
         truth=answer_names(p, p.y_true, row),
         predicted=answer_names(p, p.y_pred, row),
         confidence=None if sure is None or not np.isfinite(sure[0]) else float(sure[0]),
-        text=None if p.texts is None else cut(p.texts[row], WHOLE),
-        answer=None if p.parsed is None or not p.parsed.texts else cut(p.parsed.texts[row], WHOLE),
+        text=None if p.texts is None else truncate_text(p.texts[row], WHOLE),
+        response=None
+        if p.parsed is None or not p.parsed.texts
+        else truncate_text(p.parsed.texts[row], WHOLE),
     )
 
 
@@ -188,10 +190,10 @@ def swaps(p: Predictions) -> tuple[Swap, ...]:
     for label, rows in enumerate(left[wrong].T):  # a row leaves out few labels: this beats a matrix product
         np.einsum("i,ij->j", p.weights[wrong[rows]], added[wrong[rows]], out=both[label])
     chance = np.outer(_weigh(p, left), _weigh(p, added)) / p.weights.sum()
-    return most_swapped(p.space, both, chance)
+    return top_swaps(p.space, both, chance)
 
 
-def most_swapped(space: Multilabel, both: npt.NDArray[Any], chance: npt.NDArray[Any]) -> tuple[Swap, ...]:
+def top_swaps(space: Multilabel, both: npt.NDArray[Any], chance: npt.NDArray[Any]) -> tuple[Swap, ...]:
     """Return the pairs of labels with the greatest weight.
 
     Parameters
@@ -201,7 +203,7 @@ def most_swapped(space: Multilabel, both: npt.NDArray[Any], chance: npt.NDArray[
 
     Examples
     --------
-    >>> most_swapped(Multilabel("ab"), np.array([[0.0, 2.0], [0.0, 0.0]]), np.ones((2, 2)))[0].rows
+    >>> top_swaps(Multilabel("ab"), np.array([[0.0, 2.0], [0.0, 0.0]]), np.ones((2, 2)))[0].rows
     2.0
     """
     order = np.argsort(-both, axis=None, kind="stable")[:SWAPS]
@@ -227,5 +229,5 @@ def pair_texts(p: Predictions, counts: Counts) -> tuple[tuple[int, int, tuple[st
     for row, column in zip(counts.rows[top].tolist(), counts.columns[top].tolist(), strict=True):
         answer = UNPARSED if column == counts.size else column
         rows = np.flatnonzero((p.y_true == row) & (p.y_pred == answer))[:2]
-        found.append((row, column, tuple(cut(p.texts[int(i)]) for i in rows)))
+        found.append((row, column, tuple(truncate_text(p.texts[int(i)]) for i in rows)))
     return tuple(found)

@@ -170,7 +170,7 @@ class Mistake:
     predicted: tuple[str, ...]
     confidence: float | None = None
     text: str | None = None
-    answer: str | None = None
+    response: str | None = None
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Swap:
     `by_chance` is the count that independent errors would give.
     """
 
-    left_out: str
+    missed: str
     added: str
     rows: Mass
     by_chance: Mass
@@ -242,7 +242,7 @@ def row_counts(p: Predictions) -> RowCounts | None:
         truth, answer = p.y_true.astype(bool), p.y_pred > 0
         columns = truth.sum(axis=0), answer.sum(axis=0), (truth & answer).sum(axis=0)
         return RowCounts((), _whole(*columns))
-    counts = Counts.of(p.y_true, p.y_pred, len(p.space), None)
+    counts = Counts.from_codes(p.y_true, p.y_pred, len(p.space), None)
     known = counts.marginals
     return RowCounts(
         _whole(counts.rows, counts.columns, counts.weight), _whole(known.support, known.predicted, known.tp)
@@ -297,14 +297,14 @@ def class_results(summary: Summary, values: Iterable[Mapping[str, Result]]) -> t
             threshold=_threshold(summary, counts, code),
             best=_best(summary, code),
         )
-        for code, (label, found) in enumerate(zip(summary.space.shown, values, strict=True))
+        for code, (label, found) in enumerate(zip(summary.space.display_labels, values, strict=True))
     )
 
 
 def _best(summary: Summary, code: int) -> tuple[float, float] | None:
     if not isinstance(summary.space, Multilabel) or not isinstance(summary.scores, RankedScores):
         return None
-    best = Sweep.of(summary.scores.table(code)).best("f1")
+    best = Sweep.from_table(summary.scores.table(code)).best("f1")
     return (best.threshold, best.apparent) if isinstance(best, Optimum) and best.threshold < inf else None
 
 
@@ -314,7 +314,7 @@ def top_confusions(summary: Summary) -> list[tuple[Confusion, ...]]:
     if not isinstance(counts, Counts):
         return [() for _ in summary.space.labels]
     support = counts.marginals.support
-    labels = (*summary.space.shown, None)
+    labels = (*summary.space.display_labels, None)
     found: list[list[Confusion]] = [[] for _ in summary.space.labels]
     for cell in counts.mix_ups:
         row, weight = int(counts.rows[cell]), float(counts.weight[cell])

@@ -30,7 +30,7 @@ from evalreport.metrics.catalogue import HEADLINE, OF_CALIBRATION, OF_GROUPS, fi
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.resampling import Stream
-from evalreport.statistics.summary import Summary, merge, summarise, tallied_alike
+from evalreport.statistics.summary import Summary, align_tallies, merge, summarise
 
 TOO_FEW = 10
 """Rows below which a slice shows counts and claims nothing."""
@@ -49,7 +49,7 @@ def slice_facts(p: Predictions) -> SliceFacts:
 def _of_column(p: Predictions, column: Categorical) -> dict[str, Summary]:
     counts = np.bincount(column.codes, minlength=len(column.values))
     told = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES] if counts[code]]
-    facts = tallied_alike([_facts(p.take(column.codes == code)) for code in told])
+    facts = align_tallies([_facts(p.take(column.codes == code)) for code in told])
     return dict(zip((column.values[code] for code in told), facts, strict=True))
 
 
@@ -91,7 +91,7 @@ def _column(
         names += OF_CALIBRATION[space.task]
     metrics = [find(metric, space.task) for metric in names]
     found = [_slice(p, name, value, facts, metrics, sampling) for value in facts]
-    return sorted(_corrected(found, names), key=_gap)
+    return sorted(_adjust_p_values(found, names), key=_gap)
 
 
 def rows_with(p: Predictions | None, name: str, value: str, *, others: bool = False) -> Predictions | None:
@@ -133,7 +133,7 @@ def _slice(
     return replace(plain, metrics=here, differences=differences), p_values
 
 
-def _corrected(found: Sequence[tuple[Slice, Mapping[str, float]]], names: Sequence[str]) -> list[Slice]:
+def _adjust_p_values(found: Sequence[tuple[Slice, Mapping[str, float]]], names: Sequence[str]) -> list[Slice]:
     adjusted: list[dict[str, float]] = [{} for _ in found]
     for name in names:
         family = [place for place, (_, p) in enumerate(found) if name in p]
@@ -252,7 +252,7 @@ def _least(blocks: Sequence[Sequence[Estimate]], sampling: Sampling) -> list[flo
             drawn[k], truths[k] = np.maximum(drawn[k], apart(noisy)), np.maximum(truths[k], apart(moved))
             seen[k] = max(seen[k], float(apart(centre)))
     ways = zip(seen, drawn, np.maximum.accumulate(truths, axis=1), strict=True)
-    return [Inversion(gap, sampling).of(values, truth)[0] for gap, values, truth in ways]
+    return [Inversion(gap, sampling).limits_from_draws(values, truth)[0] for gap, values, truth in ways]
 
 
 def _rows(low: float, share: float, high: float, z: float) -> float:

@@ -87,7 +87,7 @@ class ThresholdSelection:
         return {name: best for name, best in self.found.items() if isinstance(best, Optimum)}
 
     @property
-    def tuned(self) -> Mapping[str, Tuned]:
+    def tuned_choices(self) -> Mapping[str, Tuned]:
         """Thresholds of labels, or weights of classes."""
         return {name: best for name, best in self.found.items() if isinstance(best, Tuned)}
 
@@ -119,12 +119,12 @@ class ThresholdSelection:
             )
         told += [
             f"{name} has no value elsewhere: {best.out_of_sample.value.reason}."
-            for name, best in self.tuned.items()
+            for name, best in self.tuned_choices.items()
             if isinstance(best.out_of_sample.value, Undefined)
         ]
         told += [
             f"{name}: nothing was found that does better than {PLAIN[start]}."
-            for name, best in self.tuned.items()
+            for name, best in self.tuned_choices.items()
             for start in PLAIN
             if best.method != "bayes" and best.apparent == best.starts.get(start)
         ]
@@ -134,7 +134,7 @@ class ThresholdSelection:
         """Return what was chosen as it stands in a file, with the thresholds that the page shows."""
         return self.record()
 
-    def _there(self, objective: str) -> dict[str, Any]:
+    def _deployment_entry(self, objective: str) -> dict[str, Any]:
         """What a threshold does at the stated prevalence, as an entry of its own."""
         return {"deployment": encode(self.deployed[objective])} if objective in self.deployed else {}
 
@@ -156,23 +156,25 @@ class ThresholdSelection:
             "kind": "thresholds",
             "task": ev.task,
             "n": ev.rows,
-            "positive": ev.space.shown[1] if ev.task == "binary" else None,
+            "positive": ev.space.display_labels[1] if ev.task == "binary" else None,
             "score_kind": ev.score_kind,
             "tuned_on": self.tuned_on or None,
             "objectives": list(self.found),
-            "optima": {name: written(best) | self._there(name) for name, best in self.found.items()},
+            "optima": {
+                name: encode_choice(best) | self._deployment_entry(name) for name, best in self.found.items()
+            },
             "points": () if points is None else points.points,
         }
 
 
-def written(found: Selected) -> dict[str, Any]:
+def encode_choice(found: Selected) -> dict[str, Any]:
     """Return what was chosen as plain data: always with the five keys of a threshold.
 
     Of a cut-off, `apparent` and `honest` are the share that is answered.
 
     Examples
     --------
-    >>> written(Undefined("no scores"))["reason"]
+    >>> encode_choice(Undefined("no scores"))["reason"]
     'no scores'
     """
     match found:
@@ -180,7 +182,7 @@ def written(found: Selected) -> dict[str, Any]:
             return {**encode(found), "reason": None}
         case Cutoff():
             out_of_sample = found.out_of_sample.value.value
-            return {**encode(found), "apparent": found.coverage, "honest": out_of_sample, "reason": None}
+            return {**encode(found), "apparent": found.coverage, "held_out": out_of_sample, "reason": None}
         case _:
             plain: dict[str, Any] = encode(choice_to_wire(found))
             return plain

@@ -127,11 +127,11 @@ def style() -> Iterator[None]:
             _inside.clear()
 
 
-def drawn(function: Callable[P, Figure]) -> Callable[P, Figure]:
+def apply_figure_style(function: Callable[P, Figure]) -> Callable[P, Figure]:
     """Return a figure function that draws in our style and whose texts are never read as mathematics."""
 
     @wraps(function)
-    def inside(*args: P.args, **kwargs: P.kwargs) -> Figure:
+    def draw_styled_figure(*args: P.args, **kwargs: P.kwargs) -> Figure:
         from matplotlib.text import Text
 
         with style():
@@ -140,7 +140,7 @@ def drawn(function: Callable[P, Figure]) -> Callable[P, Figure]:
                 text.set_parse_math(False)
         return figure
 
-    return inside
+    return draw_styled_figure
 
 
 def new_figure(width: float = 5.2, height: float = 4.6) -> tuple[Figure, Axes]:

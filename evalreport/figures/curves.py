@@ -24,7 +24,7 @@ from evalreport.figures.canvas import (
     LINE,
     LINES,
     ORANGE,
-    drawn,
+    apply_figure_style,
     name_axes,
     new_figure,
     short_name,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 COLORS = (BLUE, ORANGE, GREY, "#4a8fcf", "#71200a")
 
 
-@drawn
+@apply_figure_style
 def roc_curve(*evaluations: Evaluation) -> Figure:
     """Draw true against false positive rates, each run with its AUC; one run with its band.
 
@@ -59,7 +59,7 @@ def roc_curve(*evaluations: Evaluation) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def pr_curve(*evaluations: Evaluation) -> Figure:
     """Draw precision against recall, each run with its average precision."""
     figure, axes = _overlaid(evaluations, "pr", "AP", _average_precision)
@@ -89,7 +89,7 @@ def _overlaid(
     return figure, axes
 
 
-@drawn
+@apply_figure_style
 def reliability(*evaluations: Evaluation) -> Figure:
     """Draw observed shares against mean scores with Wilson limits."""
     figure, axes = new_figure()
@@ -108,7 +108,7 @@ def reliability(*evaluations: Evaluation) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def coverage(ev: Evaluation) -> Figure:
     """Draw accuracy against the share of rows answered, most confident first (multiclass)."""
     figure, axes = new_figure()
@@ -118,7 +118,7 @@ def coverage(ev: Evaluation) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def thresholds(ev: Evaluation) -> Figure:
     """Draw precision, recall and F1 at every threshold (binary)."""
     from evalreport.metrics.binary_decisions import f1, precision, recall
@@ -200,7 +200,7 @@ NAMED = 80
 """Labels up to which every row is named; above, about forty of them are."""
 
 
-@drawn
+@apply_figure_style
 def confusion_matrix(ev: Evaluation) -> Figure:
     """Draw rows of truth against columns of predictions, coloured by the share of the row.
 
@@ -216,7 +216,7 @@ def confusion_matrix(ev: Evaluation) -> Figure:
     ev = ev.in_rows()
     assert ev.confusion is not None  # noqa: S101  asked before
     counts = ev.confusion.dense()
-    if not ev.confusion.unparsed:
+    if not ev.confusion.unparsed_weight:
         counts = counts[:, :-1]
     rows = counts.sum(axis=1, keepdims=True)
     share = np.divide(counts, rows, out=np.zeros_like(counts), where=rows > 0)
@@ -288,7 +288,7 @@ MOST = 40
 """Classes that are drawn, the hardest: as many as can be read."""
 
 
-@drawn
+@apply_figure_style
 def score_distributions(ev: Evaluation) -> Figure:
     """Draw the scores of each class, of several classes or labels the confidence of right and wrong answers.
 
@@ -311,7 +311,7 @@ def score_distributions(ev: Evaluation) -> Figure:
     bins = part(ev, "histogram")
     assert isinstance(bins, Histogram)  # noqa: S101  what `part` returns
     binary = isinstance(ev.space, Binary)
-    above, below = (ev.space.shown[1], ev.space.shown[0]) if binary else ("right", "wrong")
+    above, below = (ev.space.display_labels[1], ev.space.display_labels[0]) if binary else ("right", "wrong")
     middles = np.add(bins.edges[:-1], bins.edges[1:]) / 2
     figure, axes = new_figure()
     sns.histplot(
@@ -336,7 +336,7 @@ def score_distributions(ev: Evaluation) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def class_forest(ev: Evaluation) -> Figure:
     """Draw F1 of each class or label with its interval, the lowest on top; of many the lowest 40.
 
@@ -387,7 +387,7 @@ MOST_OBJECTIVES = 12
 """Objectives that have axes of their own."""
 
 
-@drawn
+@apply_figure_style
 def objective_curves(chosen: ThresholdSelection) -> Figure:
     """Draw each objective over the threshold, with the best one and its interval (binary).
 

@@ -13,7 +13,7 @@ from evalreport.curves.curve import Reliability
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import SURE, chi_square_deviate, informative
-from evalreport.findings.rule import Told, estimate, rule
+from evalreport.findings.rule import FindingDraft, estimate, rule
 from evalreport.metrics.catalogue import CLIPPED
 from evalreport.statistics.confusion import Array
 
@@ -104,13 +104,13 @@ CERTAIN = 0.01
 def clipped_slopes(ev: Evaluation) -> tuple[float, float] | None:
     """Return the least and the greatest calibration slope that clips of 1e-6 and 1e-2 give; None where no
     probability is 0 or 1."""
-    slopes = [ev.facts[name] for name in ("slope_at_1e-6", "slope_at_1e-2") if name in ev.facts]
+    slopes = [ev.data_checks[name] for name in ("slope_at_1e-6", "slope_at_1e-2") if name in ev.data_checks]
     return (min(slopes), max(slopes)) if slopes else None
 
 
 def clip_note(ev: Evaluation, name: str) -> str:
     """Return what is to be known of a metric that depends on a clip here; nothing for others."""
-    wrong, exact = ev.facts.get("ruled_out", 0), ev.facts.get("certain_scores", 0)
+    wrong, exact = ev.data_checks.get("ruled_out", 0), ev.data_checks.get("certain_scores", 0)
     if name not in CLIPPED or not (wrong or exact):
         return ""
     if not exact:
@@ -122,15 +122,19 @@ def clip_note(ev: Evaluation, name: str) -> str:
     section="calibration",
     action="Compare by the Brier score, which needs no clip, or log probabilities that are never exactly zero or one.",
 )
-def certain_scores(ev: Evaluation) -> Told | None:
+def certain_scores(ev: Evaluation) -> FindingDraft | None:
     """Probabilities of exactly 0 and 1, so that log loss and calibration slope depend on where they are clipped."""
-    exact, wrong, slopes = ev.facts.get("certain_scores", 0), ev.facts.get("ruled_out", 0), clipped_slopes(ev)
+    exact, wrong, slopes = (
+        ev.data_checks.get("certain_scores", 0),
+        ev.data_checks.get("ruled_out", 0),
+        clipped_slopes(ev),
+    )
     if not wrong and exact < CERTAIN * ev.rows:
         return None
     evidence: dict[str, Any] = {"certain": exact, "ruled_out": wrong, "n": ev.rows}
     if not isinstance(ev.space, Binary):
         claim = "{ruled_out:rows} of {n:count} {ruled_out:has|have} a predicted probability of exactly zero for the true label: "
-        return Told(claim + "log loss depends on where it is clipped.", evidence)
+        return FindingDraft(claim + "log loss depends on where it is clipped.", evidence)
     claim = "{certain:count} of {n:count} probabilities are exactly zero or one"
     claim += ", {ruled_out:count} of them wrong" if wrong else ""
     claim += ": log loss and calibration slope depend on where they are clipped"
@@ -140,7 +144,7 @@ def certain_scores(ev: Evaluation) -> Told | None:
             " (the slope is {least:two} to {most:two} for clips of {fine:threshold} to {coarse:threshold})"
         )
         evidence |= {"least": slopes[0], "most": slopes[1], "fine": 1e-6, "coarse": 1e-2}
-    return Told(claim + ".", evidence, severity="caution" if wrong or moved else "note")
+    return FindingDraft(claim + ".", evidence, severity="caution" if wrong or moved else "note")
 
 
 MOVED = 0.05
@@ -151,7 +155,7 @@ MOVED = 0.05
     section="calibration",
     action="Recalibrate on other rows (Platt, isotonic, temperature) before a probability is used as one.",
 )
-def miscalibrated(ev: Evaluation) -> Told | None:
+def miscalibrated(ev: Evaluation) -> FindingDraft | None:
     """Probabilities that are off beyond chance, and in which direction."""
     found = gaps(ev)
     if found is None:
@@ -160,7 +164,7 @@ def miscalibrated(ev: Evaluation) -> Told | None:
     apart = max(promised, occurred) > RATIO * min(promised, occurred)
     shifted = abs(found.shift) > SURE and (apart or found.mean_gap > OFF)
     shaped = found.mean_gap > OFF and max(abs(found.bend), found.uneven) > SURE
-    spread = _spread(ev)
+    spread = _describe_slope(ev)
     if not shifted and not shaped and not spread:
         return None
     template, evidence = ("", {}) if not shifted and not shaped else _in_a_bin(ev, found)
@@ -171,10 +175,10 @@ def miscalibrated(ev: Evaluation) -> Told | None:
     if slope is not None:
         evidence |= {"calibration_slope": slope.value, "slope_low": slope.low, "slope_high": slope.high}
     known = {"shift": found.shift, "bend": found.bend, "uneven": found.uneven, "mean_gap": found.mean_gap}
-    return Told(template, evidence | known)
+    return FindingDraft(template, evidence | known)
 
 
-def _spread(ev: Evaluation) -> str:
+def _describe_slope(ev: Evaluation) -> str:
     """What the slope says beside any shift, where its whole interval is far from one."""
     slope = estimate(ev, "calibration_slope")
     if slope is None or slope.low is None or slope.high is None:
@@ -199,7 +203,7 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         case "binary":
             return (
                 f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:weight}} should be {{label:label}}, and {{occurred:count}} {{occurred:is|are}}.",
-                evidence | {"label": ev.space.shown[1]},
+                evidence | {"label": ev.space.display_labels[1]},
             )
         case "multiclass":
             return (
@@ -221,11 +225,14 @@ def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         "n": float(found.n[worst]),
     }
     kind = "off in places"
-    if abs(found.bend) > SURE and not _spread(ev):  # the slope says it
+    if abs(found.bend) > SURE and not _describe_slope(ev):  # the slope says it
         kind = "too extreme" if found.bend < 0 else "too timid"
     match ev.task:
         case "binary":
-            happens, evidence["label"] = "of {n:weight} {occurred:is|are} {label:label}", ev.space.shown[1]
+            happens, evidence["label"] = (
+                "of {n:weight} {occurred:is|are} {label:label}",
+                ev.space.display_labels[1],
+            )
         case "multiclass":
             happens = "of {n:weight} {occurred:is|are} right"
         case "multilabel":

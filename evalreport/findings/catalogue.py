@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from evalreport.core.extensions import added
+from evalreport.core.extensions import load_extensions
 from evalreport.core.result import Finding
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings import calibration, confusions, labels, sample, scores, skill
@@ -116,7 +116,7 @@ SEVERITIES = ("error", "caution", "note")
 def rules() -> tuple[Rule, ...]:
     """Return every rule in order, with those of features: at the point "findings" each adds an `AddedRule`."""
     every = list(RULES)
-    for one in added("findings"):
+    for one in load_extensions("findings"):
         names = [rule.__name__ for rule in every]
         every.insert(names.index(one.before) if one.before in names else len(every), one.rule)
     return tuple(every)

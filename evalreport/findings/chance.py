@@ -63,7 +63,7 @@ def margins(ev: Evaluation) -> tuple[Margin, ...]:
     unread = sums(counts.rows[lost], counts.weight[lost], counts.size)
     columns = (known.support, known.predicted, known.tp, unread)
     rows = zip(*(column.tolist() for column in columns), strict=True)
-    return tuple(Margin(label, *row) for label, row in zip(ev.space.shown, rows, strict=True))
+    return tuple(Margin(label, *row) for label, row in zip(ev.space.display_labels, rows, strict=True))
 
 
 def informative(ev: Evaluation) -> float:
@@ -74,7 +74,7 @@ def informative(ev: Evaluation) -> float:
     """
     known: float = ev.rows if ev.clusters is None else min(ev.rows, ev.clusters)
     if ev.weighted and ev.clusters is None:
-        known = ev.facts.get("effective_n", known)
+        known = ev.data_checks.get("effective_n", known)
     return known / ev.weight if ev.weight else 0.0
 
 
@@ -117,17 +117,17 @@ def association(ev: Evaluation) -> float:
     """
     known = margins(ev)
     together = [[margin] for margin in known] if ev.confusion is None else [known]
-    shuffled = [_shuffled(ev.weight, group) for group in together]
+    shuffled = [_chance_agreement(ev.weight, group) for group in together]
     right = sum(margin.right for margin in known)
     return deviation(ev, right - sum(due for due, _ in shuffled), sum(variance for _, variance in shuffled))
 
 
 def right_by_chance(ev: Evaluation) -> float:
     """Return how many answers of a single-label problem would be right if they were shuffled."""
-    return _shuffled(ev.weight, margins(ev))[0]
+    return _chance_agreement(ev.weight, margins(ev))[0]
 
 
-def _shuffled(n: float, known: Sequence[Margin]) -> tuple[float, float]:
+def _chance_agreement(n: float, known: Sequence[Margin]) -> tuple[float, float]:
     """Right answers that are due to shuffled answers, and their variance."""
     truth = np.array([margin.support for margin in known])
     answers = np.array([margin.predicted for margin in known])
@@ -156,7 +156,7 @@ def only_labels(ev: Evaluation) -> list[Label] | None:
     match ev.space:
         case Binary() if ev.confusion is None:
             share = value(ev, "prevalence")
-            return [ev.space.shown[int(share)]] if share in (0, 1) else None
+            return [ev.space.display_labels[int(share)]] if share in (0, 1) else None
         case Binary() | Multiclass():
             return known if len(known) == 1 else None
         case Multilabel():
@@ -178,9 +178,9 @@ def ranking_skill(ev: Evaluation) -> Skill | None:
     'demonstrated'
     """
     auc = estimate(ev, OF_RANKING[ev.task])
-    if auc is None or auc.low is None or auc.high is None or ev.facts.get("constant_scores"):
+    if auc is None or auc.low is None or auc.high is None or ev.data_checks.get("constant_scores"):
         return None
-    return _judged(auc.low, auc.high, CHANCE, USELESS, enough=enough(ev))
+    return _classify_skill(auc.low, auc.high, CHANCE, USELESS, enough=enough(ev))
 
 
 def decision_skill(ev: Evaluation) -> Skill | None:
@@ -195,7 +195,8 @@ def decision_skill(ev: Evaluation) -> Skill | None:
     if sum(margin.predicted > 0 for margin in known) < MIN_ANSWERS[ev.task]:
         return "none"
     found = [
-        _judged(low, high, level, useless, enough=enough(ev)) for low, high, level, useless in _witnesses(ev)
+        _classify_skill(low, high, level, useless, enough=enough(ev))
+        for low, high, level, useless in _witnesses(ev)
     ]
     order: tuple[Skill, ...] = ("demonstrated", "reversed", "barely", "none", "not_demonstrated")
     skill = next((skill for skill in order if skill in found), None)
@@ -203,7 +204,7 @@ def decision_skill(ev: Evaluation) -> Skill | None:
     return "demonstrated" if ranked else skill  # few decisions at this threshold, of a useful ranking
 
 
-def _judged(low: float, high: float, level: float, useless: float, *, enough: bool) -> Skill:
+def _classify_skill(low: float, high: float, level: float, useless: float, *, enough: bool) -> Skill:
     """Return where an interval is: significant is not useful, and not significant is not absent, unless the
     interval cannot reach far."""
     if low > level:
@@ -234,7 +235,7 @@ def _witnesses(ev: Evaluation) -> Iterator[tuple[float, float, float, float]]:
             yield found.low, found.high, level, useless
 
 
-def over_always(ev: Evaluation) -> tuple[float, float, float]:
+def gain_over_majority_class(ev: Evaluation) -> tuple[float, float, float]:
     """Return by how much accuracy exceeds that of always predicting the most frequent label, and its ends.
 
     The two are of the same rows: only rows that exactly one of them has right vary (as in McNemar's test).

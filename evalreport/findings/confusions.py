@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import SURE, by_order, deviation, informative, margins, poisson_tail
-from evalreport.findings.rule import CLASSES, Told, rule
+from evalreport.findings.rule import CLASSES, FindingDraft, rule
 from evalreport.statistics.confusion import Counts
 
 PIECES = 40
@@ -76,7 +76,7 @@ def kinship(counts: Counts) -> Kinship:
     >>> truth = np.repeat([0, 1, 2, 3], 20)
     >>> pred = truth.copy()
     >>> pred[:8], pred[40:48] = 2, 0
-    >>> kinship(Counts.of(truth, pred, 4)).families
+    >>> kinship(Counts.from_codes(truth, pred, 4)).families
     (Family(members=(0, 2), start=..., mistakes=16.0),)
     """
     size = counts.size
@@ -187,7 +187,7 @@ class NotableConfusion:
     section="confusions",
     action="Read a few examples of each pair: the definitions may overlap, or the truth may be wrong.",
 )
-def top_confusions(ev: Evaluation) -> Told | None:
+def top_confusions(ev: Evaluation) -> FindingDraft | None:
     """What is mistaken for what, in words: one way or both."""
     found = (
         mix_ups(ev.confusion, informative(ev)) if ev.confusion is not None and ev.task == "multiclass" else []
@@ -211,7 +211,7 @@ def top_confusions(ev: Evaluation) -> Told | None:
     total = sum(pair.weight + (pair.back if pair.both_ways else 0) for pair in found)
     wrong = _mistakes(ev.confusion)
     rest = ". {n:count} such mix-ups hold {share:whole} of all mistakes." if len(found) > 1 else "."
-    return Told(
+    return FindingDraft(
         "; ".join(_pair(place, pair) for place, pair in enumerate(found[:SHOWN])) + rest,
         {"pairs": pairs, "n": len(found), "weight": total, "mistakes": wrong, "share": total / wrong},
     )
@@ -262,7 +262,7 @@ def mix_ups(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
     section="confusions",
     action="Merge what need not be told apart; else sharpen the definitions or gather examples that differ.",
 )
-def families(ev: Evaluation) -> Told | None:
+def families(ev: Evaluation) -> FindingDraft | None:
     """Groups of labels that are taken for one another more often than their mistakes would have it."""
     counts = ev.confusion
     if counts is None or ev.task != "multiclass" or not _mistakes(counts) or by_order(ev) is not None:
@@ -277,7 +277,7 @@ def families(ev: Evaluation) -> Told | None:
         if len(found) == 1
         else f"inside {{n:count}} groups of look-alikes, such as {groups}"
     )
-    return Told(
+    return FindingDraft(
         f"{{inside:count}} of {{mistakes:count}} mistakes ({{share:whole}}) are mix-ups {among}.",
         {
             "families": [
@@ -317,7 +317,7 @@ def _mistakes(counts: Counts) -> float:
     section={**CLASSES, "multiclass": "confusions"},
     action="Whoever counts predictions to learn how frequent a class is will be misled by that much.",
 )
-def class_shares(ev: Evaluation) -> Told | None:
+def class_shares(ev: Evaluation) -> FindingDraft | None:
     """The shares of predicted classes differ from those of the truth, beyond chance and noticeably."""
     if ev.confusion is None:
         return None
@@ -334,7 +334,7 @@ def class_shares(ev: Evaluation) -> Told | None:
         if binary
         else "The classes drift: {label:label} is predicted {predicted:count} {predicted:time|times} for {support:examples}, {least:label} {least_predicted:count} {least_predicted:time|times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
     )
-    return Told(
+    return FindingDraft(
         claim,
         {
             "label": shown.label,

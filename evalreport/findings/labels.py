@@ -27,7 +27,7 @@ from evalreport.findings.chance import (
     poisson_tail,
     ranking_skill,
 )
-from evalreport.findings.rule import CLASSES, Told, class_noun, estimate, rule, value
+from evalreport.findings.rule import CLASSES, FindingDraft, class_noun, estimate, rule, value
 
 FEW = 6
 """Labels that a claim spells out whatever their length: who absorbs the others."""
@@ -54,7 +54,7 @@ AVERAGES = {
 
 
 @rule(section=CLASSES)
-def never_predicted(ev: Evaluation) -> Told | None:
+def never_predicted(ev: Evaluation) -> FindingDraft | None:
     """Labels that have examples and no prediction, when that is not the luck of tiny classes.
 
     Labels of which no answer at all could be read are left to `unread_labels`.
@@ -66,7 +66,7 @@ def never_predicted(ev: Evaluation) -> Told | None:
     weight = sum(margin.support for margin in silent)
     spoken = [m.label for m in sorted(margins(ev), key=lambda m: -m.predicted) if m.predicted > 0]
     broken = weight >= BROKEN * ev.weight or 4 * len(silent) >= len(known)  # a quarter of the labels
-    return Told(
+    return FindingDraft(
         _silence(ev, silent, spoken),
         {
             "n_never_predicted": len(silent),
@@ -117,19 +117,19 @@ def _absorbing(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
     """The labels that most examples of silent labels are given, up to three."""
     if ev.confusion is None or len(ev.space) == 2:
         return []
-    place = {label: code for code, label in enumerate(ev.space.shown)}
+    place = {label: code for code, label in enumerate(ev.space.display_labels)}
     rows = np.isin(ev.confusion.rows, [place[margin.label] for margin in silent])
     given = np.zeros(ev.confusion.size + 1)
     np.add.at(given, ev.confusion.columns[rows], ev.confusion.weight[rows])
     order = np.argsort(-given[:-1], kind="stable")[:3]
-    return [ev.space.shown[code] for code in order.tolist() if given[code] > 0]
+    return [ev.space.display_labels[code] for code in order.tolist() if given[code] > 0]
 
 
 @rule(
     section=FAVOURITES,
     action="See what is absorbed, then how often it stood in the training data or in the prompt.",
 )
-def favourite_labels(ev: Evaluation) -> Told | None:
+def favourite_labels(ev: Evaluation) -> FindingDraft | None:
     """Labels that absorb others: far more predictions than examples, beyond chance."""
     known = margins(ev)
     made, due = sum(m.predicted for m in known), sum(m.support for m in known)
@@ -148,7 +148,7 @@ def favourite_labels(ev: Evaluation) -> Told | None:
     claim += "."
     if ev.task == "multiclass" and varied[0] < LESS_VARIED * varied[1]:
         claim += " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as {effective_labels_true:tenths}."
-    return Told(
+    return FindingDraft(
         claim,
         {
             "labels": [margin.label for margin in chosen],
@@ -161,7 +161,7 @@ def favourite_labels(ev: Evaluation) -> Told | None:
             "effective_labels_predicted": varied[0],
             "effective_labels_true": varied[1],
         },
-        severity="error" if share - part > ABSORBED and not _known(ev, chosen) else "caution",
+        severity="error" if share - part > ABSORBED and not _exceeds_chance(ev, chosen) else "caution",
     )
 
 
@@ -171,7 +171,7 @@ def _effective_labels(rows: Sequence[float]) -> float:
     return float(np.exp(-(part * np.log(part)).sum()))
 
 
-def _known(ev: Evaluation, chosen: Sequence[Margin]) -> bool:
+def _exceeds_chance(ev: Evaluation, chosen: Sequence[Margin]) -> bool:
     """Whether predictions of these labels are right more often than shuffled ones: too many, but not blind."""
     due = [margin.support * margin.predicted / ev.weight for margin in chosen]
     spread = sum(
@@ -191,19 +191,19 @@ def _is_favourite(ev: Evaluation, margin: Margin, more: float) -> bool:
     section="parsing",
     action="Read these answers: the model may refuse, or name the label in words that the parser does not know.",
 )
-def unread_labels(ev: Evaluation) -> Told | None:
+def unread_labels(ev: Evaluation) -> FindingDraft | None:
     """Labels of which no answer could be read: nothing is known of how well the model knows them."""
     lost = [m for m in margins(ev) if m.support > 0 and m.unread == m.support]
-    if not lost or ev.confusion is None or ev.confusion.unparsed == ev.confusion.total:
+    if not lost or ev.confusion is None or ev.confusion.unparsed_weight == ev.confusion.total:
         return None
-    return Told(
+    return FindingDraft(
         "No answer to the {support:weight} of {labels:labels} could be read: what the model knows of {n:it|them} cannot be told.",
         {"labels": [m.label for m in lost], "n": len(lost), "support": sum(m.support for m in lost)},
     )
 
 
 @rule(section=CLASSES, action="Quote the average over what has examples, or add examples of what is missing.")
-def absent_classes(ev: Evaluation) -> Told | None:
+def absent_classes(ev: Evaluation) -> FindingDraft | None:
     """Labels without an example in this sample: nothing is known of them, and the model is not to blame."""
     known = margins(ev)
     missing = [margin.label for margin in known if margin.support == 0]
@@ -217,7 +217,7 @@ def absent_classes(ev: Evaluation) -> Told | None:
         claim += " Counting {n_absent:it|them} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:of f1_macro_supported}."
     if ev.score_kind is not None:
         claim += " Averages of areas and of calibration errors leave {n_absent:it|them} out."
-    return Told(
+    return FindingDraft(
         claim,
         {
             "n_absent": len(missing),
@@ -230,13 +230,13 @@ def absent_classes(ev: Evaluation) -> Told | None:
 
 
 @rule(section=CLASSES, action="Look at a few: the truth may lack the label, rather than the answer be wrong.")
-def spurious_classes(ev: Evaluation) -> Told | None:
+def spurious_classes(ev: Evaluation) -> FindingDraft | None:
     """Labels that are predicted and have no example."""
     extra = [m for m in margins(ev) if m.support == 0 and m.predicted > 0]
     weight = sum(margin.predicted for margin in extra)
     if weight < 0.005 * ev.weight or not extra:  # fewer are slips in the truth: chosen by hand
         return None
-    return Told(
+    return FindingDraft(
         "{predicted:count} {predicted:prediction|predictions} {predicted:names|name} {n:classes} without any example here: {labels:labels}.",
         {"labels": [margin.label for margin in extra], "n": len(extra), "predicted": weight},
         severity="caution" if weight >= SPURIOUS * ev.weight else "note",
@@ -244,28 +244,30 @@ def spurious_classes(ev: Evaluation) -> Told | None:
 
 
 @rule("note", section="metrics", action="Say which one is quoted, and compare runs by the same one.")
-def macro_definitions(ev: Evaluation) -> Told | None:
+def macro_definitions(ev: Evaluation) -> FindingDraft | None:
     """The three macro averages of F1 differ, and which tool would say which."""
     found = {name: number for name in AVERAGES if (number := value(ev, name)) is not None}
     if len(found) < 2 or max(found.values()) - min(found.values()) <= 0.001:  # as they are shown
         return None
     parts = [f"{{{name}:ratio}} {AVERAGES[name]}" for name in found]
-    return Told("Macro F1 has several definitions, which differ here: " + "; ".join(parts) + ".", found)
+    return FindingDraft(
+        "Macro F1 has several definitions, which differ here: " + "; ".join(parts) + ".", found
+    )
 
 
 @rule(section=CLASSES, action="Read the table line by line, the weakest first, before one number is quoted.")
-def micro_macro_gap(ev: Evaluation) -> Told | None:
+def micro_macro_gap(ev: Evaluation) -> FindingDraft | None:
     """Micro F1 far above macro F1 over the labels that have examples: one number hides the others."""
     micro, macro = value(ev, "f1_micro"), value(ev, "f1_macro_supported")
     known = [entry for entry in ev.classes if entry.support > 0]
     if micro is None or macro is None or micro - macro < GAP:
         return None
-    weak = [entry for entry in known if _below(entry.metrics.get("f1"), micro / 2)]
-    if not any(_below(entry.metrics.get("f1"), micro, sure=True) for entry in weak):
+    weak = [entry for entry in known if _is_below_level(entry.metrics.get("f1"), micro / 2)]
+    if not any(_is_below_level(entry.metrics.get("f1"), micro, sure=True) for entry in weak):
         return None
-    surely = [entry for entry in known if _below(entry.metrics.get("f1"), micro / 2, sure=True)]
+    surely = [entry for entry in known if _is_below_level(entry.metrics.get("f1"), micro / 2, sure=True)]
     broken = macro < micro / 2 and 2 * len(surely) >= len(known)
-    return Told(
+    return FindingDraft(
         "Micro F1 hides weak {nouns}: micro F1 is {f1_micro:ratio}, but macro F1, where every {noun} counts the same, is {f1_macro_supported:ratio}. {n_weak:count} of {n_with_examples:classes} {n_weak:has|have} an F1 below {half:of f1_micro}.",
         {
             "f1_micro": micro,
@@ -282,7 +284,7 @@ def micro_macro_gap(ev: Evaluation) -> Told | None:
     )
 
 
-def _below(result: Result | None, level: float, *, sure: bool = False) -> bool:
+def _is_below_level(result: Result | None, level: float, *, sure: bool = False) -> bool:
     """Whether a value (or, to be sure, its whole interval) lies below a level; undefined counts as zero."""
     if not isinstance(result, Estimate):
         return True
@@ -298,13 +300,13 @@ MISREAD = 0.01
     section=CLASSES,
     action="If they are one class, write it alike in truth and predictions; nothing is put together unasked.",
 )
-def lookalikes(ev: Evaluation) -> Told | None:
+def lookalikes(ev: Evaluation) -> FindingDraft | None:
     """Labels that differ only in spaces, in case, in what cannot be seen or in how Unicode writes them."""
     groups = _groups(ev.space.names)
     if not groups:
         return None
     first = max(groups, key=lambda codes: _mistaken(ev, [codes]))
-    one, other = (ev.space.shown[code] for code in first[:2])
+    one, other = (ev.space.display_labels[code] for code in first[:2])
     mistaken = _mistaken(ev, groups)
     claim = "{first:label} and {second:label} differ only in {how}"
     if len(groups) > 1:
@@ -312,7 +314,7 @@ def lookalikes(ev: Evaluation) -> Told | None:
     claim += "."
     if mistaken:
         claim += " {mistaken:weight} {mistaken:is|are} counted as wrong for no other reason."
-    return Told(
+    return FindingDraft(
         claim,
         {
             "first": one,
@@ -329,12 +331,12 @@ def _groups(names: Sequence[str]) -> list[list[int]]:
     """Codes of labels that are one when folded, two or more of each, in the order of the labels."""
     found: dict[str, list[int]] = {}
     for code, name in enumerate(names):
-        plain = _seen(unicodedata.normalize("NFKC", name)).casefold()
+        plain = _visible_characters(unicodedata.normalize("NFKC", name)).casefold()
         found.setdefault(" ".join(plain.split()), []).append(code)
     return [codes for codes in found.values() if len(codes) > 1]
 
 
-def _seen(name: str) -> str:
+def _visible_characters(name: str) -> str:
     """A name without what leaves no mark, such as a zero-width space or the choice of an emoji's look."""
     return "".join(
         one for one in name if unicodedata.category(one) != "Cf" and not "\ufe00" <= one <= "\ufe0f"
@@ -344,7 +346,7 @@ def _seen(name: str) -> str:
 def _how(one: str, other: str) -> str:
     """Which of the differences there are, in words."""
     forms = [unicodedata.normalize("NFKC", name) for name in (one, other)]
-    seen = [*map(_seen, forms)]
+    seen = [*map(_visible_characters, forms)]
     spaced = [" ".join(form.split()) for form in seen]
     found = [
         ("the form of their Unicode characters", forms[0] != one or forms[1] != other),
@@ -378,7 +380,7 @@ GAIN = 0.02
 
 
 @rule(section="verdict", action="Quote subset accuracy, or F1 averaged over labels; never “accuracy” alone.")
-def two_accuracies(ev: Evaluation) -> Told | None:
+def two_accuracies(ev: Evaluation) -> FindingDraft | None:
     """Accuracy over label decisions flatters when most decisions are "no"."""
     exact, each, carried = (
         value(ev, name) for name in ("subset_accuracy", "label_accuracy", "cardinality_true")
@@ -398,7 +400,7 @@ def two_accuracies(ev: Evaluation) -> Told | None:
     if low <= none <= high:
         verdict = "no better" if each == none else f"not significantly {side}"
     gains = (each - none, low - none, high - none) if each > none else (none - each, none - high, none - low)
-    return Told(
+    return FindingDraft(
         "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and {label_accuracy:percent} of single label decisions are right. Setting no label at all would get {all_zeros:of label_accuracy} of these right: the model is "
         + verdict
         + ".",
@@ -416,7 +418,7 @@ def two_accuracies(ev: Evaluation) -> Told | None:
 
 
 @rule(section="threshold", action="Lower the threshold, or always set the label with the highest score.")
-def empty_predictions(ev: Evaluation) -> Told | None:
+def empty_predictions(ev: Evaluation) -> FindingDraft | None:
     """Rows that get no label although they carry some."""
     empty, truly = value(ev, "empty_prediction_rate"), ev.no_skill.get("subset_accuracy")
     if empty is None or truly is None:
@@ -424,7 +426,7 @@ def empty_predictions(ev: Evaluation) -> Told | None:
     got, bare = empty * ev.weight, truly * ev.weight
     if got - bare < EMPTY * ev.weight or deviation(ev, got - bare, got + bare) < SURE:
         return None
-    return Told(
+    return FindingDraft(
         "{empty:count} of {n:weight} ({share:of empty_prediction_rate}) get no label at all, "
         + ("and {bare:count} carry none" if bare >= 1 else "though all carry some")
         + ". On average {set:of cardinality_predicted} labels are set where {carried:of cardinality_true} belong.",
@@ -441,7 +443,7 @@ def empty_predictions(ev: Evaluation) -> Told | None:
 
 
 @rule(section="threshold", action="Move the threshold, or choose one for each label on validation data.")
-def label_load(ev: Evaluation) -> Told | None:
+def label_load(ev: Evaluation) -> FindingDraft | None:
     """Many more, or many fewer, labels are set than rows carry."""
     known = margins(ev)
     made, due = sum(m.predicted for m in known), sum(m.support for m in known)
@@ -450,7 +452,7 @@ def label_load(ev: Evaluation) -> Told | None:
     off = deviation(ev, made - due, sum(m.discordant for m in known) * len(ev.space) ** 0.5)
     if max(made / due, due / made) < LOAD or abs(off) < SURE:
         return None
-    return Told(
+    return FindingDraft(
         "Too {many} labels are set: {made:count} in {n:weight}, where {carried:count} belong.",
         {"made": made, "carried": due, "n": ev.weight, "many": "many" if made > due else "few"},
         section="labels" if ev.score_kind is None else None,
@@ -461,7 +463,7 @@ def label_load(ev: Evaluation) -> Told | None:
     section="threshold",
     action="Choose one threshold, or one for each label, on validation data (--tune-on FILE).",
 )
-def one_threshold(ev: Evaluation) -> Told | None:
+def one_threshold(ev: Evaluation) -> FindingDraft | None:
     """All labels are decided at the default although another common threshold is better by F1 and by MCC.
 
     The other is the best on these very rows, so that its gain has to exceed the whole width of the interval.
@@ -483,7 +485,7 @@ def one_threshold(ev: Evaluation) -> Told | None:
     right = sum(margin.right for margin in margins(ev))
     if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= max(GAIN, width / 2):
         return None
-    return Told(
+    return FindingDraft(
         "All labels are decided at the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 would be {best_f1:of f1_micro} instead of {f1:of f1_micro} on these {n:units}.",
         {
             "threshold": point.value,

@@ -8,22 +8,22 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, TypeAlias
 
-from evalreport.core.estimate_format import beside, valued
+from evalreport.core.estimate_format import format_estimate, format_reference
 from evalreport.core.format import (
-    at,
     count,
-    counted,
     decimals,
-    fixed,
+    format_decimals,
+    format_fixed,
     percent,
     plural,
+    pluralize,
 )
 from evalreport.core.result import Estimate, Finding, Severity, Undefined
 from evalreport.core.sentences import say
 from evalreport.core.text import printable
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import cut
+from evalreport.evaluation.examples import truncate_text
 from evalreport.metrics.catalogue import find
 
 SHOWN = 6
@@ -43,7 +43,7 @@ ESTIMATED = ("percent", "ratio", "number", "two", "tenths")
 
 
 @dataclass(frozen=True)
-class Told:
+class FindingDraft:
     """What a rule has found.
 
     Parameters
@@ -85,7 +85,7 @@ class AddedRule:
 
 def rule(
     severity: Severity = "caution", *, section: str | Mapping[Task, str], action: str = ""
-) -> Callable[[Callable[[Evaluation], Told | None]], Rule]:
+) -> Callable[[Callable[[Evaluation], FindingDraft | None]], Rule]:
     """Make a rule of a function: its findings carry its name, and a claim filled from its evidence.
 
     Parameters
@@ -100,31 +100,33 @@ def rule(
     >>> from evalreport.data.predictions import predictions
     >>> @rule("note", section="verdict")
     ... def called(ev):
-    ...     return Told("{n:rows} {n:is|are} called {label:label}.", {"n": 1, "label": "ham"})
+    ...     return FindingDraft("{n:rows} {n:is|are} called {label:label}.", {"n": 1, "label": "ham"})
     >>> found = called(evaluate_predictions(predictions(Binary("ham", "spam"), ["ham"], ["ham"])))
     >>> found.rule, found.claim
     ('called', '1 case is called “ham”.')
     """
 
-    def made(tell: Callable[[Evaluation], Told | None]) -> Rule:
+    def make_rule(tell: Callable[[Evaluation], FindingDraft | None]) -> Rule:
         @wraps(tell)
-        def found(ev: Evaluation) -> Finding | None:
+        def make_finding(ev: Evaluation) -> Finding | None:
             told = tell(ev)
             if told is None:
                 return None
             where = told.section or (section if isinstance(section, str) else section[ev.task])
             claim = say(
-                told.template, told.evidence, of=ev.rows, words=partial(_shown, ev, told.evidence)
+                told.template, told.evidence, of=ev.rows, words=partial(_format_field, ev, told.evidence)
             ).text
             how = told.severity or severity
             return Finding(tell.__name__, how, claim, told.evidence, told.action or action, where)
 
-        return found
+        return make_finding
 
-    return made
+    return make_rule
 
 
-def _shown(ev: Evaluation, evidence: Mapping[str, Any], name: str, known: Any, style: str) -> str | None:
+def _format_field(
+    ev: Evaluation, evidence: Mapping[str, Any], name: str, known: Any, style: str
+) -> str | None:
     """A field as it is shown: an estimate, and what stands beside one, with the decimals of its interval."""
     if "|" in style:
         return None
@@ -132,16 +134,16 @@ def _shown(ev: Evaluation, evidence: Mapping[str, Any], name: str, known: Any, s
     if kind in ("within", "apart"):
         low, high = (evidence[end] for end in names.split())
         scale = find(evidence["judged_by"]).style
-        text = at(known, decimals(low, high, scale, known), scale)
+        text = format_decimals(known, decimals(low, high, scale, known), scale)
         return text if kind == "within" else text.removesuffix("%")
     own = ev.metrics.get(name)
     alone = isinstance(own, Estimate) and own.low != own.high  # without width it has no decimals of its own
     of = name if kind in ESTIMATED or (kind == "of" and alone) else names
     result = ev.metrics.get(of)
     if isinstance(result, Estimate) and result.low is not None and math.isclose(known, result.value):
-        return valued(result, find(of, ev.task).style)
+        return format_estimate(result, find(of, ev.task).style)
     if kind == "of":
-        return beside(known, Undefined("") if result is None else result, find(of, ev.task).style)
+        return format_reference(known, Undefined("") if result is None else result, find(of, ev.task).style)
     return STYLES[style](ev, known) if style in STYLES else None
 
 
@@ -150,7 +152,7 @@ def class_noun(ev: Evaluation) -> tuple[str, str]:
     return ("label", "labels") if ev.task == "multilabel" or ev.parsing is not None else ("class", "classes")
 
 
-def _weighed(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
+def _format_row_count(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
     """A number of rows; a sum of weights says so."""
     weights = ev.weighted and ev.row_counts is not None
     return f"{count(n)} {'weighted ' if weights else ''}{plural(n, noun)}"
@@ -158,49 +160,49 @@ def _weighed(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
 
 STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "": lambda _, text: printable(text),
-    "label": lambda _, name: quoted(name),
-    "labels": lambda _, names: listed(names),
-    "few": lambda _, names: listed(names, FEW),
-    "either": lambda _, names: in_words(map(quoted, names), "or"),
-    "notes": lambda _, notes: "; ".join(cut(printable(note), NOTE) for note in notes),
-    "about": lambda _, n: fixed(n, 0),
-    "tenths": lambda _, n: fixed(n, 1),
+    "label": lambda _, name: quote_label(name),
+    "labels": lambda _, names: join_quoted_names(names),
+    "few": lambda _, names: join_quoted_names(names, FEW),
+    "either": lambda _, names: in_words(map(quote_label, names), "or"),
+    "notes": lambda _, notes: "; ".join(truncate_text(printable(note), NOTE) for note in notes),
+    "about": lambda _, n: format_fixed(n, 0),
+    "tenths": lambda _, n: format_fixed(n, 1),
     "whole": lambda _, share: percent(share),
-    "points": lambda _, share: counted(max(1, round(100 * share)), "point", "points"),
+    "points": lambda _, share: pluralize(max(1, round(100 * share)), "point", "points"),
     "units": lambda ev, n: ("weighted " if ev.weighted else "") + plural(n, ev.provenance.unit),
-    "rows": lambda ev, n: counted(n, *ev.provenance.unit),
-    "weight": lambda ev, n: _weighed(ev, n, ev.provenance.unit),
-    "classes": lambda ev, n: counted(n, *class_noun(ev)),
-    "occurrences": lambda ev, n: _weighed(ev, n, ("occurrence", "occurrences")),
-    "examples": lambda ev, n: _weighed(ev, n, ("example", "examples")),
-    "carried": lambda ev, n: _weighed(ev, n, ("label", "labels")),
-    "alarms": lambda ev, n: _weighed(ev, n, ("false alarm", "false alarms")),
+    "rows": lambda ev, n: pluralize(n, *ev.provenance.unit),
+    "weight": lambda ev, n: _format_row_count(ev, n, ev.provenance.unit),
+    "classes": lambda ev, n: pluralize(n, *class_noun(ev)),
+    "occurrences": lambda ev, n: _format_row_count(ev, n, ("occurrence", "occurrences")),
+    "examples": lambda ev, n: _format_row_count(ev, n, ("example", "examples")),
+    "carried": lambda ev, n: _format_row_count(ev, n, ("label", "labels")),
+    "alarms": lambda ev, n: _format_row_count(ev, n, ("false alarm", "false alarms")),
 }
 """What a field of a claim may be shown as beside the forms of `say`: ``{n:rows}`` is "40 messages",
 ``{support:weight}`` the same of a sum of weights."""
 
 
-def quoted(name: object) -> str:
+def quote_label(name: object) -> str:
     r"""Return a label in quotation marks, printable, cut where it is long.
 
     Examples
     --------
-    >>> quoted("card_arrival"), quoted("a\nb")
+    >>> quote_label("card_arrival"), quote_label("a\nb")
     ('“card_arrival”', '“a\\nb”')
     """
     text = printable(str(name))
     return f"“{text if len(text) <= NAME else text[: NAME - 1] + '…'}”"
 
 
-def listed(names: Sequence[object], shown: int = SHOWN) -> str:
+def join_quoted_names(names: Sequence[object], shown: int = SHOWN) -> str:
     """Return names as a list in words, the rest counted.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], 2)
+    >>> join_quoted_names(["a", "b", "c"]), join_quoted_names(["a", "b", "c", "d"], 2)
     ('“a”, “b” and “c”', '“a”, “b” and 2 more')
     """
-    parts = [quoted(name) for name in names[:shown]]
+    parts = [quote_label(name) for name in names[:shown]]
     while len(parts) > 2 and sum(map(len, parts)) > ROOM:
         parts.pop()
     rest = len(names) - len(parts)

@@ -11,7 +11,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import Slice
 from evalreport.findings.calibration import RATIO
 from evalreport.findings.chance import Margin, margins
-from evalreport.findings.rule import CLASSES, Told, rule, spoken, value
+from evalreport.findings.rule import CLASSES, FindingDraft, rule, spoken, value
 from evalreport.findings.scarcity import ADVICE, HEAVY, Cause, scarcity
 from evalreport.metrics.catalogue import ERROR_KINDS, OF_CALIBRATION, find
 
@@ -40,7 +40,7 @@ SHARES = frozenset(("precision", "average_precision", "mcc"))
 
 
 @rule(section="verdict")
-def few_events(ev: Evaluation) -> Told | None:
+def few_events(ev: Evaluation) -> FindingDraft | None:
     """Fewer than 100 independent examples of the rarer class of a binary problem, and why."""
     support = _both_classes(ev)
     if support is None:
@@ -52,13 +52,18 @@ def few_events(ev: Evaluation) -> Told | None:
     name = ERROR_KINDS["binary"][1 - code]
     found = ev.metrics.get(name)
     claim = "{support:count} of {n:weight} {support:is|are} {label:label}" + CAUSES[cause.kind]
-    evidence = {"label": ev.space.shown[code], "support": support[code], "n": ev.weight, **cause.evidence}
+    evidence = {
+        "label": ev.space.display_labels[code],
+        "support": support[code],
+        "n": ev.weight,
+        **cause.evidence,
+    }
     wide = True
     if isinstance(found, Estimate) and found.low is not None and found.high is not None:
         wide = found.high - found.low > WIDE
         claim += f": {{support:its|their}} {spoken(find(name).title)} is {{{name}:ratio}} ({{low:of {name}}} to {{high:of {name}}})"
         evidence |= {name: found.value, "low": found.low, "high": found.high}
-    return Told(
+    return FindingDraft(
         ("Only " if cause.kind == "rows" else "") + claim + ".",
         evidence,
         severity="caution" if wide else "note",
@@ -78,7 +83,7 @@ def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
 
 
 @rule(section=CLASSES, action="Read their rows together with the intervals.")
-def small_classes(ev: Evaluation) -> Told | None:
+def small_classes(ev: Evaluation) -> FindingDraft | None:
     """Classes with fewer than 20 examples, and how little is known of the least known one."""
     known = [margin for margin in margins(ev) if margin.support > 0]
     small = sorted((m for m in known if m.support < FEW_ROWS), key=lambda m: m.support)
@@ -104,7 +109,7 @@ def small_classes(ev: Evaluation) -> Told | None:
         evidence |= {"widest": label, "own": value.value, "low": value.low, "high": value.high}
         evidence["judged_by"] = RECALL
     wide = recall is None or (recall[1].width or 0.0) > WIDE_CLASS
-    return Told(claim, evidence, severity="caution" if wide else "note")
+    return FindingDraft(claim, evidence, severity="caution" if wide else "note")
 
 
 def _least_known(ev: Evaluation, small: Sequence[Margin]) -> tuple[Label, Estimate] | None:
@@ -116,7 +121,7 @@ def _least_known(ev: Evaluation, small: Sequence[Margin]) -> tuple[Label, Estima
 
 
 @rule(section="groups", action="Look at the mistakes of this group before the overall number is used for it.")
-def slice_gap(ev: Evaluation) -> Told | None:
+def slice_gap(ev: Evaluation) -> FindingDraft | None:
     """The group that is furthest behind the rest, after correction for looking at all of them."""
     gaps = [(gap, part, name) for part in ev.slices for name, gap in _gaps(ev, part)]
     if not gaps:
@@ -125,7 +130,7 @@ def slice_gap(ev: Evaluation) -> Told | None:
     judged_by = find(name, ev.task)
     unit = " points" if judged_by.style == "percent" else ""
     own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
-    return Told(
+    return FindingDraft(
         f"{{rows:rows}} with {{column}} = {{value:label}} perform worse than the rest: {{metric}} is {{own:within least most}}, {{less:apart least most}}{unit} lower ({{least:apart least most}} to {{most:apart least most}})."
         + (" {more:count} more {more:group|groups} {more:is|are} behind." if len(groups) > 1 else ""),
         {
@@ -145,7 +150,7 @@ def slice_gap(ev: Evaluation) -> Told | None:
 
 
 @rule(section="groups", action="Recalibrate for this group, and check what differs there.")
-def slice_calibration(ev: Evaluation) -> Told | None:
+def slice_calibration(ev: Evaluation) -> FindingDraft | None:
     """The group whose probabilities are furthest off, and not as those of the rest, after correction."""
     off = [(part, name) for name in OF_CALIBRATION[ev.task] for part in ev.slices if _is_off(part, name)]
     if not off:
@@ -159,7 +164,7 @@ def slice_calibration(ev: Evaluation) -> Told | None:
     kind = f"too {kind}" if shifted else f"{kind}confident"
     ends = sorted((abs(gap.low or 0.0), abs(gap.high or 0.0)))
     more, groups = len({(p.column, p.value) for p, _ in off}) - 1, "{more:group|groups}"
-    return Told(
+    return FindingDraft(
         f"The probabilities are {kind} for {{rows:rows}} with {{column}} = {{value:label}}: {{metric}} is {{own:within low high}} ({{low:within low high}} to {{high:within low high}}), {{gap:within low high}} {{side}} than for the rest ({{least:within low high}} to {{most:within low high}})."
         + (f" {{more:count}} more {groups} {{more:differs|differ}} from the rest." if more else ""),
         {
@@ -215,35 +220,35 @@ def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
     section="provenance",
     action="Check for duplicated rows. If they are duplicates, drop them or pass --group: they make intervals too narrow.",
 )
-def duplicates(ev: Evaluation) -> Told | None:
+def duplicates(ev: Evaluation) -> FindingDraft | None:
     """Texts that occur more than once, some of them with different truths."""
-    again = ev.facts.get("duplicate_texts", 0)
-    apart = ev.facts.get("conflicting_texts", 0)
+    again = ev.data_checks.get("duplicate_texts", 0)
+    apart = ev.data_checks.get("conflicting_texts", 0)
     if (ev.clusters is not None or again < max(2, REPEATED * ev.rows)) and not apart:
         return None
     claim = "{again:rows} of {n:count} {again:repeats|repeat} the text of another and may be {again:a duplicate|duplicates}"
     claim += "; {apart:rows} {apart:has|have} the text of another with a different label." if apart else "."
-    return Told(claim, {"again": again, "apart": apart, "n": ev.rows})
+    return FindingDraft(claim, {"again": again, "apart": apart, "n": ev.rows})
 
 
 @rule(
     section="provenance",
     action="Check for duplicated rows (e.g. from a join). If they are duplicates, drop them or pass --group: they make intervals too narrow.",
 )
-def repeated_rows(ev: Evaluation) -> Told | None:
+def repeated_rows(ev: Evaluation) -> FindingDraft | None:
     """Rows that equal another in truth and score, more than few distinct inputs explain, where no group says
     that they belong together."""
-    again = ev.facts.get("repeated_rows", 0)
+    again = ev.data_checks.get("repeated_rows", 0)
     if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
         return None
-    return Told(
+    return FindingDraft(
         "{again:rows} of {n:count} {again:has|have} exactly the label and score of another, more than chance explains, and may be {again:a duplicate|duplicates}.",
         {"again": again, "n": ev.rows},
     )
 
 
 @rule("note", section="provenance")
-def effective_rows(ev: Evaluation) -> Told | None:
+def effective_rows(ev: Evaluation) -> FindingDraft | None:
     """Uneven weights, or groups of rows that are alike, which leave fewer rows than are there.
 
     Examples
@@ -254,10 +259,10 @@ def effective_rows(ev: Evaluation) -> Told | None:
     >>> found.rule, round(found.evidence["effective_n"])
     ('effective_rows', 3)
     """
-    known = ev.facts.get("effective_n", ev.rows)
+    known = ev.data_checks.get("effective_n", ev.rows)
     if known > TELLING * ev.rows:
         return None
-    top = ev.facts.get("largest_weight", 0.0)
+    top = ev.data_checks.get("largest_weight", 0.0)
     cause: Cause = "weights"
     why = "the weights are uneven" if ev.clusters is None else "rows of one group are alike"
     if ev.weighted and ev.clusters is not None:
@@ -266,7 +271,7 @@ def effective_rows(ev: Evaluation) -> Told | None:
         why, cause = "one row has {largest:whole} of the weight", "weight"
     elif not ev.weighted:
         cause = "groups"
-    return Told(
+    return FindingDraft(
         "{n:rows} tell as much as {effective_n:about} independent ones of equal weight: " + why + ".",
         {"n": ev.rows, "effective_n": known, "largest": top},
         action=ADVICE[cause],
@@ -274,8 +279,8 @@ def effective_rows(ev: Evaluation) -> Told | None:
 
 
 @rule("note", section="provenance")
-def data_notes(ev: Evaluation) -> Told | None:
+def data_notes(ev: Evaluation) -> FindingDraft | None:
     """What was done to the data at the door."""
     if not ev.notes:
         return None
-    return Told("{notes:notes}.", {"notes": list(ev.notes)})
+    return FindingDraft("{notes:notes}.", {"notes": list(ev.notes)})

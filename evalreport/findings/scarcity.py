@@ -69,11 +69,11 @@ def scarcity(ev: Evaluation, code: int | None, support: float) -> Scarcity | Non
         Its examples.
     """
     which = "" if code is None else f"_{code}"
-    groups = ev.clusters if code is None else ev.facts.get(f"groups{which}", ev.clusters)
-    effective = ev.facts.get(f"effective_weights{which}", support) if ev.weighted else support
+    groups = ev.clusters if code is None else ev.data_checks.get(f"groups{which}", ev.clusters)
+    effective = ev.data_checks.get(f"effective_weights{which}", support) if ev.weighted else support
     if code is None and ev.weighted:
         effective *= support / ev.rows
-    top = ev.facts.get(f"largest_weight{which}", 0.0) if ev.weighted else 0.0
+    top = ev.data_checks.get(f"largest_weight{which}", 0.0) if ev.weighted else 0.0
     of = "" if code is None else " of one class"
     # what is scarcest is the cause: more of the others would not help
     words = "{fewest:examples} of the rarest class {fewest:is|are} too few to tell"

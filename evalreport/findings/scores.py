@@ -10,7 +10,7 @@ from evalreport.core.result import Estimate, Result
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import ranking_skill
-from evalreport.findings.rule import Told, rule
+from evalreport.findings.rule import FindingDraft, rule
 from evalreport.metrics.catalogue import BALANCED
 from evalreport.statistics.confusion import BinaryCounts
 from evalreport.thresholds.best_threshold import Choice, Optimum
@@ -53,7 +53,7 @@ class RecommendedThreshold:
     no_skill: float | None
 
 
-def recommended(ev: Evaluation) -> RecommendedThreshold | None:
+def recommend_threshold(ev: Evaluation) -> RecommendedThreshold | None:
     """Return the threshold of the best F1, where nobody chose the one in use and better is demonstrated.
 
     F1 alone prefers low thresholds on calibrated scores, where the right one is a matter of what mistakes
@@ -78,7 +78,7 @@ def recommended(ev: Evaluation) -> RecommendedThreshold | None:
     if best.fp > COSTLY * here.negatives or ranking_skill(ev) != "demonstrated" or not gains(now, f1.value):
         return None
     silent = here.tp + here.fp == 0
-    agreed = not calibrated(ev) and (
+    agreed = not is_well_calibrated(ev) and (
         (mcc.low or 0.0) > 0 if silent else gains(ev.metrics.get("mcc"), mcc.value)
     )
     return (
@@ -99,7 +99,7 @@ def unchosen(ev: Evaluation) -> bool:
         return False
     if not almost_none(ev.confusion.binary(float("nan"))) or ranking_skill(ev) != "demonstrated":
         return False
-    return recommended(ev) is None
+    return recommend_threshold(ev) is None
 
 
 def almost_none(counts: BinaryCounts) -> bool:
@@ -113,7 +113,7 @@ def almost_none(counts: BinaryCounts) -> bool:
     return bool(counts.tp + counts.fp <= SILENT * counts.positives)
 
 
-def calibrated(ev: Evaluation) -> bool:
+def is_well_calibrated(ev: Evaluation) -> bool:
     """Return whether the intervals of slope and intercept hold what they are for right probabilities."""
     ideal = {"calibration_slope": 1.0, "calibration_intercept": 0.0}
     known = {name: ev.metrics.get(name) for name in ideal}
@@ -152,13 +152,13 @@ MEANT = 0.005
     section="provenance",
     action="Check whether another rule decided, or whether the columns belong to different models.",
 )
-def off_scores(ev: Evaluation) -> Told | None:
+def off_scores(ev: Evaluation) -> FindingDraft | None:
     """Predictions that are not what the scores say, under any threshold."""
-    off = ev.facts.get("off_scores", 0)
+    off = ev.data_checks.get("off_scores", 0)
     if not off:
         return None
     evidence: dict[str, Any] = {"off": off, "n": ev.rows}
-    near = ev.facts.get("near_threshold")
+    near = ev.data_checks.get("near_threshold")
     if ev.task == "multiclass":
         claim = "{off:rows} of {n:count} {off:is|are} not given the label with the highest score."
     elif near is not None:
@@ -167,7 +167,7 @@ def off_scores(ev: Evaluation) -> Told | None:
     else:
         evidence["n"] = ev.rows * (len(ev.space) if ev.task == "multilabel" else 1)
         claim = "{off:count} of {n:count} decisions {off:follows|follow} from no threshold on the scores."
-    return Told(claim + " Counts use the predictions, curves the scores.", evidence)
+    return FindingDraft(claim + " Counts use the predictions, curves the scores.", evidence)
 
 
 @rule(
@@ -175,14 +175,14 @@ def off_scores(ev: Evaluation) -> Told | None:
     section="provenance",
     action="Log the score of the positive label: one minus the score wherever the answer is the other label.",
 )
-def own_scores(ev: Evaluation) -> Told | None:
+def own_scores(ev: Evaluation) -> FindingDraft | None:
     """The scores are of the answer that was given, not of the positive label."""
-    rows = ev.facts.get("own_scores", 0)
+    rows = ev.data_checks.get("own_scores", 0)
     if not rows or not isinstance(ev.space, Binary):
         return None
-    return Told(
+    return FindingDraft(
         "No score is below one half, also of the {negative:rows} predicted {label:label}: these are scores of the answer that was given, not of {positive:label}. Ranking, thresholds and calibration are those of another number.",
-        {"negative": rows, "label": ev.space.shown[0], "positive": ev.space.shown[1]},
+        {"negative": rows, "label": ev.space.display_labels[0], "positive": ev.space.display_labels[1]},
     )
 
 
@@ -191,14 +191,14 @@ def own_scores(ev: Evaluation) -> Told | None:
     section="threshold",
     action="Pass it with --threshold, so that the report can show what other thresholds would do.",
 )
-def other_threshold(ev: Evaluation) -> Told | None:
+def other_threshold(ev: Evaluation) -> FindingDraft | None:
     """Predictions follow from the scores, at another threshold than the default."""
-    near = ev.facts.get("near_threshold")
-    if near is None or ev.score_kind == "decision" or ev.facts.get("off_scores", 0) > MEANT * ev.rows:
+    near = ev.data_checks.get("near_threshold")
+    if near is None or ev.score_kind == "decision" or ev.data_checks.get("off_scores", 0) > MEANT * ev.rows:
         return None
-    return Told(
+    return FindingDraft(
         "The predictions were decided at a threshold of about {near_threshold:threshold}, not at the default.",
-        {"near_threshold": near, "off": ev.facts.get("off_scores", 0)},
+        {"near_threshold": near, "off": ev.data_checks.get("off_scores", 0)},
     )
 
 
@@ -206,21 +206,21 @@ def other_threshold(ev: Evaluation) -> Told | None:
     section="threshold",
     action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by what mistakes cost.",
 )
-def default_threshold(ev: Evaluation) -> Told | None:
+def default_threshold(ev: Evaluation) -> FindingDraft | None:
     """The threshold is the default although another is demonstrated to be better."""
-    better = recommended(ev)
+    better = recommend_threshold(ev)
     if better is None or ev.threshold is None:
         return None
     finds = "{best_tp:count} instead of {tp:count}" if better.tp != better.now.tp else "the same {tp:count}"
     alarms = "with {best_fp:count} instead of {fp:alarms}"
     if better.fp == better.now.fp:
         alarms = "with the same {fp:alarms}" if better.fp else "still without a false alarm"
-    return Told(
+    return FindingDraft(
         f"The threshold {{threshold:threshold}} is the default, not a choice: {{best_threshold:threshold}} would find {finds} of {{positives:weight}} labelled {{label:label}}, {alarms}. F1 would be {{best_f1:of f1}} instead of {{f1:of f1}}, on rows not used to choose it; flagging all reaches {{no_skill:of f1}}.",
         {
             "threshold": ev.threshold.value,
             "best_threshold": better.threshold,
-            "label": ev.space.shown[1],
+            "label": ev.space.display_labels[1],
             "positives": better.now.positives,
             "tp": better.now.tp,
             "best_tp": better.tp,
@@ -239,7 +239,7 @@ def default_threshold(ev: Evaluation) -> Told | None:
     section="threshold",
     action="Choose it on validation data: by what a miss costs, as in --threshold cost:10 --tune-on FILE, or by a constraint on recall or on predicted positives.",
 )
-def threshold_not_chosen(ev: Evaluation) -> Told | None:
+def threshold_not_chosen(ev: Evaluation) -> FindingDraft | None:
     """Almost nothing is predicted positive at the default threshold, which nobody chose."""
     if not unchosen(ev) or ev.sweep is None or ev.threshold is None or ev.confusion is None:
         return None
@@ -248,11 +248,11 @@ def threshold_not_chosen(ev: Evaluation) -> Told | None:
         "threshold": ev.threshold.value,
         "found": here.tp,
         "positives": here.positives,
-        "label": ev.space.shown[1],
+        "label": ev.space.display_labels[1],
     }
     words = "At the default threshold of {threshold:threshold}, {found:count} of {positives:weight} labelled {label:label} {found:is|are} found. "
     words += "That threshold was not chosen"
-    rare = here.positives < RARE * here.total and calibrated(ev)
+    rare = here.positives < RARE * here.total and is_well_calibrated(ev)
     words += ": calibrated probabilities of a rare label seldom reach it." if rare else "."
     if isinstance(cost, Optimum) and cost.tp > here.tp and math.isfinite(cost.threshold):
         evidence |= {"miss": MISS, "cost_threshold": cost.threshold, "cost_tp": cost.tp, "cost_fp": cost.fp}
@@ -269,15 +269,15 @@ def threshold_not_chosen(ev: Evaluation) -> Told | None:
             " F1 is {f1_now:of f1}; at a threshold chosen for it, {best_f1:of f1} on held-out rows; flagging "
         )
         words += "all reaches {no_skill:of f1}."
-    return Told(words, evidence)
+    return FindingDraft(words, evidence)
 
 
 @rule(section="threshold", action="Pass --threshold, or a column of predictions with --pred.")
-def unknown_threshold(ev: Evaluation) -> Told | None:
+def unknown_threshold(ev: Evaluation) -> FindingDraft | None:
     """Decision scores without predictions: nothing is decided yet."""
     if ev.confusion is not None or ev.classes or ev.score_kind != "decision":
         return None
-    return Told(
+    return FindingDraft(
         "Nothing is decided: these are decision scores without a threshold, so that only the ranking is measured.",
         {"score_kind": ev.score_kind},
     )
@@ -288,12 +288,12 @@ def unknown_threshold(ev: Evaluation) -> Told | None:
     section="threshold",
     action="Quote the cross-fitted value beside it, or choose on other rows with --tune-on.",
 )
-def same_rows(ev: Evaluation) -> Told | None:
+def same_rows(ev: Evaluation) -> FindingDraft | None:
     """The threshold was chosen on the rows that judge it."""
     point = ev.threshold
     if point is None or point.origin != "cross-fitted" or not isinstance(ev.space, Binary):
         return None
-    return Told(
+    return FindingDraft(
         "The threshold of {threshold:threshold} was chosen on this same data, so metrics at it are optimistic.",
         {"threshold": point.value},
     )

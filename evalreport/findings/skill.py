@@ -19,15 +19,15 @@ from evalreport.findings.chance import (
     by_order,
     decision_skill,
     enough,
+    gain_over_majority_class,
     informative,
     margins,
     only_labels,
-    over_always,
     ranking_skill,
     rarest,
     right_by_chance,
 )
-from evalreport.findings.rule import Told, estimate, rule, value
+from evalreport.findings.rule import FindingDraft, estimate, rule, value
 from evalreport.findings.scarcity import ADVICE, scarcest
 from evalreport.metrics.catalogue import OF_ORDER, OF_RANKING
 
@@ -46,13 +46,13 @@ BACKWARDS: Mapping[Task, str] = {**RANKING, "multiclass": "confusions"}
 
 
 @rule("error", section="provenance", action="Evaluate on a sample in which every class occurs.")
-def one_class(ev: Evaluation) -> Told | None:
+def one_class(ev: Evaluation) -> FindingDraft | None:
     """The truth never varies: most metrics have no value."""
     only = only_labels(ev)
     if only is None:
         return None
     what = "Only {labels:labels} occurs" if only else "No label occurs"
-    return Told(
+    return FindingDraft(
         what
         + " in the truth: {n_undefined:count} metrics cannot be known, among them all that compare classes.",
         {"labels": only, "n_undefined": sum(isinstance(r, Undefined) for r in ev.metrics.values())},
@@ -64,23 +64,23 @@ def one_class(ev: Evaluation) -> Told | None:
     section="verdict",
     action="Check that truth and predictions belong to the same rows in the same order; then the model.",
 )
-def no_skill(ev: Evaluation) -> Told | None:
+def no_skill(ev: Evaluation) -> FindingDraft | None:
     """The model knows next to nothing beyond an answer that never looks, and the sample can tell."""
-    found = _without(ev, "none")
+    found = _report_no_skill(ev, "none")
     return found and replace(found, template=f"No skill: {found.template}.")
 
 
 @rule(section="verdict", action="Compare this gain with what using the model costs before it is used.")
-def barely_better(ev: Evaluation) -> Told | None:
+def barely_better(ev: Evaluation) -> FindingDraft | None:
     """Significantly better than an answer that never looks, and still of next to no use."""
-    found = _without(ev, "barely")
+    found = _report_no_skill(ev, "barely")
     return found and replace(found, template=f"Barely better than chance: {found.template}.")
 
 
 @rule(section="verdict")
-def skill_not_demonstrated(ev: Evaluation) -> Told | None:
+def skill_not_demonstrated(ev: Evaluation) -> FindingDraft | None:
     """The interval covers an answer that never looks, and also a useful model: the sample cannot tell."""
-    found = _without(ev, "not_demonstrated")
+    found = _report_no_skill(ev, "not_demonstrated")
     if found is None:
         return None
     what, fewest = "rank" if "roc_auc" in found.evidence else "decide", rarest(ev)
@@ -88,14 +88,14 @@ def skill_not_demonstrated(ev: Evaluation) -> Told | None:
     if cause is not None and (cause.kind != "rows" or ev.task != "multilabel"):
         why = cause.why
     more = {} if cause is None else cause.evidence
-    return Told(
+    return FindingDraft(
         f"Not demonstrated to {what} better than chance: {found.template}; {why}.",
         {**found.evidence, "fewest": fewest, **more},
         action=ADVICE["rows" if cause is None else cause.kind],
     )
 
 
-def _without(ev: Evaluation, skill: Skill) -> Told | None:
+def _report_no_skill(ev: Evaluation, skill: Skill) -> FindingDraft | None:
     """What is told of a model without (demonstrated) skill: by its ranking, else by its decisions."""
     if only_labels(ev) is not None:
         return None
@@ -105,42 +105,42 @@ def _without(ev: Evaluation, skill: Skill) -> Told | None:
     decided = decision_skill(ev)
     if decided == "none" and not enough(ev):  # one answer throughout may be right for all of so few
         decided = "not_demonstrated"
-    if decided != skill or ev.facts.get("constant_scores"):
+    if decided != skill or ev.data_checks.get("constant_scores"):
         return None
     if (kappa := by_order(ev)) is not None:
         return _order_by_chance(kappa)
     return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
 
 
-def _ranked(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> Told:
+def _report_ranking(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> FindingDraft:
     """What is told where the numbers have the decimals of the area under the curve."""
-    return Told(template.replace("NAME", f"of {OF_RANKING[ev.task]}"), evidence)
+    return FindingDraft(template.replace("NAME", f"of {OF_RANKING[ev.task]}"), evidence)
 
 
-def _ranks_by_chance(ev: Evaluation) -> Told | None:
+def _ranks_by_chance(ev: Evaluation) -> FindingDraft | None:
     auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None:
         return None
     title = "ROC AUC" if ev.task == "binary" else "macro ROC AUC"
-    return _ranked(
+    return _report_ranking(
         ev,
         title + " is {roc_auc:NAME} ({low:NAME} to {high:NAME}), and chance reaches {no_skill:NAME}",
         {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
     )
 
 
-def _order_by_chance(kappa: Estimate) -> Told:
+def _order_by_chance(kappa: Estimate) -> FindingDraft:
     words = "quadratic weighted kappa is {kappa:NAME} ({low:NAME} to {high:NAME}), and chance reaches {chance:NAME}"
-    return Told(
+    return FindingDraft(
         words.replace("NAME", "of " + OF_ORDER[0]),
         {"kappa": kappa.value, "low": kappa.low, "high": kappa.high, "chance": 0.0},
     )
 
 
-def _answers_by_chance(ev: Evaluation) -> Told:
+def _answers_by_chance(ev: Evaluation) -> FindingDraft:
     known = margins(ev)
     most = max(known, key=lambda margin: margin.support)
-    return Told(
+    return FindingDraft(
         "{right:count} of {n:weight} {right:is|are} right; the same answers shuffled would be right for about {shuffled:about}, and always {majority:label} for {always:count}",
         {
             "right": sum(margin.right for margin in known),
@@ -152,17 +152,17 @@ def _answers_by_chance(ev: Evaluation) -> Told:
     )
 
 
-def _sets_by_chance(ev: Evaluation) -> Told:
+def _sets_by_chance(ev: Evaluation) -> FindingDraft:
     known = margins(ev)
     found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
-    return Told(
+    return FindingDraft(
         "{found:count} of {carried:count} {carried:label|labels} {carried:is|are} found; the same answers shuffled would find about {shuffled:about}",
         {"found": found, "carried": sum(m.support for m in known), "shuffled": due},
     )
 
 
 @rule("error", section=BACKWARDS)
-def inverted(ev: Evaluation) -> Told | None:
+def inverted(ev: Evaluation) -> FindingDraft | None:
     """Worse than chance beyond doubt: scores or labels point the other way."""
     if by_order(ev) is not None:
         return _order_backwards(ev)
@@ -171,68 +171,68 @@ def inverted(ev: Evaluation) -> Told | None:
     if ev.score_kind is None:
         fix = "Check that truth and predictions mean the same by each label, and belong to the same rows."
     elif isinstance(ev.space, Binary):
-        fix = f"Check which label the scores are of: --positive {printable(str(ev.space.shown[0]))}, or another column."
+        fix = f"Check which label the scores are of: --positive {printable(str(ev.space.display_labels[0]))}, or another column."
     return found and replace(found, action=fix)
 
 
-def _ranks_backwards(ev: Evaluation) -> Told | None:
+def _ranks_backwards(ev: Evaluation) -> FindingDraft | None:
     auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None or ranking_skill(ev) != "reversed":
         return None
     evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "turned_round": 1 - auc.value}
     if isinstance(ev.space, Binary):
-        return _ranked(
+        return _report_ranking(
             ev,
             "The scores point the wrong way: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so {negative:label} is ranked above {positive:label}. Turned round they would reach {turned_round:NAME}.",
-            evidence | {"negative": ev.space.shown[0], "positive": ev.space.shown[1]},
+            evidence | {"negative": ev.space.display_labels[0], "positive": ev.space.display_labels[1]},
         )
-    return _ranked(
+    return _report_ranking(
         ev,
         "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), worse than chance.",
         evidence,
     )
 
 
-def _order_backwards(ev: Evaluation) -> Told | None:
+def _order_backwards(ev: Evaluation) -> FindingDraft | None:
     kappa = by_order(ev)
     if kappa is None or decision_skill(ev) != "reversed":
         return None
     told = _order_by_chance(kappa)
     what = "The order is reversed" if kappa.value < REVERSED else "The predictions run against the order"
-    return Told(
+    return FindingDraft(
         f"{what}: {told.template}.",
         told.evidence,
         action="Check that truth and predictions use the same order of the labels.",
     )
 
 
-def _answers_backwards(ev: Evaluation) -> Told | None:
+def _answers_backwards(ev: Evaluation) -> FindingDraft | None:
     known = margins(ev)
     if ev.task == "multilabel" or not known or association(ev) > -SURE:
         return None
-    return Told(
+    return FindingDraft(
         "Worse than chance: {right:count} of {n:weight} {right:is|are} right, and the same answers shuffled would be right for about {shuffled:about}. The labels may be swapped.",
         {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_chance(ev)},
     )
 
 
 @rule("error", section=RANKING, action="Check that the right column was taken.")
-def constant_scores(ev: Evaluation) -> Told | None:
+def constant_scores(ev: Evaluation) -> FindingDraft | None:
     """All scores are equal."""
-    if not ev.facts.get("constant_scores"):
+    if not ev.data_checks.get("constant_scores"):
         return None
-    return Told(
+    return FindingDraft(
         "All scores are equal: the model ranks nothing, and a threshold flags every row or none.",
         {"constant_scores": 1},
     )
 
 
 @rule(section="calibration", action="Log what the model computes before it is rounded (predict_proba).")
-def hard_scores(ev: Evaluation) -> Told | None:
+def hard_scores(ev: Evaluation) -> FindingDraft | None:
     """The scores are labels in disguise."""
-    if not ev.facts.get("hard_scores"):
+    if not ev.data_checks.get("hard_scores"):
         return None
-    return Told(
+    return FindingDraft(
         "Every score is either zero or one: these are decisions, not probabilities. They rank nothing within a class, and log loss and calibration say nothing.",
         {"hard_scores": 1},
     )
@@ -242,7 +242,7 @@ def hard_scores(ev: Evaluation) -> Told | None:
     section="verdict",
     action="Check that no feature holds the answer, and that no row of the test set was in training.",
 )
-def too_perfect(ev: Evaluation) -> Told | None:
+def too_perfect(ev: Evaluation) -> FindingDraft | None:
     """No mistake at all, which real data hardly ever allow."""
     if ev.rows < ENOUGH:
         return None
@@ -255,7 +255,7 @@ def too_perfect(ev: Evaluation) -> Told | None:
         template = "The scores separate all {n:rows} without one exception"
     else:
         return None
-    return Told(
+    return FindingDraft(
         template + ". Real data are seldom that clean: the truth may have leaked into the predictions.",
         {"n": ev.rows, "roc_auc": value(ev, "roc_auc")},
     )
@@ -273,7 +273,7 @@ def _constant_mistakes(ev: Evaluation) -> float:
     section="metrics",
     action="Judge by recall and precision of the rare classes, by average precision, or by MCC.",
 )
-def imbalance(ev: Evaluation) -> Told | None:
+def imbalance(ev: Evaluation) -> FindingDraft | None:
     """Accuracy misleads: one answer, always given, would already reach most of it."""
     known = margins(ev)
     if ev.task == "multilabel" or not known:
@@ -284,7 +284,7 @@ def imbalance(ev: Evaluation) -> Told | None:
         return None
     if base < UNEQUAL and (accuracy > base or association(ev) < ASSOCIATED):
         return None
-    gain, low, high = over_always(ev)
+    gain, low, high = gain_over_majority_class(ev)
     clear = low > 0 and gain > (1 - base) / 2
     ends = "{less:apart least most} points {side} ({least:apart least most} to {most:apart least most})"
     verdict = ends if low > 0 or high < 0 else "not significantly {side}"
@@ -298,7 +298,7 @@ def imbalance(ev: Evaluation) -> Told | None:
         + verdict
         + "."
     )
-    return Told(
+    return FindingDraft(
         template,
         {
             "accuracy": accuracy,

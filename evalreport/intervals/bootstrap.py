@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.settings import Sampling
 from evalreport.intervals.standard_errors import tail_df
@@ -132,7 +132,7 @@ class Units:
     labels: int
 
     @classmethod
-    def of(cls, p: Predictions, sampling: Sampling, *, leave_out: bool = True) -> Units:
+    def from_predictions(cls, p: Predictions, sampling: Sampling, *, leave_out: bool = True) -> Units:
         """Return the units of predictions and the draws of them.
 
         Parameters
@@ -148,7 +148,7 @@ class Units:
         >>> from evalreport.data.labels import Binary
         >>> from evalreport.data.predictions import predictions
         >>> p = predictions(Binary(0, 1), [0, 1, 1, 0], [0, 1, 1, 0], groups=["a", "a", "b", "b"])
-        >>> units = Units.of(p, Sampling())
+        >>> units = Units.from_predictions(p, Sampling())
         >>> units.size, units.drawn.shape, set(units.drawn.sum(axis=1).tolist())
         (2.0, (2, 2), {2.0})
         """
@@ -163,7 +163,7 @@ class Units:
             codes, size = np.where(kept, codes, 0), float(number)
         if number > UNITS:
             codes, number = (generator.permutation(number) % UNITS)[codes], UNITS
-        method, drawn = _drawn(
+        method, drawn = _draw_units(
             number,
             min(sampling.resamples, DRAWS),
             generator,
@@ -181,7 +181,7 @@ class Units:
     def totals(self, place: npt.NDArray[Any], size: int, values: npt.NDArray[Any] | None = None) -> Array:
         """Return replicates of the weight (times values) at each place, shape (replicates, size)."""
         if self.number * size < EMPTY * len(place):
-            return self.replicated(self.sums(place, size, values))
+            return self.replicate_sums(self.sums(place, size, values))
         weights = self.weights if values is None else self.weights * values
         held = np.flatnonzero(weights)
         held = held[np.argsort(place[held], kind="stable")]
@@ -195,7 +195,7 @@ class Units:
         weights = self.weights if values is None else self.weights * values
         return sums(self.codes * size + place, weights, self.number * size).reshape(self.number, size)
 
-    def replicated(self, mine: Array) -> Array:
+    def replicate_sums(self, mine: Array) -> Array:
         """Return replicates of sums, from those of each unit, shape (units, …)."""
         replicates: Array = np.tensordot(self.drawn, mine, 1)
         return replicates
@@ -274,19 +274,19 @@ class Units:
 
     def variance(self, rows: Array) -> float:
         """Return the variance of the sum of a row quantity whose sum is 0, from the sums of the units."""
-        own = self.summed(rows)
+        own = self.sum_by_unit(rows)
         return self.number / max(self.number - 1, 1) * float(np.square(own - own.mean()).sum())
 
-    def summed(self, rows: Array) -> Array:
+    def sum_by_unit(self, rows: Array) -> Array:
         """Return the sum of row quantities within each unit, shape (units, …); weights are not applied."""
         return unit_sums(self.codes, rows, self.number)
 
 
-def _drawn(
+def _draw_units(
     number: int, draws: int, generator: np.random.Generator, *, grouped: bool, most_left_out: int
 ) -> tuple[str, Array]:
     """How units are drawn, and how often each is in each replicate."""
-    stage("bootstrap draws", 0, draws)
+    report_progress("bootstrap draws", 0, draws)
     if not grouped:
         return "poisson bootstrap", poisson_counts(np.ones(number), draws, generator)
     if number <= most_left_out:
@@ -328,9 +328,10 @@ def label_replicates(p: Predictions, units: Units) -> BinaryCounts:
     """Return replicates of the counts of each label, fields of shape (replicates, labels)."""
     truth, answer = p.y_true.astype(bool), np.asarray(p.y_true if p.y_pred is None else p.y_pred).astype(bool)
     tp, positives, flagged = (
-        units.replicated(units.summed(part * p.weights[:, None])) for part in (truth & answer, truth, answer)
+        units.replicate_sums(units.sum_by_unit(part * p.weights[:, None]))
+        for part in (truth & answer, truth, answer)
     )
-    total = units.replicated(units.summed(units.weights))[:, None]
+    total = units.replicate_sums(units.sum_by_unit(units.weights))[:, None]
     fp, fn = np.maximum(flagged - tp, 0), np.maximum(positives - tp, 0)
     point = np.nan if p.threshold is None else p.threshold.value
     return BinaryCounts(tp, fp, fn, np.maximum(total - tp - fp - fn, 0), np.zeros_like(tp), point)
@@ -338,9 +339,9 @@ def label_replicates(p: Predictions, units: Units) -> BinaryCounts:
 
 def mean_replicates(p: Predictions, units: Units) -> Mapping[str, Array]:
     """Return replicates of the means over rows, by name, each of shape (replicates,)."""
-    weight = np.maximum(units.replicated(units.summed(units.weights)), np.finfo(float).tiny)
+    weight = np.maximum(units.replicate_sums(units.sum_by_unit(units.weights)), np.finfo(float).tiny)
     return {
-        name: units.replicated(units.summed(units.weights * rows)) / weight
+        name: units.replicate_sums(units.sum_by_unit(units.weights * rows)) / weight
         for name, rows in row_values(p).items()
     }
 

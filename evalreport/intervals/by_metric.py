@@ -20,7 +20,7 @@ from evalreport.intervals.standard_errors import (
     influence,
     promised_error,
     standard_error,
-    transformed,
+    transformed_scale_limits,
 )
 from evalreport.intervals.tables import Tables
 from evalreport.metrics.probability_functions import equal_mass, equal_width, mass_cuts
@@ -40,13 +40,13 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
 
 
-def binned(gaps: CalibrationGaps, table: ScoreTable) -> tuple[Array, Array, Array]:
+def sum_calibration_bins(gaps: CalibrationGaps, table: ScoreTable) -> tuple[Array, Array, Array]:
     """Return rows, summed probability and positives of each bin.
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.25, 0.75]), np.array([False, True]))
-    >>> [part[:4].tolist() for part in binned(CalibrationGaps("width"), table)]
+    >>> table = ScoreTable.from_scores(np.array([0.25, 0.75]), np.array([False, True]))
+    >>> [part[:4].tolist() for part in sum_calibration_bins(CalibrationGaps("width"), table)]
     [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0]]
     """
     return equal_width(table) if gaps.bins == "width" else equal_mass(table)
@@ -95,7 +95,9 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8, 0.9, 0.3]), np.array([0, 0, 1, 1, 1, 0], bool))
+    >>> table = ScoreTable.from_scores(
+    ...     np.array([0.1, 0.4, 0.35, 0.8, 0.9, 0.3]), np.array([0, 0, 1, 1, 1, 0], bool)
+    ... )
     >>> limits = table_limits(find("average_precision", "binary"), 0.917, Tables(table), Sampling())
     >>> limits.method, bool(limits.low < 0.917 < limits.high)
     ('influence', True)
@@ -104,7 +106,7 @@ def table_limits(metric: Metric, value: float, tables: Tables, sampling: Samplin
     few = min(table.positives, table.negatives) < FEWEST
     match metric.strategy:
         case DeLong():
-            limits = rescaled(metric, delong_limits(tables, sampling))
+            limits = rescale_auc_limits(metric, delong_limits(tables, sampling))
         case strategy if strategy.family == "ranking" and few:
             limits = no_limits("an interval needs two positives and two negatives")
         case BestThreshold():
@@ -125,7 +127,7 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
     >>> delong_limits(Tables(table), Sampling()).high
     1.0
     """
@@ -144,7 +146,7 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
     return Limits(float(low), float(high), "delong", math.sqrt(variance))
 
 
-def rescaled(metric: Metric, limits: Limits) -> Limits:
+def rescale_auc_limits(metric: Metric, limits: Limits) -> Limits:
     """Return limits of the AUC on the range of a metric that is linear in it (gini: -1 to 1)."""
     if limits.reason is not None:
         return limits
@@ -156,7 +158,7 @@ def rescaled(metric: Metric, limits: Limits) -> Limits:
 def _gap_limits(gaps: CalibrationGaps, value: float, tables: Tables, sampling: Sampling) -> Limits:
     table = tables.exact
     doubt = _doubt(table.coarse) if gaps.bins == "mass" else None
-    ends = gap_limits(binned(gaps, table), value, sampling, doubt=doubt)
+    ends = gap_limits(sum_calibration_bins(gaps, table), value, sampling, doubt=doubt)
     return Limits(*ends, "test inversion")
 
 
@@ -200,7 +202,7 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     if ranking:
         ends = area_limits(metric, value, error, quantile, events, sampling.level)
         return Limits(*ends, "influence", error)
-    low, high = transformed(metric, value, error, quantile, events)
+    low, high = transformed_scale_limits(metric, value, error, quantile, events)
     if metric.needs == "probabilities" and metric.better in ("lower", "higher"):
         lent, more = promised_error(table, found, error, df)
         far = t_quantile(sampling.upper, more) * lent

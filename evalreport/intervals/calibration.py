@@ -29,7 +29,7 @@ from evalreport.intervals.calibration_noise import (
     FACTORS,
     SMALLEST,
     Noise,
-    beside,
+    bin_placement_noise,
     binomial_noise,
     gap_size,
     independent,
@@ -37,7 +37,7 @@ from evalreport.intervals.calibration_noise import (
 from evalreport.intervals.distributions import NORMAL, normal_quantile, tails_near_end
 from evalreport.intervals.settings import Sampling
 from evalreport.statistics.calibration_fits import RIDGE, SmoothCurve
-from evalreport.statistics.confusion import Array, Places, centred, inner, run_starts
+from evalreport.statistics.confusion import Array, Places, inner, run_starts, subtract_mean
 from evalreport.statistics.resampling import Stream
 
 COARSE = 4
@@ -106,22 +106,22 @@ def gap_limits(
     normal, follow = independent(len(weight), sampling) if draws is None else (draws[:, held], None)
     noisy = Noise(weight, probability, design, normal, certain, follow, rows)
     factors = factors_up(float(mean_gap(design * spread, weight)), value)
-    here = noisy.about(gaps[None], mean_gap)[0]
-    moved = _between(gaps, weight, share, here, error) * beside(len(normal), sampling)
+    here = noisy.draw_errors(gaps[None], mean_gap)[0]
+    moved = _between_bin_error(gaps, weight, share, here, error) * bin_placement_noise(len(normal), sampling)
 
     def ends(pattern: Array) -> tuple[float, float]:
-        def drawn(place: Places) -> Array:
+        def draw_binned_errors(place: Places) -> Array:
             f = factors[place, None]
-            return noisy.about(f * pattern, mean_gap) + f * moved
+            return noisy.draw_errors(f * pattern, mean_gap) + f * moved
 
-        return inversion.between(drawn, mean_gap(factors[:, None] * pattern, weight))
+        return inversion.search_limits(draw_binned_errors, mean_gap(factors[:, None] * pattern, weight))
 
     # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     inversion = Inversion(value, sampling, near_end=True, least=least)
     low, high = ends(gaps)
     if draws is None:
-        low = min(low, ends(concentrated(gaps, design * spread))[0])
+        low = min(low, ends(shrink_noisy_gaps(gaps, design * spread))[0])
     low, high = _far(low, high, value, here + moved, sampling)
     return min(low, value), max(high, value, least)
 
@@ -131,7 +131,7 @@ def factors_up(noise: float, value: float) -> Array:
     return np.linspace(0, min(1 + 4 * noise / max(value, 1e-12), 1e6), FACTORS)
 
 
-def concentrated(gaps: Array, noise: Array) -> Array:
+def shrink_noisy_gaps(gaps: Array, noise: Array) -> Array:
     """Gaps that add up to the same, in the bins that noise alone does not explain.
 
     Noise adds more to a sum of sizes the fewer gaps make it: to one of size 0 all of it, to one far beyond
@@ -180,7 +180,10 @@ class Inversion:
     Examples
     --------
     >>> drawn = np.linspace(0, 1, 11)[:, None] + np.linspace(-0.2, 0.2, 801)
-    >>> [round(limit, 2) for limit in Inversion(0.5, Sampling()).of(drawn, np.linspace(0, 1, 11))]
+    >>> [
+    ...     round(limit, 2)
+    ...     for limit in Inversion(0.5, Sampling()).limits_from_draws(drawn, np.linspace(0, 1, 11))
+    ... ]
     [0.31, 0.69]
     """
 
@@ -189,7 +192,7 @@ class Inversion:
     near_end: bool = False
     least: float | None = None
 
-    def of(self, drawn: Array, truths: Array) -> tuple[float, float]:
+    def limits_from_draws(self, drawn: Array, truths: Array) -> tuple[float, float]:
         """Return the least and the greatest of them.
 
         Parameters
@@ -203,7 +206,7 @@ class Inversion:
         low = float(np.interp(self.value - TIE, most, truths))
         return low, float(np.interp(self.value + TIE, fewest, truths))
 
-    def between(self, drawn: Callable[[Places], Array], truths: Array) -> tuple[float, float]:
+    def search_limits(self, drawn: Callable[[Places], Array], truths: Array) -> tuple[float, float]:
         """Return the same, with draws only of some truths and of those near the limits.
 
         Parameters
@@ -222,7 +225,7 @@ class Inversion:
         order = np.argsort(place)
         if len(more):
             rows = np.concatenate([rows, drawn(more)])
-        return self.of(rows[order], truths[place[order]])
+        return self.limits_from_draws(rows[order], truths[place[order]])
 
     def _tails(self, drawn: Array, truths: Array) -> Array:
         """Limits of each row of draws; of few draws (their bins are many, the sum is normal) by moments."""
@@ -245,12 +248,12 @@ class Inversion:
         return np.asarray(ordered[row, first] + (place - first) * step)
 
 
-def _between(gaps: Array, weight: Array, share: Array, here: Array, error: float | None) -> float:
+def _between_bin_error(gaps: Array, weight: Array, share: Array, here: Array, error: float | None) -> float:
     """Standard error of a mean of gaps beyond the noise of bins: which rows fall into which bin varies."""
     size, total = np.abs(gaps) / weight, float(weight.sum())
     if error is not None:
         return math.sqrt(max(error**2 - float(here.var()), 0.0))
-    return math.sqrt(inner(weight / share, centred(size, weight) ** 2)) / total
+    return math.sqrt(inner(weight / share, subtract_mean(size, weight) ** 2)) / total
 
 
 def unit_draws(own: Array, sampling: Sampling) -> Array:
@@ -346,32 +349,34 @@ def smooth_gap_limits(
     starts = _groups(curve, GROUPS)
     weight = np.add.reduceat(curve.weight, starts)
     said = np.add.reduceat(curve.weight * curve.scores, starts)
-    seen = np.add.reduceat(curve.weight * (curve.scores - curve.fitted), starts)
+    seen = np.add.reduceat(curve.weight * (curve.scores - curve.fitted_rates), starts)
     moved = cache(_moves(curve, starts, root))
     size = (curve.root if root is None else root).shape[1]
     normal = _normals(size, SMOOTH_DRAWS, sampling)
 
-    def drawn(pattern: Array, factor: float) -> Array:
+    def draw_smooth_gaps(pattern: Array, factor: float) -> Array:
         found = normal @ moved(factor).T
         found += factor * pattern
         return np.clip(found, said - weight, said, out=found)
 
-    here, beyond = mean_gap(drawn(seen, 1.0), weight), drawn(seen, 0.0).sum(axis=1)
+    here, beyond = mean_gap(draw_smooth_gaps(seen, 1.0), weight), draw_smooth_gaps(seen, 0.0).sum(axis=1)
     noise = np.sqrt((moved(1.0) ** 2).sum(axis=1))
     factors = factors_up(float(mean_gap(noise, weight)), value)
     least = sampling.z * float(beyond.std()) / float(weight.sum())
-    between = (mean_error or _of_rows(curve))(lambda scores: np.abs(scores - curve.at(scores)))
-    around = between * beside(len(here), sampling)
+    between = (mean_error or _of_rows(curve))(lambda scores: np.abs(scores - curve.predict_rates(scores)))
+    around = between * bin_placement_noise(len(here), sampling)
     inversion = Inversion(value, sampling, near_end=True, least=least)
 
     def ends(pattern: Array) -> tuple[float, float]:
-        def found(place: Places) -> Array:
-            return np.stack([mean_gap(drawn(pattern, f), weight) + f * around for f in factors[place]])
+        def draw_mean_gaps(place: Places) -> Array:
+            return np.stack(
+                [mean_gap(draw_smooth_gaps(pattern, f), weight) + f * around for f in factors[place]]
+            )
 
-        return inversion.between(found, factors * mean_gap(pattern, weight))
+        return inversion.search_limits(draw_mean_gaps, factors * mean_gap(pattern, weight))
 
     low, high = ends(seen)
-    low = min(low, ends(concentrated(seen, noise))[0])
+    low = min(low, ends(shrink_noisy_gaps(seen, noise))[0])
     if root is not None:  # their noise need not follow the curve held to be true
         high = max(high, value + sampling.z * float((here + around).std()))
     return min(low, value), max(high, value, least)
@@ -401,28 +406,32 @@ def _moves(curve: SmoothCurve, starts: Places, root: Array | None) -> Callable[[
     """
     cells = np.union1d(starts, _groups(curve, CELLS * GROUPS))
     weight = np.add.reduceat(curve.weight, cells)
-    scores, fitted = (np.add.reduceat(curve.weight * p, cells) / weight for p in (curve.scores, curve.fitted))
+    scores, fitted = (
+        np.add.reduceat(curve.weight * p, cells) / weight for p in (curve.scores, curve.fitted_rates)
+    )
     design, first = curve.design(scores), np.searchsorted(cells, starts)
     effect = np.eye(design.shape[1]) if root is None else np.linalg.cholesky(curve.curvature).T @ root
 
-    def moved(factor: float) -> Array:
+    def moves_at_factor(factor: float) -> Array:
         risk = np.clip(scores + factor * (fitted - scores), 0.0, 1.0)
         doubt = design * (weight * risk * (1 - risk))[:, None]
         told = np.linalg.cholesky(design.T @ doubt + RIDGE * curve.curvature)
         return np.asarray(np.add.reduceat(doubt, first) @ np.linalg.inv(told).T @ effect)
 
-    return moved
+    return moves_at_factor
 
 
 def _doubt(curve: SmoothCurve) -> float:
     """Variance of the outcomes that the fit expects, in rows."""
-    return float(curve.weight @ (curve.fitted * (1 - curve.fitted)))
+    return float(curve.weight @ (curve.fitted_rates * (1 - curve.fitted_rates)))
 
 
 def _of_rows(curve: SmoothCurve) -> MeanError:
     def mean_error(function: Callable[[Array], Array]) -> float:
         weight = curve.weight
-        return math.sqrt(inner(weight, centred(function(curve.scores), weight) ** 2)) / float(weight.sum())
+        return math.sqrt(inner(weight, subtract_mean(function(curve.scores), weight) ** 2)) / float(
+            weight.sum()
+        )
 
     return mean_error
 

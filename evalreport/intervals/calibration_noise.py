@@ -52,7 +52,7 @@ def independent(bins: int, sampling: Sampling) -> tuple[Array, Counted]:
 
 
 @lru_cache(maxsize=16)
-def beside(draws: int, sampling: Sampling) -> Array:
+def bin_placement_noise(draws: int, sampling: Sampling) -> Array:
     """Return standard normal draws of what moves an error beside the noise of bins; not to be changed."""
     return sampling.generator(Stream.BIN_PLACES).standard_normal(draws)
 
@@ -90,7 +90,7 @@ class Noise:
     follow: Counted | None
     rows: Array
 
-    def about(self, gaps: Array, statistic: Statistic) -> Array:
+    def draw_errors(self, gaps: Array, statistic: Statistic) -> Array:
         """Return draws of an error of samples whose gaps are expected to be these.
 
         Parameters
@@ -105,10 +105,13 @@ class Noise:
         step = max(1, BLOCK // self.normal.size)
         parts = (gaps[start : start + step] for start in range(0, len(gaps), step))
         return np.concatenate(
-            [statistic(self.of(self.probability - part) + part[:, None], self.weight) for part in parts]
+            [
+                statistic(self.draw_bin_noise(self.probability - part) + part[:, None], self.weight)
+                for part in parts
+            ]
         )
 
-    def of(self, positives: Array) -> Array:
+    def draw_bin_noise(self, positives: Array) -> Array:
         """Return draws where so many positives are expected.
 
         Parameters

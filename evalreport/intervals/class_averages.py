@@ -34,7 +34,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.intervals.distributions import normal_quantile
 from evalreport.intervals.missing_classes import deviations
 from evalreport.intervals.proportions import wilson
@@ -48,7 +48,7 @@ from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Influence, Metric
 from evalreport.statistics.class_scores import ClassScores, LabelScores
 from evalreport.statistics.confusion import Array, Counts, Marginals, inner, run_starts, sums
-from evalreport.statistics.rankings import Ladder, Rankings, cumulated, slots
+from evalreport.statistics.rankings import CumulativeWeights, Rankings, cumulate_weights, slots
 from evalreport.statistics.resampling import Stream, poisson_counts
 from evalreport.statistics.score_table import ScoreTable
 
@@ -114,8 +114,8 @@ def ranking_errors(
     (True, True)
     """
     n = len(scores)
-    some = scores.take(looked_at(n, scores.size, sampling))
-    fewer = some.take(_chosen(len(some), some.size, sampling.generator(Stream.POOLED_ROWS), POOLED_ROWS))
+    some = scores.take(sample_covariance_rows(n, scores.size, sampling))
+    fewer = some.take(_sample_rows(len(some), some.size, sampling.generator(Stream.POOLED_ROWS), POOLED_ROWS))
     apart = [average for average in averages if average.over != "micro"]
     moves = dict(zip(apart, average_moves(apart, some, scores), strict=True))
     together = [average for average in averages if average.over == "micro"]
@@ -131,18 +131,18 @@ def ranking_errors(
     return found
 
 
-def looked_at(rows: int, size: int, sampling: Sampling) -> npt.NDArray[np.intp]:
+def sample_covariance_rows(rows: int, size: int, sampling: Sampling) -> npt.NDArray[np.intp]:
     """Return the rows from which it is told what labels vary together, ascending.
 
     Examples
     --------
-    >>> len(looked_at(10, 3, Sampling())), len(looked_at(10**6, 100, Sampling()))
+    >>> len(sample_covariance_rows(10, 3, Sampling())), len(sample_covariance_rows(10**6, 100, Sampling()))
     (10, 2000)
     """
-    return _chosen(rows, size, sampling.generator(Stream.RANKED_ROWS), ROWS)
+    return _sample_rows(rows, size, sampling.generator(Stream.RANKED_ROWS), ROWS)
 
 
-def _chosen(rows: int, size: int, generator: np.random.Generator, least: int) -> npt.NDArray[np.intp]:
+def _sample_rows(rows: int, size: int, generator: np.random.Generator, least: int) -> npt.NDArray[np.intp]:
     most = max(CELLS // size, least)
     return np.arange(rows) if rows <= most else np.sort(generator.choice(rows, most, replace=False))
 
@@ -182,7 +182,7 @@ def pooled_moves(averages: Sequence[AreaAverage], scores: ClassScores) -> list[A
     """
     if not averages:
         return []
-    table = scores.pooled()
+    table = scores.pooled_table()
     if not table.positives or not table.negatives:
         return [None for _ in averages]
     truth = scores.truth if scores.truth.ndim == 2 else scores.truth[:, None] == np.arange(scores.size)
@@ -223,12 +223,12 @@ def average_moves(
     return [
         _pairs(some, everything, average.weights(ranked))
         if average.over == "pairs"
-        else _shared_out(average, found[average], some, ranked)
+        else _add_weight_influence(average, found[average], some, ranked)
         for average in averages
     ]
 
 
-def _shared_out(
+def _add_weight_influence(
     average: AreaAverage, moves: AverageInfluence, some: ClassScores, ranked: Rankings
 ) -> AverageInfluence:
     """Add what a row moves by the share of its labels, where the average is by support."""
@@ -303,8 +303,8 @@ def _pairs(some: ClassScores, everything: LabelScores, weight: Array) -> Average
         order = np.argsort(some.scores[:, label])  # what is sorted is found fast in what is sorted
         column, classes = some.scores[order, label], some.truth[order]
         mine = classes == label
-        others_here = Ladder(column[~mine], cumulated(each[order[~mine]]))
-        held_here = Ladder.of(*everything.own(int(label)))
+        others_here = CumulativeWeights(column[~mine], cumulate_weights(each[order[~mine]]))
+        held_here = CumulativeWeights.from_values(*everything.own(int(label)))
         below, heavy = others_here.middle(held_here.values), held_here.weights
         centre, factor = inner(heavy, below) / support[label], weight[label] / support[label]
         spread = inner(heavy, (below - centre) ** 2) * support[label] / max(support[label] - 1, 1)
@@ -342,13 +342,13 @@ class ClassMoves:
     draws: int = 0
 
     @classmethod
-    def of(cls, metric: Metric) -> ClassMoves | None:
+    def from_metric(cls, metric: Metric) -> ClassMoves | None:
         """Return the empty sums of a metric; None where it is no average over classes.
 
         Examples
         --------
         >>> from evalreport.metrics.catalogue import find
-        >>> ClassMoves.of(find("f1_macro", "multiclass")).average.over
+        >>> ClassMoves.from_metric(find("f1_macro", "multiclass")).average.over
         'macro'
         """
         return cls(metric.function) if isinstance(metric.function, Average) else None
@@ -364,7 +364,7 @@ class ClassMoves:
         self.total, self.squares = self.total + moves.sum(axis=0), self.squares + (moves**2).sum(axis=0)
         self.draws += len(values)
 
-    def pulled(self, spread: Spread, fact: Any, smooth: Any, sampling: Sampling) -> Spread:
+    def adjust_spread(self, spread: Spread, fact: Any, smooth: Any, sampling: Sampling) -> Spread:
         """Return the spread of the metric with how far its limits stand off the value.
 
         Parameters
@@ -386,10 +386,12 @@ class ClassMoves:
         low, high = wilson(value * rows, rows, sampling.level)
         reach, off = (high - low) / 2, (high + low) / 2 - value
         wider = math.sqrt(inner(share * reach, share * reach) / variance.sum()) / sampling.z
-        return replace(spread, error=spread.error * max(wider, 1.0), pull=shared(share, reach, off))
+        return replace(
+            spread, error=spread.error * max(wider, 1.0), pull=variance_weighted_offset(share, reach, off)
+        )
 
 
-def shared(share: Array, reach: Array, off: Array) -> float:
+def variance_weighted_offset(share: Array, reach: Array, off: Array) -> float:
     """Return how far a weighted sum stands off: its parts, each by its share of the variance.
 
     Parameters
@@ -401,7 +403,7 @@ def shared(share: Array, reach: Array, off: Array) -> float:
 
     Examples
     --------
-    >>> round(shared(np.full(4, 0.25), np.full(4, 0.1), np.full(4, -0.02)), 4)
+    >>> round(variance_weighted_offset(np.full(4, 0.25), np.full(4, 0.1), np.full(4, -0.02)), 4)
     -0.005
     """
     mine = (share * reach) ** 2
@@ -428,7 +430,7 @@ class AreaLimits:
     bias: Array
 
     @classmethod
-    def of(cls, area: str, ranked: Rankings, level: float) -> AreaLimits:
+    def from_rankings(cls, area: str, ranked: Rankings, level: float) -> AreaLimits:
         """Return the limits of an area of each class, which all averages of it share."""
         parts, bias = np.full((len(ranked.positives), 4), np.nan), np.zeros(len(ranked.positives))
         for label, table in enumerate(ranked.tables):
@@ -484,7 +486,7 @@ def area_spread(
     >>> rng = np.random.default_rng(0)
     >>> truth = np.array([0] * 45 + [1] * 5)
     >>> scores = ClassScores(rng.random((50, 2)) + (truth[:, None] == np.arange(2)), truth, None)
-    >>> each = AreaLimits.of("average_precision", scores.rankings, 0.95)
+    >>> each = AreaLimits.from_rankings("average_precision", scores.rankings, 0.95)
     >>> spread, df = area_spread(
     ...     AreaAverage("average_precision", "macro"), scores.rankings, each, 0.05, 6.0, 0.95
     ... )
@@ -502,7 +504,7 @@ def area_spread(
     total = max(float(squares.sum()), 1e-300)
     one = inner(squares, squares) / total**2
     more = one * (total / z**2 - inner(share**2, variance))
-    pull = shared(share, reach, off)
+    pull = variance_weighted_offset(share, reach, off)
     if average.over == "pairs":
         return Spread(math.sqrt(error**2 + max(more, 0.0)), bias, pull=pull), df
     whole = max(error**2 + more, one * total / z**2)
@@ -524,7 +526,7 @@ def average_precision_bias(table: ScoreTable) -> float:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.3, 0.4]), np.array([False, True, False, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.2, 0.3, 0.4]), np.array([False, True, False, True]))
     >>> round(average_precision_bias(table), 4)
     0.037
     """
@@ -568,20 +570,20 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
-    >>> counts = Counts.of(np.arange(60) % 3, np.arange(60) // 2 % 3, 3)
+    >>> counts = Counts.from_codes(np.arange(60) % 3, np.arange(60) // 2 % 3, 3)
     >>> round(spreads([find("f1_macro", "multiclass")], counts, Sampling())["f1_macro"].error, 2)
     0.05
     """
     if not metrics:
         return {}
-    smooth = smoothed(counts)
+    smooth = smooth_counts(counts)
     generator = sampling.generator(Stream.CONFUSION_CELLS)
     draws = int(np.clip(CONFUSIONS_CELLS // len(smooth.cells), *DRAWS))
     step = max(1, min(draws, BLOCK // len(smooth.cells)))
     found: dict[str, list[Array]] = {metric.name: [] for metric in metrics}
-    moves = {metric.name: ClassMoves.of(metric) for metric in metrics}
+    moves = {metric.name: ClassMoves.from_metric(metric) for metric in metrics}
     for start in range(0, draws, step):
-        stage("bootstrap draws", start, draws)
+        report_progress("bootstrap draws", start, draws)
         size = min(step, draws - start)
         rate = smooth.weight * (counts.total / smooth.total)
         cells = poisson_counts(rate, size, generator)
@@ -590,21 +592,21 @@ def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> di
             found[metric.name].append(deviations(metric, drawn, smooth.marginals))
             if (moved := moves[metric.name]) is not None:
                 moved.add(drawn, smooth.marginals)
-    spreads = {name: _spread(np.concatenate(parts)) for name, parts in found.items()}
+    spreads = {name: _spread_from_draws(np.concatenate(parts)) for name, parts in found.items()}
     for name, moved in moves.items():
         if moved is not None:
-            spreads[name] = moved.pulled(spreads[name], counts.marginals, smooth.marginals, sampling)
+            spreads[name] = moved.adjust_spread(spreads[name], counts.marginals, smooth.marginals, sampling)
     return spreads
 
 
-def _spread(values: Array) -> Spread:
+def _spread_from_draws(values: Array) -> Spread:
     known = values[np.isfinite(values)]
     if len(known) < len(values) / 2:
         return Spread(np.nan, np.nan)
     return Spread(float(known.std()), float(known.mean()))
 
 
-def smoothed(counts: Counts) -> Counts:
+def smooth_counts(counts: Counts) -> Counts:
     """Return the counts with half a right and half a wrong answer for each class that has true examples.
 
     The wrong half goes to the neighbour in pairs (0 with 1, 2 with 3 …, of an odd number the last three in
@@ -612,7 +614,7 @@ def smoothed(counts: Counts) -> Counts:
 
     Examples
     --------
-    >>> smoothed(Counts.of(np.array([0, 1]), np.array([0, 0]), 2)).dense()
+    >>> smooth_counts(Counts.from_codes(np.array([0, 1]), np.array([0, 0]), 2)).dense()
     array([[1.5, 0.5, 0. ],
            [1.5, 0.5, 0. ]])
     """
@@ -634,7 +636,7 @@ def _marginals(counts: Counts, drawn: Array) -> Marginals:
     tp[:, counts.rows[on]] = drawn[:, on]
     by_column = np.argsort(counts.columns, kind="stable")
     predicted = _sums(drawn[:, by_column], counts.columns[by_column], size + 1)
-    read = np.nan if counts.unparsed else 1.0  # an unread answer stands nowhere in the order
+    read = np.nan if counts.unparsed_weight else 1.0  # an unread answer stands nowhere in the order
     apart = read * np.abs(counts.rows - counts.columns)
     return Marginals(
         tp=tp,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from evalreport.core.errors import UsageError, nearest, some_of
-from evalreport.core.format import counted as numbered
+from evalreport.core.format import pluralize as numbered
 from evalreport.core.json_codec import Whole
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.predictions import Predictions
@@ -29,7 +29,7 @@ from evalreport.intervals.distributions import t_quantile
 from evalreport.intervals.paired import SampledError, by_class, effective
 from evalreport.intervals.row_influence import Counted, by_fold
 from evalreport.intervals.settings import NOT_ASKED, Limits, Sampling, estimate
-from evalreport.intervals.standard_errors import transformed
+from evalreport.intervals.standard_errors import transformed_scale_limits
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array
 
@@ -69,7 +69,7 @@ class FoldedMetric:
     pooled: float | None
     mean: float | None
     folds: tuple[float | None, ...]
-    trained_anew: TrainedAnew | None = None
+    retrained: TrainedAnew | None = None
 
     @property
     def value(self) -> float | None:
@@ -98,7 +98,7 @@ class Folds:
     >>> p = predictions(
     ...     Binary(0, 1), [0, 1, 0, 1], scores=Probabilities([0.1, 0.2, 0.9, 0.8]), folds=["a", "a", "b", "b"]
     ... )
-    >>> _, folds = folded(catalogue(p.space), p, {}, Sampling())
+    >>> _, folds = evaluate_folds(catalogue(p.space), p, {}, Sampling())
     >>> folds["roc_auc"].how, folds["roc_auc"].folds, folds["accuracy"].how, folds["accuracy"].value
     ('mean over folds', (1.0, 0.0), 'pooled', 0.5)
     """
@@ -129,14 +129,14 @@ class Folds:
 
         rows = {}
         for name, line in self.metrics.items():
-            anew = line.trained_anew
+            anew = line.retrained
             ends = {"trained_anew_low": anew and anew.low, "trained_anew_high": anew and anew.high}
             both = {"how": line.how, "value": line.value, "pooled": line.pooled, "mean": line.mean}
             rows[name] = both | ends | dict(zip(self.names, line.folds, strict=True))
         return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def folded(
+def evaluate_folds(
     metrics: Sequence[Metric], p: Predictions, pooled: Mapping[str, Result], sampling: Sampling
 ) -> tuple[dict[str, Result], Folds]:
     """Return the metrics of a cross-validation with their intervals, and fold by fold.
@@ -154,14 +154,14 @@ def folded(
     -------
     dict from name to Estimate or Undefined, and Folds
     """
-    whole = Counted.of(p)
+    whole = Counted.from_predictions(p)
     results, lines = dict(pooled), {}
     for metric in metrics:
         if metric.interval == "none":
             continue
-        found = [metric.of(fold.facts) for _, fold in whole.folds]
+        found = [metric.compute_value(fold.facts) for _, fold in whole.folds]
         values = tuple(None if isinstance(value, Undefined) else value for value in found)
-        at_once, centre = metric.of(whole.facts), whole.value(metric)
+        at_once, centre = metric.compute_value(whole.facts), whole.value(metric)
         known = [value for value in values if value is not None]
         line = FoldedMetric(
             "mean over folds" if by_fold(metric) else "pooled",
@@ -169,14 +169,14 @@ def folded(
             float(np.mean(known)) if known else None,
             values,
         )
-        lines[metric.name] = replace(line, trained_anew=_anew(metric, line, sampling))
+        lines[metric.name] = replace(line, retrained=_nadeau_bengio_interval(metric, line, sampling))
         if by_fold(metric):
             results[metric.name] = _mean(metric, centre, whole, sampling)
     names = () if p.folds is None else p.folds.values
     return results, Folds(names, tuple(len(rows) for rows, _ in whole.folds), lines)
 
 
-def _anew(metric: Metric, line: FoldedMetric, sampling: Sampling) -> TrainedAnew | None:
+def _nadeau_bengio_interval(metric: Metric, line: FoldedMetric, sampling: Sampling) -> TrainedAnew | None:
     """Nadeau & Bengio 2003: a mean of k folds, each tested on 1/(k - 1) of its training rows."""
     known = [value for value in line.folds if value is not None]
     if len(known) < 2 or line.value is None or not sampling.intervals:
@@ -198,7 +198,7 @@ def _mean(metric: Metric, value: float | Undefined, whole: Counted, sampling: Sa
         return Estimate(value, n, reason=NO_SLOPE)
     error = _error(metric, p, parts)
     rarest = min(np.bincount(p.y_true)) if p.y_true.ndim == 1 else len(p)
-    low, high = transformed(
+    low, high = transformed_scale_limits(
         metric, value, error.standard_error, t_quantile(sampling.upper, error.df), max(float(rarest), 1.0)
     )
     return estimate(metric, value, n, Limits(low, high, "influence over folds", error.standard_error))

@@ -239,7 +239,7 @@ def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
 
     Examples
     --------
-    >>> low, high = ks_limits(ScoreTable.of(np.arange(20.0), np.arange(20) > 9), Sampling())
+    >>> low, high = ks_limits(ScoreTable.from_scores(np.arange(20.0), np.arange(20) > 9), Sampling())
     >>> round(low, 2), bool(high > 0.9)
     (0.59, True)
     """
@@ -293,11 +293,11 @@ def _normal(seed: int) -> Array:
     return Sampling(seed=seed).generator(Stream.BEST_THRESHOLD).standard_normal((WALKS, THRESHOLDS + 1))
 
 
-def _first(found: npt.NDArray[np.bool_]) -> int | None:
+def _first_true(found: npt.NDArray[np.bool_]) -> int | None:
     return int(np.argmax(found)) if found.any() else None
 
 
-def _last(found: npt.NDArray[np.bool_]) -> int | None:
+def _last_true(found: npt.NDArray[np.bool_]) -> int | None:
     return len(found) - 1 - int(np.argmax(found[::-1])) if found.any() else None
 
 
@@ -329,15 +329,15 @@ CROSSINGS: dict[Reading, Crossing] = {
         lambda t, _: int(np.argmin(np.abs(t.fp / t.negatives - 1 + t.tp / t.positives))),
         smooth=True,
     ),
-    "tpr at fpr": Crossing(tpr_at_fpr, lambda t, at: _first(t.fp <= at * t.negatives)),
-    "fpr at tpr": Crossing(RocDraws.fpr_at_recall, lambda t, at: _last(t.tp >= at * t.positives)),
+    "tpr at fpr": Crossing(tpr_at_fpr, lambda t, at: _first_true(t.fp <= at * t.negatives)),
+    "fpr at tpr": Crossing(RocDraws.fpr_at_recall, lambda t, at: _last_true(t.tp >= at * t.positives)),
     "precision at recall": Crossing(
-        precision_at_recall, lambda t, at: _last(t.tp >= at * t.positives), mixed=True
+        precision_at_recall, lambda t, at: _last_true(t.tp >= at * t.positives), mixed=True
     ),
     "recall at precision": Crossing(
-        recall_at_precision, lambda t, at: _first(t.tp >= at * (t.tp + t.fp)), mixed=True
+        recall_at_precision, lambda t, at: _first_true(t.tp >= at * (t.tp + t.fp)), mixed=True
     ),
-    "lift": Crossing(lift, lambda t, at: _last(t.tp + t.fp >= at * t.total), mixed=True, smooth=True),
+    "lift": Crossing(lift, lambda t, at: _last_true(t.tp + t.fp >= at * t.total), mixed=True, smooth=True),
 }
 
 

@@ -49,7 +49,7 @@ def estimates(
     -------
     dict from a metric's name to `Estimate` or `Undefined`, in the order of `metrics`.
     """
-    found = {metric.name: metric.of(summary) for metric in metrics}
+    found = {metric.name: metric.compute_value(summary) for metric in metrics}
     values = {name: value for name, value in found.items() if not isinstance(value, Undefined)}
     limits = _limits([m for m in metrics if m.name in values], values, summary, predictions, sampling)
     results: dict[str, Result] = {}
@@ -59,11 +59,11 @@ def estimates(
             results[metric.name] = value
         else:
             known = estimate(metric, value, metric.weight(summary), limits[metric.name])
-            results[metric.name] = widened(known, metric, summary)
+            results[metric.name] = widen_for_bins(known, metric, summary)
     return results
 
 
-def widened(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
+def widen_for_bins(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
     """Return an estimate that says between what its exact value lies, its limits as much further apart.
 
     Where scores are exact, it is as it was.
@@ -71,7 +71,7 @@ def widened(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
     if metric.reads != "scores" or metric.bounds is None or not isinstance(summary.scores, BinnedTable):
         return known
     least, most = metric.bounds(summary.scores)
-    ends = _rounded(least, ROUND_FLOOR), _rounded(most, ROUND_CEILING)
+    ends = _round_outward(least, ROUND_FLOOR), _round_outward(most, ROUND_CEILING)
     how = f"scores in bins: exact value from {ends[0]} to {ends[1]}"
     if known.low is None or known.high is None:
         return replace(known, method=how, reason=ONE_BIN if known.reason == ALL_EQUAL else known.reason)
@@ -80,7 +80,7 @@ def widened(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
     return replace(known, low=low, high=high, method=f"{known.method}; {how}")
 
 
-def _rounded(bound: float, away: str) -> str:
+def _round_outward(bound: float, away: str) -> str:
     """A bound with eight digits, away from what it bounds."""
     return f"{float(Context(8, away).create_decimal(bound)):.8g}"
 

@@ -33,7 +33,7 @@ from evalreport.intervals.bootstrap import (
     posterior,
     table_replicates,
 )
-from evalreport.intervals.by_metric import binned
+from evalreport.intervals.by_metric import sum_calibration_bins
 from evalreport.intervals.calibration import (
     gap_limits,
     smooth_gap_limits,
@@ -43,11 +43,16 @@ from evalreport.intervals.calibration import (
 from evalreport.intervals.calibration_noise import SMALLEST, binomial_noise
 from evalreport.intervals.curve_points import CROSSINGS, RocDraws, crossing_generator, flattery
 from evalreport.intervals.distributions import normal_quantile, t_quantile
-from evalreport.intervals.missing_classes import area_error, seen, stage, staged_limits
+from evalreport.intervals.missing_classes import (
+    area_error,
+    observed_class_average,
+    staged_limits,
+    two_stage_mean,
+)
 from evalreport.intervals.proportions import ROUNDING, score_limits
 from evalreport.intervals.row_influence import Counted
 from evalreport.intervals.settings import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
-from evalreport.intervals.standard_errors import Spread, spread_limits, tail_df, transformed
+from evalreport.intervals.standard_errors import Spread, spread_limits, tail_df, transformed_scale_limits
 from evalreport.metrics.averages import Average, labelwise
 from evalreport.metrics.probability_functions import mass_cuts
 from evalreport.metrics.record import (
@@ -62,7 +67,7 @@ from evalreport.metrics.record import (
     view,
 )
 from evalreport.statistics.class_scores import BINS, bin_of
-from evalreport.statistics.confusion import Array, BinaryCounts, Marginals, centred, inner, sums
+from evalreport.statistics.confusion import Array, BinaryCounts, Marginals, inner, subtract_mean, sums
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
 
@@ -134,7 +139,7 @@ class Ranked:
         missed = 1 - flagged  # of these none leave exactly 0
         recall = right * (inner(right, missed) / sizes[0] - missed) / sizes[0]
         ratio = right / sizes[0] - wrong / sizes[-1]
-        ratio, recall = (own - own.mean() for own in map(self.units.summed, (ratio, recall)))
+        ratio, recall = (own - own.mean() for own in map(self.units.sum_by_unit, (ratio, recall)))
         both, together, alone = inner(ratio, ratio), inner(ratio, recall), inner(recall, recall)
         tiny = np.finfo(float).tiny
         explained = together**2 / max(alone * both, tiny)
@@ -193,7 +198,7 @@ class Ranked:
 
     def gap_limits(self, gaps: CalibrationGaps, value: float, sampling: Sampling) -> Limits:
         """Return the limits of a calibration error."""
-        bins = binned(gaps, self.table)
+        bins = sum_calibration_bins(gaps, self.table)
         place = self._bins(gaps)
         noise, own = bin_noise(self.units, place, self.scores, self.positive, len(bins[0]))
         wide = t_quantile(sampling.upper, self.units.freedom(own.sum(axis=1))) / sampling.z
@@ -214,8 +219,8 @@ class Ranked:
         if curve is None or reason is not None:
             return no_limits(reason or "")
         scores = self.scores.astype(np.float64)
-        residual = self.units.weights * (self.positive - curve.at(scores))
-        own = self.units.summed(residual[:, None] * curve.design(scores))
+        residual = self.units.weights * (self.positive - curve.predict_rates(scores))
+        own = self.units.sum_by_unit(residual[:, None] * curve.design(scores))
         wide = t_quantile(sampling.upper, self.units.freedom(own[:, 0])) / sampling.z
         wide *= np.sqrt(len(own) / max(len(own) - 1, 1))
         root = np.linalg.solve(curve.curvature, np.linalg.qr(own)[1].T) * wide
@@ -229,7 +234,7 @@ class Ranked:
     def _mean_error(self, values: Array) -> float:
         """Standard error of the mean of a quantity of rows."""
         weights = self.units.weights
-        moved = weights * centred(values, weights)
+        moved = weights * subtract_mean(values, weights)
         return math.sqrt(self.units.variance(moved)) / float(weights.sum())
 
     def _bins(self, gaps: CalibrationGaps) -> npt.NDArray[Any]:
@@ -355,7 +360,7 @@ class Replicates:
         return table_replicates(table, self.scores, self.p.y_true.astype(bool), self.units)
 
     @cached_property
-    def ranked(self) -> Ranked:
+    def ranked_rows(self) -> Ranked:
         """The binary ranking with its rows."""
         table: ScoreTable = view(self.summary, "scores")
         return Ranked(table, self.scores, self.p.y_true.astype(bool), self.units)
@@ -368,7 +373,7 @@ class Replicates:
         return Ranked(table, self.scores.max(axis=1), right, self.units)
 
     @cached_property
-    def counted(self) -> Counted:
+    def counted_rows(self) -> Counted:
         """The rows, for what each contributes."""
         return Counted(self.p, self.summary)
 
@@ -377,14 +382,14 @@ class Replicates:
         """Scores of the rows."""
         return np.empty(0) if isinstance(self.p.scores, NoScores) else self.p.scores.values
 
-    def of(self, metric: Metric) -> tuple[Array, float] | None:
+    def replicate_metric(self, metric: Metric) -> tuple[Array, float] | None:
         """Return replicates of a metric and what they are centred on; None where they cannot be made.
 
         Those of averages over classes are of the classes that have a value of their own: see `unseen`.
         """
         if metric.reads in ("counts", "truth"):
             fact = view(self.summary, metric.reads)
-            return np.asarray(seen(metric)(self.counts)), stage(
+            return np.asarray(observed_class_average(metric)(self.counts)), two_stage_mean(
                 metric, fact, _value(metric, self.summary)
             ).value
         if metric.reads == "tally":
@@ -393,8 +398,8 @@ class Replicates:
             whole, tables = self.tables
             with np.errstate(divide="ignore", invalid="ignore"):
                 return np.array([metric.function(table) for table in tables]), float(metric.function(whole))
-        rows = self.counted.contributions(metric)
-        return None if rows is None else (self.units.replicated(self.units.summed(rows)), 0.0)
+        rows = self.counted_rows.contributions(metric)
+        return None if rows is None else (self.units.replicate_sums(self.units.sum_by_unit(rows)), 0.0)
 
 
 def _value(metric: Metric, summary: Summary) -> float:
@@ -419,7 +424,7 @@ def resampled_limits(
         Of `predictions`.
     predictions : Predictions
     """
-    units = Units.of(predictions, sampling)
+    units = Units.from_predictions(predictions, sampling)
     if units.size < FEWEST:
         few = no_limits("an interval needs at least 2 groups")
         return {metric.name: few for metric in metrics}
@@ -430,9 +435,9 @@ def resampled_limits(
 def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     match metric.strategy:
         case BestThreshold() | CurvePoint() | CalibrationGaps() | SmoothGaps() as rough:
-            ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked
+            ranked = replicates.confidence if metric.reads == "confidence" else replicates.ranked_rows
             return ranked_limits(rough, value, ranked, sampling)
-        case DeLong() if len(replicates.ranked.table) == 1:
+        case DeLong() if len(replicates.ranked_rows.table) == 1:
             return no_limits(ALL_EQUAL)
         case CountDraws() if isinstance(replicates.p.space, Binary) and metric.reads == "counts":
             return _drawn_limits(metric, value, replicates, sampling)
@@ -471,7 +476,7 @@ def where_empty(
     >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Binary(0, 1), [0, 1] * 20, [0, 1] * 20, groups=range(40))
     >>> counts = BinaryCounts(20.0, 0.0, 0.0, 20.0)
-    >>> low, high = where_empty([find("f1")], counts, Units.of(p, Sampling()), Sampling())["f1"]
+    >>> low, high = where_empty([find("f1")], counts, Units.from_predictions(p, Sampling()), Sampling())["f1"]
     >>> round(float(low), 1), round(float(high), 1)
     (0.9, 1.0)
     """
@@ -519,7 +524,7 @@ def _standing_off(metric: Metric, value: float, found: Limits, fact: Any, sample
 def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
     """Limits of what is smooth in the rows, from the spread of its replicates."""
     units, summary = replicates.units, replicates.summary
-    found = replicates.of(metric)
+    found = replicates.replicate_metric(metric)
     known = np.empty(0) if found is None else found[0][np.isfinite(found[0])]
     if found is None or len(known) < len(found[0]) / 2:
         return no_limits("too few resamples have a value")
@@ -528,7 +533,7 @@ def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sam
     trials = units.size * metric.weight(summary) / summary.weight
     error, df = float(spread_errors(metric, known, value, units)), units.freedom(known)
     if units.method == "poisson bootstrap":
-        rows = replicates.counted.contributions(metric)
+        rows = replicates.counted_rows.contributions(metric)
         if rows is not None and rows.any():
             error *= units.leverage(rows, metric.weight(summary))
             df = max(min(df, tail_df(rows, np.ones(len(rows)))), 1.0)
@@ -539,7 +544,7 @@ def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sam
     if isinstance(metric.strategy, LabelAreas):
         return limits(value, Spread(area_error(metric, summary, error), bias))
     fact = view(summary, metric.reads)
-    staged = staged_limits(stage(metric, fact, value), Spread(error, bias), limits)
+    staged = staged_limits(two_stage_mean(metric, fact, value), Spread(error, bias), limits)
     return _standing_off(metric, value, staged, fact, (units, sampling))
 
 
@@ -586,5 +591,5 @@ def interval(
         return spread_limits(metric, value, spread, quantile, max(trials, 1), units.method, units.labels)
     if spread.error == 0 and not bounded:
         return no_limits("all resamples have the same value")
-    ends = transformed(metric, value, spread.error, quantile, max(trials, 2))
+    ends = transformed_scale_limits(metric, value, spread.error, quantile, max(trials, 2))
     return Limits(*ends, units.method, spread.error)

@@ -63,12 +63,12 @@ class Measured:
         return 2 * math.sqrt(share * (1 - share) / max(self.simulations, 1))
 
     @property
-    def within(self) -> bool:
+    def is_within_target(self) -> bool:
         """Whether the coverage is within 93 to 97%."""
         return NEAR[0] <= self.coverage <= NEAR[1]
 
     @property
-    def near(self) -> bool:
+    def is_near_target(self) -> bool:
         """Whether the coverage is within 93 to 97%, give or take the error of the simulation."""
         slack = self._slack(self.coverage)
         return NEAR[0] - slack <= self.coverage <= NEAR[1] + slack
@@ -110,15 +110,15 @@ def measured_methods(task: str, metric: str) -> tuple[str, ...]:
 
 def off_coverage(task: str, metric: str) -> tuple[Measured, ...]:
     """Return the settings of 200 rows or more in which the interval did not hold what it promises."""
-    return tuple(row for row in measured_coverage(task, metric) if row.n >= ENOUGH and not row.near)
+    return tuple(row for row in measured_coverage(task, metric) if row.n >= ENOUGH and not row.is_near_target)
 
 
-def missed(task: str, name: str, result: Result) -> str:
+def describe_miscoverage(task: str, name: str, result: Result) -> str:
     """Return where the interval of a metric did not hold what it promises, in the worst setting simulated.
 
     Examples
     --------
-    >>> missed("binary", "accuracy", Undefined("no rows"))
+    >>> describe_miscoverage("binary", "accuracy", Undefined("no rows"))
     ''
     """
     if isinstance(result, Undefined) or result.low is None:

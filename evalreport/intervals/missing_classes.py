@@ -28,7 +28,7 @@ from evalreport.statistics.summary import Summary
 
 
 @dataclass(frozen=True)
-class Stage:
+class TwoStageMean:
     """An average over the classes that were seen, of all that it is meant to be over.
 
     Parameters
@@ -46,7 +46,7 @@ class Stage:
     between: float = 0.0
 
     @classmethod
-    def of(cls, values: npt.ArrayLike, weights: npt.ArrayLike) -> Stage:
+    def from_values(cls, values: npt.ArrayLike, weights: npt.ArrayLike) -> TwoStageMean:
         """Return the stage of classes with these values, NaN where a class has none.
 
         Classes are taken as a simple random sample of all: the variance between them is (1 - f) s² / m,
@@ -59,7 +59,7 @@ class Stage:
 
         Examples
         --------
-        >>> stage = Stage.of([0.8, 0.6, np.nan, 0.7], np.ones(4))
+        >>> stage = TwoStageMean.from_values([0.8, 0.6, np.nan, 0.7], np.ones(4))
         >>> round(stage.value, 3), stage.missing, round(stage.between, 5)
         (0.7, 0.25, 0.00083)
         """
@@ -76,10 +76,10 @@ class Stage:
         return cls(value, missing, missing * spread / units)
 
 
-def seen(metric: Metric) -> Callable[[Any], Any]:
+def observed_class_average(metric: Metric) -> Callable[[Any], Any]:
     """Return the function of counts that averages over the classes that have a value; else the metric's."""
     function = metric.function
-    return function.seen if isinstance(function, Average) else function
+    return function.average_observed_classes if isinstance(function, Average) else function
 
 
 def deviations(metric: Metric, drawn: Any, centre: Any) -> Array:
@@ -103,33 +103,35 @@ def deviations(metric: Metric, drawn: Any, centre: Any) -> Array:
     (values, weights), (base, heavy) = metric.function.parts(drawn), metric.function.parts(centre)
     known = ~np.isnan(values) & (weights > 0) & ~np.isnan(base)
     average = (known * np.nan_to_num(base) * heavy).sum(axis=-1)
-    moved: Array = metric.function.seen(drawn) - divide(average, (known * heavy).sum(axis=-1))
+    moved: Array = metric.function.average_observed_classes(drawn) - divide(
+        average, (known * heavy).sum(axis=-1)
+    )
     return moved
 
 
-def stage(metric: Metric, fact: Any, value: float) -> Stage:
+def two_stage_mean(metric: Metric, fact: Any, value: float) -> TwoStageMean:
     """Return the stage of a metric's value on a fact.
 
     Examples
     --------
     >>> from evalreport.statistics.confusion import Counts
     >>> from evalreport.metrics.catalogue import find
-    >>> counts = Counts.of(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 1]), 3).marginals
-    >>> found = stage(find("precision_macro", "multiclass"), counts, 0.5)
+    >>> counts = Counts.from_codes(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 1]), 3).marginals
+    >>> found = two_stage_mean(find("precision_macro", "multiclass"), counts, 0.5)
     >>> round(found.value, 3), round(found.missing, 3)
     (0.75, 0.333)
     """
     if not isinstance(metric.function, Average):
-        return Stage(value)
+        return TwoStageMean(value)
     values, weights = metric.function.parts(fact)
-    found = Stage.of(values, weights)
-    return found if found.missing else Stage(value)
+    found = TwoStageMean.from_values(values, weights)
+    return found if found.missing else TwoStageMean(value)
 
 
 def area_error(metric: Metric, summary: Summary, error: float) -> float:
     """Return the standard error of an average of areas, with what comes from which classes were seen.
 
-    Of the declared classes those with examples are taken as a sample: see `Stage`.
+    Of the declared classes those with examples are taken as a sample: see `TwoStageMean`.
 
     Examples
     --------
@@ -146,11 +148,11 @@ def area_error(metric: Metric, summary: Summary, error: float) -> float:
     if not isinstance(average, AreaAverage) or average.over != "macro":
         return error
     areas = average.each(view(summary, "scores").rankings)
-    found = Stage.of(areas, np.ones(len(areas)))
+    found = TwoStageMean.from_values(areas, np.ones(len(areas)))
     return math.sqrt((1 - found.missing) * error**2 + found.between)
 
 
-def staged_limits(found: Stage, spread: Spread, limits: Callable[[float, Spread], Limits]) -> Limits:
+def staged_limits(found: TwoStageMean, spread: Spread, limits: Callable[[float, Spread], Limits]) -> Limits:
     """Return limits that hold both readings of the classes without a value.
 
     Parameters
@@ -165,7 +167,7 @@ def staged_limits(found: Stage, spread: Spread, limits: Callable[[float, Spread]
     --------
     >>> def plain(value: float, spread: Spread) -> Limits:
     ...     return Limits(value - 2 * spread.error, value + 2 * spread.error, "plain", spread.error)
-    >>> both = staged_limits(Stage(0.8, 0.25, 0.0001), Spread(0.02), plain)
+    >>> both = staged_limits(TwoStageMean(0.8, 0.25, 0.0001), Spread(0.02), plain)
     >>> round(both.low, 3), round(both.high, 3)
     (0.57, 0.84)
     """

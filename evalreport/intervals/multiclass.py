@@ -37,11 +37,17 @@ from evalreport.intervals.grouped_rows import (
     spread_errors,
     where_empty,
 )
-from evalreport.intervals.missing_classes import area_error, deviations, seen, stage, staged_limits
+from evalreport.intervals.missing_classes import (
+    area_error,
+    deviations,
+    observed_class_average,
+    staged_limits,
+    two_stage_mean,
+)
 from evalreport.intervals.proportions import score_limits, wilson
 from evalreport.intervals.row_influence import slopes
 from evalreport.intervals.settings import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
-from evalreport.intervals.standard_errors import Spread, influence, spread_limits, transformed
+from evalreport.intervals.standard_errors import Spread, influence, spread_limits, transformed_scale_limits
 from evalreport.intervals.tables import Tables
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import (
@@ -69,13 +75,13 @@ Bounds: TypeAlias = tuple[Array, Array, Array, str]
 """Low, high and standard error of each label, and the method."""
 
 
-def merged(metric: Metric) -> bool:
+def allows_merged_negatives(metric: Metric) -> bool:
     """Return whether a metric reads the same off a table whose negatives are merged between positives.
 
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
-    >>> merged(find("roc_auc")), merged(find("ks"))
+    >>> allows_merged_negatives(find("roc_auc")), allows_merged_negatives(find("ks"))
     (True, False)
     """
     return isinstance(metric.strategy, DeLong | Smooth) and metric.strategy.merged
@@ -168,11 +174,11 @@ class BootstrapBounds:
             )
         found = influence(metric, table)
         place = np.minimum(np.searchsorted(table.scores, scores), len(table) - 1)
-        if merged(metric):
+        if allows_merged_negatives(metric):
             place = merged_place(table, scores)
         rows = p.weights * np.where(positive, found[0][place], found[1][place])
         rows /= table.positives + table.negatives
-        drawn = units.replicated(units.summed(rows))
+        drawn = units.replicate_sums(units.sum_by_unit(rows))
         trials = units.size * min(table.positives, table.negatives) / self.replicates.summary.weight
         return self._limits(metric, value, float(units.error(drawn)), trials, units.freedom(drawn))
 
@@ -218,7 +224,9 @@ def class_estimates(
     found: list[dict[str, Result]] = [{} for _ in summary.space.labels]
     maker: AnalyticBounds | BootstrapBounds = AnalyticBounds(sampling)
     if sampling.intervals and predictions is not None and by_rows(predictions):
-        maker = BootstrapBounds(Replicates(predictions, summary, Units.of(predictions, sampling)), sampling)
+        maker = BootstrapBounds(
+            Replicates(predictions, summary, Units.from_predictions(predictions, sampling)), sampling
+        )
     usable = []
     for metric in metrics:
         missing = lacks(metric, summary)
@@ -243,7 +251,7 @@ def _from_counts(
     counts = one_vs_rest(summary)
     if counts is None:
         counts = _truth(view(summary, "scores"))
-    missing = _without(summary, maker.sampling)
+    missing = _limits_unavailable(summary, maker.sampling)
     some = [metric for metric in metrics if metric.no_interval is None and missing is None]
     bounds = maker.bounds(some, counts, summary)
     for metric in metrics:
@@ -258,7 +266,7 @@ def _from_counts(
             label[metric.name] = _result(metric, values[k], n[k], limits, fact)
 
 
-def _without(summary: Summary, sampling: Sampling) -> Limits | None:
+def _limits_unavailable(summary: Summary, sampling: Sampling) -> Limits | None:
     """Why no metric has an interval; None where there is no such reason."""
     if not sampling.intervals:
         return no_limits(NOT_ASKED)
@@ -281,7 +289,7 @@ def _result(
 ) -> Result:
     """A value with its limits, or why a fact has none."""
     if math.isfinite(value):
-        return estimate(metric, metric.inside(float(value)), float(n), limits)
+        return estimate(metric, metric.clip_to_range(float(value)), float(n), limits)
     reason = metric.undefined if isinstance(metric.undefined, str) else metric.undefined(fact)
     return Undefined(reason, float(n))
 
@@ -295,13 +303,13 @@ def _from_scores(
     scores = summary.scores
     if not metrics or not isinstance(scores, LabelScores):
         return
-    missing = _without(summary, maker.sampling)
-    whole = not all(merged(metric) for metric in metrics)
+    missing = _limits_unavailable(summary, maker.sampling)
+    whole = not all(allows_merged_negatives(metric) for metric in metrics)
     for k, (short, label) in enumerate(zip(scores.rankings.tables, found, strict=True)):
         between = Tables(short)
         full = Tables(scores.table(k)) if whole and isinstance(scores, RankedScores) else between
         for metric in metrics:
-            tables = between if merged(metric) else full
+            tables = between if allows_merged_negatives(metric) else full
             value = metric.function(tables.exact)
             limits = missing or no_limits(metric.no_interval or "")
             if math.isfinite(value) and limits.reason == "":
@@ -369,7 +377,9 @@ def _count_limits(
                 limits[metric.name] = proportion_limits(value, trials, sampling)
             case _:
                 limits[metric.name] = staged_limits(
-                    stage(metric, m, value), drawn[metric.name], _drawn_limits(metric, counts, sampling)
+                    two_stage_mean(metric, m, value),
+                    drawn[metric.name],
+                    _drawn_limits(metric, counts, sampling),
                 )
     return limits
 
@@ -398,11 +408,13 @@ def ranking_limits(
             continue
         whole, value = area_error(metric, summary, error), values[metric.name]
         if average.over == "micro":
-            ends = transformed(metric, value, whole, t_quantile(sampling.upper, max(df, 1.0)), df + 1)
+            ends = transformed_scale_limits(
+                metric, value, whole, t_quantile(sampling.upper, max(df, 1.0)), df + 1
+            )
             limits[metric.name] = Limits(*ends, "influence", whole)
             continue
         if average.area not in each:
-            each[average.area] = AreaLimits.of(average.area, ranked, sampling.level)
+            each[average.area] = AreaLimits.from_rankings(average.area, ranked, sampling.level)
         spread, freedom = area_spread(
             average, ranked, each[average.area], whole, max(df, 1.0), sampling.level
         )
@@ -420,7 +432,7 @@ def mean_limits(metric: Metric, value: float, tally: Tally, sampling: Sampling) 
     --------
     >>> from evalreport.metrics.catalogue import find
     >>> import numpy as np
-    >>> tally = Tally.of({"one_error": np.array([0.0, 1, 0, 0, 0.5, 0])}, np.ones(6))
+    >>> tally = Tally.from_rows({"one_error": np.array([0.0, 1, 0, 0, 0.5, 0])}, np.ones(6))
     >>> limits = mean_limits(find("one_error", "multilabel"), 0.25, tally, Sampling())
     >>> round(limits.low, 2), round(limits.high, 2)
     (0.04, 0.71)
@@ -433,7 +445,7 @@ def mean_limits(metric: Metric, value: float, tally: Tally, sampling: Sampling) 
         return Limits(float(low), float(high), "t", error)
     if error == 0:
         return no_limits("all rows have the same value")
-    ends = transformed(metric, value, error, quantile, n)
+    ends = transformed_scale_limits(metric, value, error, quantile, n)
     return Limits(*ends, "t", error)
 
 
@@ -475,14 +487,14 @@ def multilabel_limits(
     limits = several_limits(rest, values, summary, sampling)
     if not counted or not isinstance(summary.counts, BinaryCounts):
         return limits
-    together = _together(summary, predictions)
+    together = _joint_variation(summary, predictions)
     if together is None:
         missing = no_limits("labels of one row go together, and the rows are not at hand")
         return limits | {metric.name: missing for metric in counted}
     return limits | _counted_limits(counted, values, summary.counts, together, sampling)
 
 
-def _together(summary: Summary, predictions: Predictions | None) -> Together | None:
+def _joint_variation(summary: Summary, predictions: Predictions | None) -> Together | None:
     """What tells how rows vary over all their labels: the rows, or the moments of their labels."""
     rows = _decisions(summary, predictions)
     if rows is not None:
@@ -515,7 +527,7 @@ def _counted_limits(
     found, n = _spreads(metrics, counts, together, sampling), round(float(_cells(counts)[0].sum()))
     limits = {}
     for metric, spread in zip(metrics, found, strict=True):
-        labels = stage(metric, counts, values[metric.name])
+        labels = two_stage_mean(metric, counts, values[metric.name])
         limits[metric.name] = staged_limits(labels, spread, _spread_limits(metric, n, sampling))
     return limits
 
@@ -533,7 +545,7 @@ def _spreads(
     labels. Influences see that alone.
     """
     cells = _cells(counts)
-    slope = np.stack([slopes(_seen(metric, counts), cells) for metric in metrics], axis=-1)
+    slope = np.stack([slopes(_average_from_cells(metric, counts), cells) for metric in metrics], axis=-1)
     together = varies(slope)
     n = cells[0].sum()
     mean = np.einsum("kc,kcm->km", cells, slope)
@@ -546,16 +558,16 @@ def _spreads(
         values = deviations(metric, _counts(drawn, counts), _counts(smooth, counts))
         variance = float(values.var())
         variance = max(variance + float(together[place] - apart[place]), LEAST * variance)
-        spread, moved = Spread(math.sqrt(variance), float(values.mean())), ClassMoves.of(metric)
+        spread, moved = Spread(math.sqrt(variance), float(values.mean())), ClassMoves.from_metric(metric)
         if moved is not None:
             moved.add(_counts(drawn, counts), _counts(smooth, counts))
-            spread = moved.pulled(spread, counts, _counts(smooth, counts), sampling)
+            spread = moved.adjust_spread(spread, counts, _counts(smooth, counts), sampling)
         found.append(spread)
     return found
 
 
-def _seen(metric: Metric, counts: BinaryCounts) -> Callable[[Array], Any]:
-    return lambda cells: seen(metric)(_counts(cells, counts))
+def _average_from_cells(metric: Metric, counts: BinaryCounts) -> Callable[[Array], Any]:
+    return lambda cells: observed_class_average(metric)(_counts(cells, counts))
 
 
 def _counts(cells: Array, like: BinaryCounts) -> BinaryCounts:

@@ -339,7 +339,7 @@ class DrawnCurve(ConfidenceCurve):
     Examples
     --------
     >>> drawn = np.random.default_rng(0).normal(1, 0.5, 4000)
-    >>> found = DrawnCurve.of(1.0, drawn, 0.95)
+    >>> found = DrawnCurve.from_draws(1.0, drawn, 0.95)
     >>> [round(end, 1) for end in found.limits(0.95)], [round(end, 1) for end in found.limits(0.9999)]
     ([0.0, 2.0], [-1.0, 2.9])
     """
@@ -349,7 +349,7 @@ class DrawnCurve(ConfidenceCurve):
     quantiles: Array
 
     @classmethod
-    def of(cls, gap: float, drawn: npt.ArrayLike, level: float) -> DrawnCurve:
+    def from_draws(cls, gap: float, drawn: npt.ArrayLike, level: float) -> DrawnCurve:
         """Return the intervals of draws, which are exact at one level."""
         values = np.asarray(drawn, dtype=np.float64)
         end = min(IN_TAIL / len(values), 0.25)
@@ -600,7 +600,7 @@ def drawn_curve(
         drawn = np.asarray(metric.function(draws[0]) - metric.function(draws[1]), dtype=np.float64)
     if not np.isfinite(drawn).all() or np.ptp(drawn) == 0:
         return None
-    return DrawnCurve.of(gap, drawn, level)
+    return DrawnCurve.from_draws(gap, drawn, level)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ def delong(table: ScoreTable) -> tuple[float, float]:
 
     Examples
     --------
-    >>> auc, variance = delong(ScoreTable.of(np.array([.1, .4, .35, .8]), np.array([0, 0, 1, 1], bool)))
+    >>> auc, variance = delong(
+    ...     ScoreTable.from_scores(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], bool))
+    ... )
     >>> auc, round(variance, 4)
     (0.75, 0.125)
     """

@@ -76,7 +76,7 @@ class Counted:
     Examples
     --------
     >>> from evalreport.data.predictions import predictions
-    >>> len(Counted.of(predictions(Binary(0, 1), [1, 0], [1, 1])).predictions)
+    >>> len(Counted.from_predictions(predictions(Binary(0, 1), [1, 0], [1, 1])).predictions)
     2
     """
 
@@ -85,7 +85,7 @@ class Counted:
     _latest: dict[str, Array | None] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, predictions: Predictions) -> Self:
+    def from_predictions(cls, predictions: Predictions) -> Self:
         """Count the predictions."""
         return cls(predictions, summarise(predictions))
 
@@ -101,13 +101,13 @@ class Counted:
         if column is None:
             return ()
         places = [np.flatnonzero(column.codes == code) for code in range(len(column.values))]
-        return tuple((rows, Counted.of(plain.take(rows))) for rows in places if len(rows))
+        return tuple((rows, Counted.from_predictions(plain.take(rows))) for rows in places if len(rows))
 
     def value(self, metric: Metric) -> float | Undefined:
         """Return a metric: of ranking and calibration its mean over the folds where it is defined."""
         if not (self.folds and by_fold(metric)):
-            return metric.of(self.facts)
-        found = [metric.of(fold.facts) for _, fold in self.folds]
+            return metric.compute_value(self.facts)
+        found = [metric.compute_value(fold.facts) for _, fold in self.folds]
         known = [value for value in found if not isinstance(value, Undefined)]
         if known:
             return float(np.mean(known))
@@ -145,7 +145,9 @@ def by_fold(metric: Metric) -> bool:
 
 def _over_folds(metric: Metric, counted: Counted) -> Array | None:
     """What each row contributes to the mean over folds: its share of what it does to its own fold's value."""
-    defined = [(rows, fold) for rows, fold in counted.folds if isinstance(metric.of(fold.facts), float)]
+    defined = [
+        (rows, fold) for rows, fold in counted.folds if isinstance(metric.compute_value(fold.facts), float)
+    ]
     whole = np.zeros(len(counted.predictions))
     for rows, fold in defined:
         own = contributions(metric, fold)
@@ -174,7 +176,7 @@ def contributions(metric: Metric, counted: Counted) -> Array | None:
     >>> from evalreport.metrics.catalogue import find
     >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Binary(0, 1), [1, 1, 0, 0], [1, 0, 0, 0])
-    >>> contributions(find("recall", "binary"), Counted.of(p)).round(3)
+    >>> contributions(find("recall", "binary"), Counted.from_predictions(p)).round(3)
     array([ 0.25, -0.25,  0.  ,  0.  ])
     """
     if counted.folds and by_fold(metric):
@@ -214,24 +216,26 @@ def _binary_slopes(metric: Metric, p: Predictions, facts: Summary) -> Array:
         return np.zeros(len(p))
     point = view(facts, "counts").threshold
 
-    def of(cells: Array) -> Any:
+    def metric_from_cells(cells: Array) -> Any:
         tn, fp, unread, miss, tp, lost = np.moveaxis(cells, -1, 0)
         return metric.function(BinaryCounts(tp, fp, miss + lost, tn, unread, point, lost))
 
-    return slopes(of, counts.dense().ravel())[p.y_true * 3 + np.where(p.y_pred < 0, 2, p.y_pred)]
+    return slopes(metric_from_cells, counts.dense().ravel())[
+        p.y_true * 3 + np.where(p.y_pred < 0, 2, p.y_pred)
+    ]
 
 
 def _multiclass_slopes(function: Callable[[Any], Any], p: Predictions, fact: Marginals) -> Array:
     size = len(fact.tp)
 
-    def of(parts: Array) -> Any:
+    def metric_from_marginals(parts: Array) -> Any:
         tp, support, predicted, single = np.split(parts.T, [size, 2 * size, 3 * size])
         return function(Marginals(tp.T, support.T, predicted.T, *single))
 
     single = [fact.total, fact.squared_distance, fact.distance]
     whole = np.concatenate([fact.tp, fact.support, fact.predicted, single])
     tp, support, predicted, (total, squared, distance) = np.split(
-        slopes(of, whole), [size, 2 * size, 3 * size]
+        slopes(metric_from_marginals, whole), [size, 2 * size, 3 * size]
     )
     answer = np.append(predicted, 0.0)[np.asarray(p.y_pred)]
     right: Array = np.where(p.y_true == p.y_pred, tp[p.y_true], 0.0)
@@ -244,11 +248,11 @@ def _multiclass_slopes(function: Callable[[Any], Any], p: Predictions, fact: Mar
 def _multilabel_slopes(function: Callable[[Any], Any], p: Predictions, fact: BinaryCounts) -> Array:
     truth, pred = p.y_true.astype(bool), np.asarray(p.y_pred).astype(bool)
 
-    def of(cells: Array) -> Any:
+    def metric_from_cells(cells: Array) -> Any:
         tp, fp, fn, tn = np.moveaxis(cells, -1, 0)
         return function(BinaryCounts(tp, fp, fn, tn, np.zeros_like(tp), fact.threshold))
 
-    tp, fp, fn, tn = slopes(of, np.stack([fact.tp, fact.fp, fact.fn, fact.tn], axis=-1)).T
+    tp, fp, fn, tn = slopes(metric_from_cells, np.stack([fact.tp, fact.fp, fact.fn, fact.tn], axis=-1)).T
     slope: Array = tn.sum() + truth @ (fn - tn) + pred @ (fp - tn) + (truth & pred) @ (tp - fn - fp + tn)
     return slope
 

@@ -53,7 +53,7 @@ class Sampling:
     level: float = 0.95
     resamples: int = 2000
     seed: int = 0
-    hold: float | None = None
+    constraint_confidence: float | None = None
     intervals: bool = True
 
     def __post_init__(self) -> None:
@@ -61,18 +61,23 @@ class Sampling:
             ("confidence", self.level, LEVELS[0] <= self.level <= LEVELS[1], "0.95 for 95% intervals"),
             ("resamples", self.resamples, self.resamples >= 1, "2000"),
             ("seed", self.seed, self.seed >= 0, "a whole number from 0 on"),
-            ("hold", self.hold, self.hold is None or 0 < self.hold < 1, "0.95 for 95% confidence"),
+            (
+                "constraint_confidence",
+                self.constraint_confidence,
+                self.constraint_confidence is None or 0 < self.constraint_confidence < 1,
+                "0.95 for 95% confidence",
+            ),
         )
         for name, value, good, usual in bounds:
             if not good:
                 raise UsageError(f"{name} {value} is out of range", where=name, fix=f"pass {usual}")
 
-    def at(self, confidence: float | None) -> Self:
+    def with_confidence(self, confidence: float | None) -> Self:
         """Return the same settings at another level; None: no intervals.
 
         Examples
         --------
-        >>> Sampling().at(None).intervals, Sampling().at(0.9).level
+        >>> Sampling().with_confidence(None).intervals, Sampling().with_confidence(0.9).level
         (False, 0.9)
         """
         if confidence is None:

@@ -29,7 +29,7 @@ def influence(metric: Metric, table: ScoreTable) -> Influence:
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> up, down = influence(find("roc_auc", "binary"), table)
     >>> bool(abs(table.pos @ up + table.neg @ down) < 1e-12)
     True
@@ -45,7 +45,7 @@ def standard_error(table: ScoreTable, found: Influence) -> float:
     Examples
     --------
     >>> from evalreport.metrics.influence import brier
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> round(standard_error(table, brier(table)), 4)
     0.0939
     """
@@ -92,7 +92,7 @@ def promised_error(
     Examples
     --------
     >>> from evalreport.metrics.influence import brier
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], dtype=bool))
     >>> [round(x, 3) for x in promised_error(table, brier(table), 0.01, 6.0)]
     [0.092, 11.0]
     """
@@ -202,7 +202,7 @@ def spread_limits(
     return Limits(float(low), float(high), method, spread.error)
 
 
-def transformed(
+def transformed_scale_limits(
     metric: Metric, value: float, error: float, quantile: float, events: float
 ) -> tuple[float, float]:
     """Return limits symmetric on the logit (range of two ends), the log (one end) or the plain scale.
@@ -224,9 +224,12 @@ def transformed(
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
-    >>> [round(x, 3) for x in transformed(find("average_precision", "binary"), 0.9, 0.05, 2.0, 20)]
+    >>> [
+    ...     round(x, 3)
+    ...     for x in transformed_scale_limits(find("average_precision", "binary"), 0.9, 0.05, 2.0, 20)
+    ... ]
     [0.748, 0.965]
-    >>> [round(x, 3) for x in transformed(find("log_loss", "binary"), 0.5, 0.1, 2.0, 20)]
+    >>> [round(x, 3) for x in transformed_scale_limits(find("log_loss", "binary"), 0.5, 0.1, 2.0, 20)]
     [0.335, 0.746]
     """
     low, high = metric.low, metric.high

@@ -23,7 +23,7 @@ class Tables:
     Examples
     --------
     >>> import numpy as np
-    >>> tables = Tables(ScoreTable.of(np.array([0.1, 0.5, 0.5]), np.array([False, True, False])))
+    >>> tables = Tables(ScoreTable.from_scores(np.array([0.1, 0.5, 0.5]), np.array([False, True, False])))
     >>> tables.curve
     (array([0., 1., 1.]), array([0., 1., 2.]))
     """

@@ -15,7 +15,7 @@ import numpy as np
 
 from evalreport.data.labels import Task
 from evalreport.metrics import binary_decisions as count
-from evalreport.metrics.binary_decisions import always
+from evalreport.metrics.binary_decisions import constant_level
 from evalreport.metrics.record import CountDraws, LabelAreas, Metric, RightAnswers, divide, view
 from evalreport.statistics.class_scores import LabelScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Marginals
@@ -61,7 +61,7 @@ class Average:
         weight = self._weight(fact)
         return divide((weight * np.nan_to_num(self.of(labelwise(fact)))).sum(axis=-1), weight.sum(axis=-1))
 
-    def seen(self, fact: Fact) -> Any:
+    def average_observed_classes(self, fact: Fact) -> Any:
         """Return the average over those classes alone that have a value of their own; NaN over none."""
         values, weight = self.parts(fact)
         return divide(
@@ -80,7 +80,7 @@ class Average:
             case "macro_supported":
                 return (counts.positives > 0).astype(np.float64)
             case "macro" if isinstance(fact, Marginals):
-                return (counts.positives + counts.flagged > 0).astype(np.float64)
+                return (counts.positives + counts.predicted_positives > 0).astype(np.float64)
             case _:
                 return np.ones_like(counts.positives)
 
@@ -133,7 +133,7 @@ class Mean:
 
     Examples
     --------
-    >>> float(Mean("loss")(Tally.of({"loss": np.array([1.0, 3.0])}, np.ones(2))))
+    >>> float(Mean("loss")(Tally.from_rows({"loss": np.array([1.0, 3.0])}, np.ones(2))))
     2.0
     """
 
@@ -199,7 +199,7 @@ class AreaAverage:
         share: Array = weight / max(weight.sum(), np.finfo(np.float64).tiny)
         return share
 
-    def unmeasured(self, scores: LabelScores) -> int:
+    def count_unmeasured(self, scores: LabelScores) -> int:
         """Return how many classes have no area."""
         return int(np.isnan(self.each(scores.rankings)).sum())
 
@@ -287,14 +287,14 @@ def area(task: Task, base: AreaBase, way: AreaWay) -> Metric:
     average = AreaAverage(base.area, way.over)
     name = base.multiclass_name if task == "multiclass" else base.name
 
-    def said(text: str) -> str:
+    def fill_template(text: str) -> str:
         return text.format(title=base.title, word=base.word, one=one, many=many)
 
     return Metric(
         name=f"{name}_{way.over}",
-        title=said(way.title),
-        meaning=said(way.meaning),
-        formula=said(way.formula),
+        title=fill_template(way.title),
+        meaning=fill_template(way.meaning),
+        formula=fill_template(way.formula),
         task=task,
         needs="scores",
         reads="scores",
@@ -303,11 +303,11 @@ def area(task: Task, base: AreaBase, way: AreaWay) -> Metric:
         better="higher",
         strategy=LabelAreas(),
         function=average,
-        undefined=_unmeasured(average, many),
-        no_skill=always(0.5) if base.area == "roc_auc" else chance_precision,
+        undefined=_explain_unmeasured(average, many),
+        no_skill=constant_level(0.5) if base.area == "roc_auc" else chance_precision,
         source=f"scikit-learn {base.area}_score(average={_areas_named(way)})",
-        use=said(base.use),
-        trap=f"{said(way.trap)}. {said(base.traps[task])}",
+        use=fill_template(base.use),
+        trap=f"{fill_template(way.trap)}. {fill_template(base.traps[task])}",
     )
 
 
@@ -316,9 +316,9 @@ def _areas_named(way: AreaWay) -> str:
     return repr("macro" if way is AREAS_DECLARED else way.over)
 
 
-def _unmeasured(average: AreaAverage, many: str) -> Callable[[LabelScores], str]:
+def _explain_unmeasured(average: AreaAverage, many: str) -> Callable[[LabelScores], str]:
     def reason(scores: LabelScores) -> str:
-        without = average.unmeasured(scores)
+        without = average.count_unmeasured(scores)
         if without == scores.size:
             return f"none of the {many} has rows of either kind"
         return f"{without} of {scores.size} {many} cannot be measured: no row carries them, or every row"
@@ -428,7 +428,9 @@ WEIGHTED = Way(
 )
 
 
-def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any], Any]], NoSkill]) -> Metric:
+def make_average_metric(
+    task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any], Any]], NoSkill]
+) -> Metric:
     """Return the record of one average; `no_skill` makes its level from its function."""
     one, many = ("label", "labels") if task == "multilabel" else ("class", "classes")
     function = Pooled(base.of) if way.over == "micro" else Average(base.of, way.over)
@@ -436,14 +438,14 @@ def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any
     if isinstance(function, Average):
         trap = f"{trap}; {base.trap}"
 
-    def said(text: str) -> str:
+    def fill_template(text: str) -> str:
         return text.format(word=base.word, one=one, many=many)
 
     return Metric(
         name=f"{base.name}_{way.over}",
         rate=base.rate,
-        title=said(way.title),
-        meaning=said(way.meaning),
+        title=fill_template(way.title),
+        meaning=fill_template(way.meaning),
         formula=FORMULAS.get(way.over, "mean of {}").format(base.formula),
         task=task,
         needs="counts",
@@ -455,9 +457,9 @@ def averaged(task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any
         function=function,
         undefined="nothing to average: no positive, or nothing predicted",
         no_skill=no_skill(function),
-        source=f"scikit-learn {base.name}_score(average={_named(way)}, zero_division=0)",
-        use=said(way.use),
-        trap=said(trap),
+        source=f"scikit-learn {base.name}_score(average={_sklearn_average_argument(way)}, zero_division=0)",
+        use=fill_template(way.use),
+        trap=fill_template(trap),
     )
 
 
@@ -466,7 +468,7 @@ def _of_right(task: Task, base: Base, way: Way) -> bool:
     return task == "multiclass" and (way is MICRO or (base is RECALL and way is WEIGHTED))
 
 
-def _named(way: Way) -> str:
+def _sklearn_average_argument(way: Way) -> str:
     """The scikit-learn argument that gives the same."""
     match way.over:
         case "macro_supported":

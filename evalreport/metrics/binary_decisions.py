@@ -34,12 +34,12 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
 
 
-def reweighted(c: BinaryCounts, share: float) -> BinaryCounts:
+def reweight_to_prevalence(c: BinaryCounts, share: float) -> BinaryCounts:
     """Return the counts of a population in which a share is positive, with this recall and this FPR.
 
     Their total is 1; NaN or infinite where one class has no example.
 
-    >>> there = reweighted(BinaryCounts(tp=3, fp=1, fn=1, tn=4), 0.1)
+    >>> there = reweight_to_prevalence(BinaryCounts(tp=3, fp=1, fn=1, tn=4), 0.1)
     >>> [round(float(part), 3) for part in (there.tp, there.fp, there.fn, there.tn)]
     [0.075, 0.18, 0.025, 0.72]
     """
@@ -64,7 +64,7 @@ def predicted_positive_rate(c: BinaryCounts) -> Any:
     >>> float(predicted_positive_rate(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.4
     """
-    return divide(c.flagged, c.total)
+    return divide(c.predicted_positives, c.total)
 
 
 def accuracy(c: BinaryCounts) -> Any:
@@ -91,7 +91,7 @@ def precision(c: BinaryCounts) -> Any:
     >>> float(precision(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.75
     """
-    return divide(c.tp, c.flagged)
+    return divide(c.tp, c.predicted_positives)
 
 
 def recall(c: BinaryCounts) -> Any:
@@ -118,7 +118,7 @@ def npv(c: BinaryCounts) -> Any:
     >>> float(npv(BinaryCounts(tp=3, fp=1, fn=1, tn=4)))
     0.8
     """
-    return divide(c.tn, c.cleared)
+    return divide(c.tn, c.predicted_negatives)
 
 
 def fpr(c: BinaryCounts) -> Any:
@@ -212,7 +212,9 @@ def mcc(c: BinaryCounts) -> Any:
     0.6
     """
     unread = c.unread + c.unread_positive
-    predicted = c.flagged * c.cleared + unread * (c.flagged + c.cleared)
+    predicted = c.predicted_positives * c.predicted_negatives + unread * (
+        c.predicted_positives + c.predicted_negatives
+    )
     return divide(_agreement(c), 2 * np.sqrt(predicted * (c.positives * c.negatives)))
 
 
@@ -223,7 +225,9 @@ def cohen_kappa(c: BinaryCounts) -> Any:
     0.6
     """
     unread = c.unread + c.unread_positive
-    disagreement = c.flagged * c.negatives + c.cleared * c.positives + unread * c.total
+    disagreement = (
+        c.predicted_positives * c.negatives + c.predicted_negatives * c.positives + unread * c.total
+    )
     return divide(_agreement(c), disagreement)
 
 
@@ -318,10 +322,13 @@ _number = partial(_metric, high=math.inf, strategy=NoInterval(), monotone="alway
 
 NO_POSITIVE = (lambda c: c.positives == 0, "no positive example in the truth")
 NO_NEGATIVE = (lambda c: c.negatives == 0, "no negative example in the truth")
-NONE_FLAGGED = (lambda c: c.flagged == 0, "nothing was predicted positive")
-NONE_CLEARED = (lambda c: c.cleared == 0, "nothing was predicted negative")
+NONE_FLAGGED = (lambda c: c.predicted_positives == 0, "nothing was predicted positive")
+NONE_CLEARED = (lambda c: c.predicted_negatives == 0, "nothing was predicted negative")
 ONE_CLASS = (lambda c: c.positives == 0 or c.negatives == 0, "only one class occurs in the truth")
-CONSTANT = (lambda c: c.flagged == 0 or c.cleared == 0, "the predictions are constant")
+CONSTANT = (
+    lambda c: c.predicted_positives == 0 or c.predicted_negatives == 0,
+    "the predictions are constant",
+)
 CONFUSION = "scikit-learn confusion_matrix"
 TIES = "The rule is score >= threshold; tools that use > differ where scores tie with the threshold."
 
@@ -336,7 +343,7 @@ def share(summary: Summary) -> float:
     return float(prevalence(view(summary, "truth")))
 
 
-def always(value: float) -> Callable[[Summary], float]:
+def constant_level(value: float) -> Callable[[Summary], float]:
     """Return the function that gives one level whatever the data."""
     return lambda _: value
 
@@ -444,7 +451,7 @@ COUNTS: tuple[Metric, ...] = (
         function=precision,
         monotone="above 0",
         undefined=because(NONE_FLAGGED),
-        over="flagged",
+        over="predicted_positives",
         no_skill=share,
         source="scikit-learn precision_score",
         use="acting on a false alarm is dear",
@@ -484,7 +491,7 @@ COUNTS: tuple[Metric, ...] = (
         formula="TN / (TN + FN)",
         function=npv,
         undefined=because(NONE_CLEARED),
-        over="cleared",
+        over="predicted_negatives",
         no_skill=lambda summary: 1 - share(summary),
         source="Altman & Bland 1994, BMJ 309:102",
         use="a negative answer is relied upon, as in ruling out a disease",
@@ -550,7 +557,7 @@ AGREEMENT: tuple[Metric, ...] = (
         formula="(TP / P + TN / N) / 2",
         function=balanced_accuracy,
         undefined=because(ONE_CLASS),
-        no_skill=always(0.5),
+        no_skill=constant_level(0.5),
         source="Brodersen et al. 2010, ICPR; scikit-learn balanced_accuracy_score",
         use="classes are unbalanced and both matter the same",
         trap="says nothing of how many alarms are false. "
@@ -610,7 +617,7 @@ AGREEMENT: tuple[Metric, ...] = (
         function=mcc,
         monotone="above 0",
         undefined=because(ONE_CLASS, CONSTANT),
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Matthews 1975; Gorodkin 2004; scikit-learn matthews_corrcoef",
         use="one number for all four cells at the operating point",
         trap="of constant predictions it is 0/0: undefined here, 0 in scikit-learn. It moves with prevalence",
@@ -623,7 +630,7 @@ AGREEMENT: tuple[Metric, ...] = (
         low=-1.0,
         function=cohen_kappa,
         undefined="truth and predictions are constant and equal: chance alone agrees",
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Cohen 1960; scikit-learn cohen_kappa_score",
         use="the model is compared with human raters",
         trap="moves with prevalence and with bias; 0 of constant predictions while MCC is undefined there, "
@@ -637,7 +644,7 @@ AGREEMENT: tuple[Metric, ...] = (
         low=-1.0,
         function=youden_j,
         undefined=because(ONE_CLASS),
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Youden 1950, Cancer 3:32",
         use="choosing a threshold where both errors per class count the same",
         trap="its best threshold ignores prevalence and costs",
@@ -651,7 +658,7 @@ AGREEMENT: tuple[Metric, ...] = (
         function=markedness,
         monotone="above 0",
         undefined=because(NONE_FLAGGED, NONE_CLEARED),
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Powers 2011, J. Machine Learning Technologies 2:37",
         use="how far both kinds of answer can be trusted",
         trap="moves with prevalence",
@@ -688,7 +695,7 @@ AGREEMENT: tuple[Metric, ...] = (
         function=lr_positive,
         monotone=None,
         undefined=because(ONE_CLASS, (lambda c: c.fp == 0, "there is no false positive: no finite ratio")),
-        no_skill=always(1.0),
+        no_skill=constant_level(1.0),
         source="Deeks & Altman 2004, BMJ 329:168; scikit-learn class_likelihood_ratios",
         use="to go from the odds before to the odds after a positive answer, at any prevalence",
         trap="rests on the number of false positives alone when they are few",
@@ -703,7 +710,7 @@ AGREEMENT: tuple[Metric, ...] = (
         function=lr_negative,
         monotone=None,
         undefined=because(ONE_CLASS, (lambda c: c.tn == 0, "there is no true negative: no finite ratio")),
-        no_skill=always(1.0),
+        no_skill=constant_level(1.0),
         source="Deeks & Altman 2004, BMJ 329:168; scikit-learn class_likelihood_ratios",
         use="to go from the odds before to the odds after a negative answer, at any prevalence",
         trap="rests on the number of misses alone when they are few",
@@ -720,7 +727,7 @@ AGREEMENT: tuple[Metric, ...] = (
             ONE_CLASS,
             (lambda c: c.fp == 0 or c.fn == 0, "there is no false positive or no miss: no finite ratio"),
         ),
-        no_skill=always(1.0),
+        no_skill=constant_level(1.0),
         source="Glas et al. 2003, J. Clinical Epidemiology 56:1129",
         use="meta-analysis of tests",
         trap="one value stands for very different pairs of recall and specificity",

@@ -7,7 +7,7 @@ from functools import partial
 
 from evalreport.metrics import binned_bounds, influence
 from evalreport.metrics import probability_functions as prob
-from evalreport.metrics.binary_decisions import ONE_CLASS, always
+from evalreport.metrics.binary_decisions import ONE_CLASS, constant_level
 from evalreport.metrics.record import (
     CalibrationGaps,
     Metric,
@@ -102,7 +102,7 @@ PROBABILITY: tuple[Metric, ...] = (
         bounds=binned_bounds.brier_skill_bounds,
         derivative=influence.brier_skill,
         undefined=because(ONE_CLASS),
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Murphy 1973; scikit-learn d2_brier_score",
         use="to compare the Brier score across prevalences",
         trap="the reference is the prevalence of these very rows, which no forecast knew",
@@ -131,7 +131,7 @@ PROBABILITY: tuple[Metric, ...] = (
         strategy=NoMethod("probabilities"),
         function=prob.brier_resolution,
         derivative=influence.brier_resolution,
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="scores take few distinct values",
         trap="grows with the number of distinct scores, skill or none: see Brier reliability",
@@ -211,7 +211,7 @@ PROBABILITY: tuple[Metric, ...] = (
         better="higher",
         strategy=NoMethod("probabilities"),
         function=prob.corp_discrimination,
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source=CORP,
         use="Brier = miscalibration - discrimination + uncertainty, stable where each row has its own score",
         trap="of the rows that the isotonic fit was made on: above 0 in a finite sample, skill or none. "
@@ -239,9 +239,9 @@ PROBABILITY: tuple[Metric, ...] = (
         formula="P / sum of p",
         high=math.inf,
         better="one",
-        function=prob.observed_expected,
+        function=prob.observed_expected_ratio,
         bounds=binned_bounds.observed_expected_ratio_bounds,
-        derivative=influence.observed_expected,
+        derivative=influence.observed_expected_ratio,
         undefined="all probabilities are 0, or next to it: nothing is expected",
         source="Debray et al. 2017, BMJ 356:i6460",
         use="numbers of cases are planned from the probabilities",

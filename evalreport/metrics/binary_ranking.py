@@ -6,7 +6,7 @@ from functools import partial
 
 from evalreport.metrics import binned_bounds, influence
 from evalreport.metrics import ranking_functions as rank
-from evalreport.metrics.binary_decisions import NO_POSITIVE, ONE_CLASS, always
+from evalreport.metrics.binary_decisions import NO_POSITIVE, ONE_CLASS, constant_level
 from evalreport.metrics.record import BestThreshold, CurvePoint, DeLong, Metric, Smooth, because, divide, view
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
@@ -29,7 +29,7 @@ def share(summary: Summary) -> float:
     return float(divide(table.positives, table.positives + table.negatives))
 
 
-def _unreached(t: ScoreTable) -> str:
+def _explain_unreached_precision(t: ScoreTable) -> str:
     if t.positives == 0:
         return NO_POSITIVE[1]
     return f"no threshold reaches a precision of 0.9; the best is {rank.best_precision(t):.3g}"
@@ -45,7 +45,7 @@ RANKING: tuple[Metric, ...] = (
         function=rank.roc_auc,
         bounds=binned_bounds.roc_auc_bounds,
         derivative=influence.roc_auc,
-        no_skill=always(0.5),
+        no_skill=constant_level(0.5),
         source="Hanley & McNeil 1982, Radiology 143:29; scikit-learn roc_auc_score",
         use="to judge a ranking before a threshold is chosen, at any prevalence",
         trap="at low prevalence 0.95 can go with mostly false alarms: look at average precision. "
@@ -61,7 +61,7 @@ RANKING: tuple[Metric, ...] = (
         function=rank.gini,
         bounds=binned_bounds.gini_bounds,
         derivative=influence.gini,
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Somers 1962 (D); Thomas, Edelman & Crook 2002, Credit Scoring and Its Applications",
         use="where the field expects it, as in credit scoring",
         trap="the same evidence as ROC AUC; not the Gini impurity of decision trees",
@@ -94,7 +94,7 @@ RANKING: tuple[Metric, ...] = (
         function=rank.partial_auc_fpr10,
         bounds=partial(binned_bounds.partial_auc_bounds, limit=0.1),
         derivative=partial(influence.partial_auc, limit=0.1),
-        no_skill=always(0.5),
+        no_skill=constant_level(0.5),
         source="McClish 1989, Medical Decision Making 9:190; scikit-learn roc_auc_score(max_fpr=0.1)",
         use="only thresholds with few false alarms can be used",
         trap="the raw partial area goes to 0.1, not to 1: this one is standardised",
@@ -107,7 +107,7 @@ RANKING: tuple[Metric, ...] = (
         strategy=BestThreshold(),
         function=rank.ks,
         bounds=binned_bounds.ks_bounds,
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Kolmogorov 1933; Smirnov 1939; the greatest Youden's J of the ROC curve",
         use="where the field expects it, as in credit scoring",
         trap="the best of all thresholds on these very rows, so it flatters; above 0 for a random score too. "
@@ -123,7 +123,7 @@ RANKING: tuple[Metric, ...] = (
         strategy=CurvePoint("equal errors"),
         function=rank.eer,
         bounds=binned_bounds.eer_bounds,
-        no_skill=always(0.5),
+        no_skill=constant_level(0.5),
         source="Martin et al. 1997, Eurospeech (the DET curve)",
         use="biometrics and detection, to compare systems",
         trap="nobody need work at this threshold; tools differ in how they go between ROC points",
@@ -137,7 +137,7 @@ RANKING: tuple[Metric, ...] = (
         strategy=CurvePoint("tpr at fpr", 0.01),
         function=rank.tpr_at_fpr01,
         bounds=partial(binned_bounds.tpr_at_fpr_bounds, limit=0.01),
-        no_skill=always(0.01),
+        no_skill=constant_level(0.01),
         source="Egan 1975, Signal Detection Theory and ROC Analysis",
         use="false alarms have to be very rare",
         trap="no interpolation: real thresholds only. Below 100 negatives it allows no false alarm at all",
@@ -151,7 +151,7 @@ RANKING: tuple[Metric, ...] = (
         strategy=CurvePoint("tpr at fpr", 0.05),
         function=rank.tpr_at_fpr05,
         bounds=partial(binned_bounds.tpr_at_fpr_bounds, limit=0.05),
-        no_skill=always(0.05),
+        no_skill=constant_level(0.05),
         source="Egan 1975, Signal Detection Theory and ROC Analysis",
         use="false alarms have to be rare",
         trap="no interpolation: real thresholds only. Below 20 negatives it allows no false alarm at all",
@@ -166,7 +166,7 @@ RANKING: tuple[Metric, ...] = (
         strategy=CurvePoint("fpr at tpr", 0.95),
         function=rank.fpr_at_tpr95,
         bounds=partial(binned_bounds.fpr_at_tpr_bounds, recall=0.95),
-        no_skill=always(0.95),
+        no_skill=constant_level(0.95),
         source="Liang, Li & Srikant 2018, ICLR (FPR at 95% TPR)",
         use="few positives may be missed, as in screening and novelty detection",
         trap="rests on the lowest-scored 5% of the positives alone: unstable when positives are few",
@@ -194,7 +194,7 @@ RANKING: tuple[Metric, ...] = (
         formula="max recall over thresholds with precision >= 0.9",
         strategy=CurvePoint("recall at precision", 0.9),
         function=rank.recall_at_precision90,
-        undefined=_unreached,
+        undefined=_explain_unreached_precision,
         source="Eban et al. 2017, AISTATS",
         use="nine in ten alarms must be right",
         trap="a lucky first rank reaches precision 1 at a tiny recall; where 0.9 is never reached it is "
@@ -210,7 +210,7 @@ RANKING: tuple[Metric, ...] = (
         function=rank.lift_at_10,
         bounds=partial(binned_bounds.lift_bounds, share=0.1),
         undefined=because(NO_POSITIVE),
-        no_skill=always(1.0),
+        no_skill=constant_level(1.0),
         source="Provost & Fawcett 2013, Data Science for Business",
         use="a campaign or an inspection can reach a tenth of all cases",
         trap="cannot exceed 1 / prevalence, nor 10. Scores tied across the cut count in proportion",

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import chain
 
 from evalreport.core.errors import UsageError, nearest
-from evalreport.core.extensions import added
+from evalreport.core.extensions import load_extensions
 from evalreport.data.labels import Binary, LabelSpace, Task
 from evalreport.metrics import binary_decisions, binary_probability, binary_ranking, multiclass, multilabel
 from evalreport.metrics.operating_points import operating_point
@@ -145,7 +145,7 @@ CORE: Mapping[Task, tuple[Metric, ...]] = {
 @cache
 def added_metrics() -> tuple[Metric, ...]:
     """Return the metrics that features add: at the point "metrics" each adds a tuple of `Metric`."""
-    return tuple(chain.from_iterable(added("metrics")))
+    return tuple(chain.from_iterable(load_extensions("metrics")))
 
 
 def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
@@ -230,9 +230,9 @@ def one_label(summary: Summary, code: int) -> Summary:
     >>> import numpy as np
     >>> from evalreport.data.labels import Multiclass
     >>> from evalreport.statistics.confusion import Counts
-    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
-    >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.of({}, np.ones(3)), counts)
-    >>> find("recall").of(one_label(whole, 1))
+    >>> counts = Counts.from_codes(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
+    >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.from_rows({}, np.ones(3)), counts)
+    >>> find("recall").compute_value(one_label(whole, 1))
     0.5
     """
     name = summary.space.names[code]
@@ -284,8 +284,8 @@ def no_skill(metric: Metric, summary: Summary) -> float | None:
     >>> import numpy as np
     >>> from evalreport.data.labels import Multiclass
     >>> from evalreport.statistics.confusion import Counts
-    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
-    >>> no_skill(find("precision"), Summary(Binary(0, 1), 3, 3.0, Tally.of({}, np.ones(3)), counts))
+    >>> counts = Counts.from_codes(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
+    >>> no_skill(find("precision"), Summary(Binary(0, 1), 3, 3.0, Tally.from_rows({}, np.ones(3)), counts))
     0.6666666666666666
     """
     if metric.no_skill is None or lacks(metric, summary) is not None:

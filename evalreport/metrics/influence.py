@@ -28,7 +28,7 @@ def placements(table: ScoreTable) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> placements(ScoreTable.of(np.array([0.1, 0.5, 0.5]), np.array([False, True, False])))[0]
+    >>> placements(ScoreTable.from_scores(np.array([0.1, 0.5, 0.5]), np.array([False, True, False])))[0]
     array([0.25, 0.75])
     """
     below = np.cumsum(table.neg) - table.neg / 2
@@ -41,7 +41,7 @@ def roc_auc(t: ScoreTable) -> Influence:
 
     Examples
     --------
-    >>> roc_auc(ScoreTable.of(np.array([0.2, 0.4, 0.3]), np.array([0, 1, 1], dtype=bool)))[0][1:]
+    >>> roc_auc(ScoreTable.from_scores(np.array([0.2, 0.4, 0.3]), np.array([0, 1, 1], dtype=bool)))[0][1:]
     array([0., 0.])
     """
     ten, one = placements(t)
@@ -149,7 +149,7 @@ def calibration_in_the_large(t: ScoreTable) -> Influence:
     return (1 - mean) / curvature, -mean / curvature
 
 
-def observed_expected(t: ScoreTable) -> Influence:
+def observed_expected_ratio(t: ScoreTable) -> Influence:
     """Return what a row adds to the positives, and to the sum of the probabilities below them."""
-    expected, value = inner(t.pos + t.neg, t.scores) / t.total, prob.observed_expected(t)
+    expected, value = inner(t.pos + t.neg, t.scores) / t.total, prob.observed_expected_ratio(t)
     return (1 - value * t.scores) / expected, -value * t.scores / expected

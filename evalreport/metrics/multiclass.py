@@ -41,9 +41,9 @@ from evalreport.metrics.averages import (
     Mean,
     Pooled,
     area,
-    averaged,
+    make_average_metric,
 )
-from evalreport.metrics.binary_decisions import always, f1, recall
+from evalreport.metrics.binary_decisions import constant_level, f1, recall
 from evalreport.metrics.binary_probability import BINS
 from evalreport.metrics.record import (
     CalibrationGaps,
@@ -92,7 +92,7 @@ def _agreement(m: Marginals) -> Any:
     return m.right * m.total - (m.support * m.predicted).sum(axis=-1)
 
 
-def _spread(marginal: Array, rest: Any) -> Any:
+def _marginal_dispersion(marginal: Array, rest: Any) -> Any:
     """n² minus the sum of squares of a marginal, without their cancellation; `rest` is one class more."""
     others = marginal.sum(axis=-1, keepdims=True) - marginal
     return (marginal * np.maximum(others, 0)).sum(axis=-1) + 2 * rest * marginal.sum(axis=-1)
@@ -104,7 +104,10 @@ def mcc(m: Marginals) -> Any:
     >>> float(mcc(Marginals(np.array([4.0, 4]), np.array([5.0, 5]), np.array([5.0, 5]), 10.0, 2.0)))
     0.6
     """
-    predicted, true = _spread(m.predicted, m.unparsed), _spread(m.support, 0.0)
+    predicted, true = (
+        _marginal_dispersion(m.predicted, m.unparsed_weight),
+        _marginal_dispersion(m.support, 0.0),
+    )
     return divide(_agreement(m), np.sqrt(_less_noise(predicted, m) * _less_noise(true, m)))
 
 
@@ -195,7 +198,7 @@ def n_spurious(m: Marginals) -> Any:
 def class_gaps(bins: ClassBins) -> Array:
     """Return the ECE of each label's probability, 15 equal-width bins, shape (K,).
 
-    >>> class_gaps(ClassBins.of(np.array([[1.0, 0.5]]), np.array([[True, False]]), np.ones(1)))
+    >>> class_gaps(ClassBins.from_scores(np.array([[1.0, 0.5]]), np.array([[True, False]]), np.ones(1)))
     array([0. , 0.5])
     """
     found: Array = divide(np.abs(bins.probability - bins.positives).sum(axis=1), bins.weight.sum(axis=1))
@@ -205,7 +208,7 @@ def class_gaps(bins: ClassBins) -> Array:
 def with_gaps(bins: ClassBins, *, declared: bool) -> npt.NDArray[np.bool_]:
     """Return which labels `classwise_ece` is over, shape (K,): those with examples, or all declared.
 
-    >>> with_gaps(ClassBins.of(np.array([[1.0, 0.5]]), np.array([[True, False]])), declared=False)
+    >>> with_gaps(ClassBins.from_scores(np.array([[1.0, 0.5]]), np.array([[True, False]])), declared=False)
     array([ True, False])
     """
     counted: npt.NDArray[np.bool_] = (bins.positives.sum(axis=1) > 0) | declared
@@ -215,7 +218,7 @@ def with_gaps(bins: ClassBins, *, declared: bool) -> npt.NDArray[np.bool_]:
 def classwise_ece(bins: ClassBins, *, declared: bool = False) -> float:
     """Return the mean over labels of `class_gaps`, in [0, 1].
 
-    >>> classwise_ece(ClassBins.of(np.array([[1.0, 0.0]]), np.array([[True, False]]), np.ones(1)))
+    >>> classwise_ece(ClassBins.from_scores(np.array([[1.0, 0.0]]), np.array([[True, False]]), np.ones(1)))
     0.0
     """
     return float(class_gaps(bins)[with_gaps(bins, declared=declared)].mean())
@@ -281,8 +284,12 @@ def _one_class(m: Marginals) -> bool:
     return bool((m.support > 0).sum() < 2)
 
 
-def _unordered(m: Marginals) -> str:
-    return "some answers could not be parsed: they stand nowhere in the order" if m.unparsed else "no spread"
+def _explain_undefined_order(m: Marginals) -> str:
+    return (
+        "some answers could not be parsed: they stand nowhere in the order"
+        if m.unparsed_weight
+        else "no spread"
+    )
 
 
 RIGHT: tuple[Metric, ...] = (
@@ -328,7 +335,7 @@ RIGHT: tuple[Metric, ...] = (
     _top(5),
 )
 AVERAGES: tuple[Metric, ...] = tuple(
-    averaged("multiclass", base, way, majority)
+    make_average_metric("multiclass", base, way, majority)
     for base in (PRECISION, RECALL, F1)
     for way in (MICRO, MACRO, SUPPORTED, DECLARED, WEIGHTED)
 )
@@ -357,7 +364,7 @@ AGREEMENT: tuple[Metric, ...] = (
         undefined=because(
             (_one_class, "only one class occurs in the truth"), (lambda _: True, "the answers are constant")
         ),
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Gorodkin 2004, Computational Biology and Chemistry 28:367; scikit-learn matthews_corrcoef",
         use="one number for the whole matrix that a constant answer cannot fool",
         trap="of constant answers it is 0/0: undefined here, 0 in scikit-learn. With more than two classes "
@@ -371,7 +378,7 @@ AGREEMENT: tuple[Metric, ...] = (
         low=-1.0,
         function=cohen_kappa,
         undefined="truth and answers are constant and equal: chance alone agrees",
-        no_skill=always(0.0),
+        no_skill=constant_level(0.0),
         source="Cohen 1960; scikit-learn cohen_kappa_score",
         use="the model is compared with human raters",
         trap="0 of constant answers while MCC is undefined there, 0/0 itself when truth is constant too; "
@@ -385,8 +392,8 @@ AGREEMENT: tuple[Metric, ...] = (
         needs="order",
         low=-1.0,
         function=cohen_kappa_quadratic,
-        undefined=_unordered,
-        no_skill=always(0.0),
+        undefined=_explain_undefined_order,
+        no_skill=constant_level(0.0),
         source="Cohen 1968; scikit-learn cohen_kappa_score(weights='quadratic')",
         use="labels are grades in an order",
         trap="distance is in positions: 1 to 3 is four times 1 to 2, whatever the labels mean; "
@@ -400,8 +407,8 @@ AGREEMENT: tuple[Metric, ...] = (
         needs="order",
         low=-1.0,
         function=cohen_kappa_linear,
-        undefined=_unordered,
-        no_skill=always(0.0),
+        undefined=_explain_undefined_order,
+        no_skill=constant_level(0.0),
         source="Cohen 1968; scikit-learn cohen_kappa_score(weights='linear')",
         use="labels are grades in an order, and a step is a step wherever it is",
         trap="distance is in positions, whatever the labels mean; papers often mean the quadratic one",
@@ -588,7 +595,7 @@ RANKING: tuple[Metric, ...] = (
         formula="mean over pairs of (A(a|b) + A(b|a)) / 2",
         function=AreaAverage("roc_auc", "pairs"),
         undefined="fewer than two classes occur in the truth",
-        no_skill=always(0.5),
+        no_skill=constant_level(0.5),
         source="Hand & Till 2001, Machine Learning 45:171; scikit-learn roc_auc_score(multi_class='ovo')",
         use="a measure that the mix of classes does not move",
         trap="over the classes that occur in the truth, as in scikit-learn. "

@@ -29,9 +29,9 @@ from evalreport.metrics.averages import (
     NoSkill,
     Pooled,
     area,
-    averaged,
+    make_average_metric,
 )
-from evalreport.metrics.binary_decisions import accuracy, always, no_information_rate
+from evalreport.metrics.binary_decisions import accuracy, constant_level, no_information_rate
 from evalreport.metrics.record import CountDraws, Metric, Proportion, RowMean, divide, view
 from evalreport.statistics.confusion import BinaryCounts
 from evalreport.statistics.summary import Summary
@@ -108,7 +108,7 @@ _rows = partial(_counts, reads="tally", strategy=RowMean())
 _row_ranking = partial(_rows, needs="scores")
 
 
-def _never(_: Callable[[Any], Any]) -> NoSkill:
+def _no_baseline(_: Callable[[Any], Any]) -> NoSkill:
     return None
 
 
@@ -119,7 +119,7 @@ def _random(function: Callable[[Any], Any]) -> NoSkill:
     return lambda summary: float(cell_prevalence(view(summary, "counts")))
 
 
-def _shuffled(function: Callable[[Any], Any]) -> NoSkill:
+def _shuffled_baseline(function: Callable[[Any], Any]) -> NoSkill:
     """F1 of the same answers dealt out to the rows at random: pooled, and as the mean of all labels."""
     if isinstance(function, Average) and function.over != "macro":
         return None
@@ -225,11 +225,20 @@ SETS: tuple[Metric, ...] = (
     ),
 )
 AVERAGES: tuple[Metric, ...] = (
-    *(averaged("multilabel", PRECISION, way, _random) for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)),
+    *(
+        make_average_metric("multilabel", PRECISION, way, _random)
+        for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)
+    ),
     _samples(PRECISION, "a row without predicted labels counts 0, right or not, as in scikit-learn"),
-    *(averaged("multilabel", RECALL, way, _never) for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)),
+    *(
+        make_average_metric("multilabel", RECALL, way, _no_baseline)
+        for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)
+    ),
     _samples(RECALL, "a row without true labels counts 0, right or not, as in scikit-learn"),
-    *(averaged("multilabel", F1, way, _shuffled) for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)),
+    *(
+        make_average_metric("multilabel", F1, way, _shuffled_baseline)
+        for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)
+    ),
     _samples(F1, "a row without true and predicted labels is right and yet counts 0, as in scikit-learn"),
 )
 RANKING: tuple[Metric, ...] = (
@@ -276,7 +285,7 @@ RANKING: tuple[Metric, ...] = (
         formula="mean over rows of wrongly ordered pairs / pairs",
         better="lower",
         function=Mean("ranking_loss"),
-        no_skill=always(0.5),
+        no_skill=constant_level(0.5),
         source="Schapire & Singer 2000; scikit-learn label_ranking_loss",
         use="only the order of labels within a row is used",
         trap="tied pairs count as wrong; rows with all labels or none count 0",

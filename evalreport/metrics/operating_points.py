@@ -15,9 +15,9 @@ from evalreport.metrics.binary_decisions import (
     COUNTS,
     NO_POSITIVE,
     ONE_CLASS,
-    always,
+    constant_level,
     predicted_positive_rate,
-    reweighted,
+    reweight_to_prevalence,
 )
 from evalreport.metrics.binary_ranking import RANKING
 from evalreport.metrics.record import CountDraws, CurvePoint, Metric, Proportion, because
@@ -52,7 +52,7 @@ def operating_point(name: str) -> Metric | None:
     Examples
     --------
     >>> import numpy as np
-    >>> table = ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.2, 0.4]), np.array([True, False, True]))
     >>> point = operating_point("recall @ fpr = 2%")
     >>> point.name, point.function(table)
     ('recall@fpr=0.02', 0.5)
@@ -104,7 +104,7 @@ def _recall_at_fpr(limit: float) -> Metric:
         formula=f"max TPR over thresholds with FPR <= {limit:g}",
         strategy=CurvePoint("tpr at fpr", limit),
         function=partial(rank.tpr_at_fpr, limit=limit),
-        no_skill=always(limit),
+        no_skill=constant_level(limit),
         trap=f"real thresholds only. Below {1 / limit:,.0f} negatives no false alarm is allowed",
     )
 
@@ -118,7 +118,7 @@ def _fpr_at_recall(limit: float) -> Metric:
         formula=f"min FPR over thresholds with TPR >= {limit:g}",
         strategy=CurvePoint("fpr at tpr", limit),
         function=partial(rank.fpr_at_tpr, recall=limit),
-        no_skill=always(limit),
+        no_skill=constant_level(limit),
         trap="rests on the lowest-scored positives alone: unstable when positives are few",
     )
 
@@ -137,7 +137,7 @@ def _precision_at_recall(limit: float) -> Metric:
 
 
 def _recall_at_precision(limit: float) -> Metric:
-    def unreached(t: ScoreTable) -> str:
+    def explain_unreached_precision(t: ScoreTable) -> str:
         if t.positives == 0:
             return NO_POSITIVE[1]
         return f"no threshold reaches a precision of {limit:g}; the best is {rank.best_precision(t):.3g}"
@@ -150,7 +150,7 @@ def _recall_at_precision(limit: float) -> Metric:
         formula=f"max recall over thresholds with precision >= {limit:g}",
         strategy=CurvePoint("recall at precision", limit),
         function=partial(rank.recall_at_precision, precision=limit),
-        undefined=unreached,
+        undefined=explain_unreached_precision,
         use=f"{limit:.4g} of the alarms must be right",
         trap="a lucky first rank reaches precision 1 at a tiny recall; where it is never reached it is "
         "undefined here, 0 elsewhere",
@@ -205,7 +205,7 @@ def _of_counts(read: str, at: str | None) -> Callable[[float], Metric] | None:
 
 
 def _at_prevalence(base: Metric, limit: float) -> Metric:
-    def undefined(c: BinaryCounts) -> str:
+    def explain_undefined(c: BinaryCounts) -> str:
         reason = base.undefined if isinstance(base.undefined, str) else base.undefined(c)
         return because(ONE_CLASS, (lambda _: True, reason))(c)
 
@@ -220,9 +220,9 @@ def _at_prevalence(base: Metric, limit: float) -> Metric:
         rate=base.style == "percent" and base.high <= 1,
         over=None,
         monotone=None,
-        function=lambda c: base.function(reweighted(c, limit)),
-        undefined=undefined,
-        no_skill=always(levels[base.name]) if base.name in levels else None,
+        function=lambda c: base.function(reweight_to_prevalence(c, limit)),
+        undefined=explain_undefined,
+        no_skill=constant_level(levels[base.name]) if base.name in levels else None,
         source="Altman & Bland 1994, BMJ 309:102; " + base.source,
         use="the model goes where positives are rarer, or more frequent, than in these data",
         trap="recall and FPR are taken to stay as they are, which they do not where the cases differ in kind",

@@ -12,14 +12,14 @@ import numpy as np
 
 from evalreport.metrics.record import divide
 from evalreport.statistics.class_scores import BINS
-from evalreport.statistics.confusion import Array, Places, reached
+from evalreport.statistics.confusion import Array, Places, search_lazily
 from evalreport.statistics.score_table import ScoreTable
 
 
 def log_loss(t: ScoreTable) -> float:
     """Return the mean negative log-likelihood in nats, probabilities clipped to [eps, 1 - eps].
 
-    >>> round(log_loss(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False]))), 12)
+    >>> round(log_loss(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, False]))), 12)
     0.69314718056
     """
     return float(divide(t.probability.surprise, t.total))
@@ -28,7 +28,7 @@ def log_loss(t: ScoreTable) -> float:
 def brier(t: ScoreTable) -> float:
     """Return the mean squared error of P(positive), in [0, 1].
 
-    >>> brier(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
+    >>> brier(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, False])))
     0.25
     """
     sums = t.probability
@@ -38,7 +38,7 @@ def brier(t: ScoreTable) -> float:
 def brier_skill(t: ScoreTable) -> float:
     """Return 1 - Brier / Brier of always answering the prevalence; at most 1, negative when worse.
 
-    >>> brier_skill(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
+    >>> brier_skill(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, False])))
     0.0
     """
     return float(1 - divide(brier(t), brier_uncertainty(t)))
@@ -47,7 +47,7 @@ def brier_skill(t: ScoreTable) -> float:
 def brier_reliability(t: ScoreTable) -> float:
     """Return Murphy's (1973) reliability over distinct scores: mean squared gap of score and outcome rate.
 
-    >>> brier_reliability(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
+    >>> brier_reliability(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, False])))
     0.0
     """
     sums = t.probability
@@ -57,7 +57,7 @@ def brier_reliability(t: ScoreTable) -> float:
 def brier_resolution(t: ScoreTable) -> float:
     """Return Murphy's resolution: variance of the outcome rate over distinct scores.
 
-    >>> brier_resolution(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
+    >>> brier_resolution(ScoreTable.from_scores(np.array([0.2, 0.8]), np.array([False, True])))
     0.25
     """
     return float(divide(t.probability.purity, t.total) - divide(t.positives, t.total) ** 2)
@@ -66,7 +66,7 @@ def brier_resolution(t: ScoreTable) -> float:
 def brier_uncertainty(t: ScoreTable) -> float:
     """Return Murphy's uncertainty: prevalence times its complement, in [0, 0.25].
 
-    >>> brier_uncertainty(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
+    >>> brier_uncertainty(ScoreTable.from_scores(np.array([0.2, 0.8]), np.array([False, True])))
     0.25
     """
     return float(divide(t.positives * t.negatives, t.total**2))
@@ -75,12 +75,12 @@ def brier_uncertainty(t: ScoreTable) -> float:
 def equal_width(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
     """Return weight, summed probability and positives per equal-width bin, right-closed, the first with 0.
 
-    >>> table = ScoreTable.of(np.array([0.0, 0.7]), np.array([False, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.0, 0.7]), np.array([False, True]))
     >>> [part.tolist() for part in equal_width(table, 2)]
     [[1.0, 1.0], [0.0, 0.7], [0.0, 1.0]]
     """
     inner = np.linspace(0, 1, bins + 1)[1:-1]
-    return _binned(t, np.searchsorted(t.scores, inner, side="right").tolist())
+    return _sum_bins(t, np.searchsorted(t.scores, inner, side="right").tolist())
 
 
 def equal_mass(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
@@ -89,17 +89,17 @@ def equal_mass(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
     A score belongs to the bin in which the middle of its weight falls, so ties are never divided; heavy
     ties leave bins empty.
 
-    >>> table = ScoreTable.of(np.array([0.5, 0.75]), np.array([False, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.5, 0.75]), np.array([False, True]))
     >>> [part.tolist() for part in equal_mass(table, 2)]
     [[1.0, 1.0], [0.5, 0.75], [0.0, 1.0]]
     """
-    return _binned(t, mass_cuts(t, bins))
+    return _sum_bins(t, mass_cuts(t, bins))
 
 
 def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
     """Return where, among the distinct scores, each bin of `equal_mass` but the first begins.
 
-    >>> mass_cuts(ScoreTable.of(np.array([0.5, 0.75]), np.array([False, True])), 2)
+    >>> mass_cuts(ScoreTable.from_scores(np.array([0.5, 0.75]), np.array([False, True])), 2)
     [1]
     """
 
@@ -109,7 +109,7 @@ def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
 
     # a hair below each cut: a score that lies on it, but for rounding, begins the bin
     wanted = t.total * (np.arange(1, bins) - 1e-9) / bins
-    found: list[int] = reached(middle, len(t), wanted).tolist()
+    found: list[int] = search_lazily(middle, len(t), wanted).tolist()
     return found
 
 
@@ -126,7 +126,7 @@ def calibration_gap(binned: tuple[Array, Array, Array]) -> float:
 def ece(t: ScoreTable) -> float:
     """Return the expected calibration error over 15 equal-width bins, in [0, 1].
 
-    >>> ece(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
+    >>> ece(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, False])))
     0.0
     """
     return calibration_gap(equal_width(t))
@@ -135,7 +135,7 @@ def ece(t: ScoreTable) -> float:
 def ece_equal_mass(t: ScoreTable) -> float:
     """Return the expected calibration error over 15 bins of about equal weight, in [0, 1].
 
-    >>> ece_equal_mass(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, False])))
+    >>> ece_equal_mass(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, False])))
     0.0
     """
     return calibration_gap(equal_mass(t))
@@ -154,7 +154,7 @@ def smooth_gap(t: ScoreTable) -> float:
 def corp_miscalibration(t: ScoreTable) -> float:
     """Return what isotonic recalibration takes off the Brier score, at least 0.
 
-    >>> corp_miscalibration(ScoreTable.of(np.array([0.5, 0.5]), np.array([True, True])))
+    >>> corp_miscalibration(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, True])))
     0.25
     """
     return float(brier(t) - t.isotonic.brier) if t.total else float("nan")
@@ -163,7 +163,7 @@ def corp_miscalibration(t: ScoreTable) -> float:
 def corp_discrimination(t: ScoreTable) -> float:
     """Return by how much the isotonically recalibrated scores beat the prevalence, in Brier score.
 
-    >>> corp_discrimination(ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True])))
+    >>> corp_discrimination(ScoreTable.from_scores(np.array([0.2, 0.8]), np.array([False, True])))
     0.25
     """
     return float(brier_uncertainty(t) - t.isotonic.brier) if t.total else float("nan")
@@ -198,16 +198,16 @@ def calibration_in_the_large(t: ScoreTable) -> float:
     return t.in_the_large
 
 
-def observed_expected(t: ScoreTable) -> float:
+def observed_expected_ratio(t: ScoreTable) -> float:
     """Return the positives over the sum of the probabilities; 1 is perfect.
 
-    >>> observed_expected(ScoreTable.of(np.array([0.25, 0.25]), np.array([True, False])))
+    >>> observed_expected_ratio(ScoreTable.from_scores(np.array([0.25, 0.25]), np.array([True, False])))
     2.0
     """
     return float(divide(t.positives, t.probability.mass[-1]))
 
 
-def _binned(t: ScoreTable, cuts: Sequence[int]) -> tuple[Array, Array, Array]:
+def _sum_bins(t: ScoreTable, cuts: Sequence[int]) -> tuple[Array, Array, Array]:
     """Sums over the runs of scores between cuts; scores ascend, so a bin is a run."""
     places = [0, *cuts, len(t)]
     pos, neg = (np.array([found[i] if i < len(t) else 0.0 for i in places]) for found in (t.tp, t.fp))

@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 def roc_auc(t: ScoreTable) -> float:
     """Return the probability that a positive scores above a negative, a tie counting one half.
 
-    >>> roc_auc(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
+    >>> roc_auc(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.75
     """
     return float(divide(t.ranking.outranked, t.positives * t.negatives))
@@ -31,7 +31,7 @@ def roc_auc(t: ScoreTable) -> float:
 def gini(t: ScoreTable) -> float:
     """Return 2 AUC - 1 (Somers' D), in [-1, 1].
 
-    >>> gini(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
+    >>> gini(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
     return 2 * roc_auc(t) - 1
@@ -40,7 +40,7 @@ def gini(t: ScoreTable) -> float:
 def average_precision(t: ScoreTable) -> float:
     """Return the sum over thresholds of the gain in recall times the precision there, in [0, 1].
 
-    >>> average_precision(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
+    >>> average_precision(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
     return float(divide(t.ranking.precision, t.positives))
@@ -49,7 +49,7 @@ def average_precision(t: ScoreTable) -> float:
 def partial_auc(t: ScoreTable, max_fpr: float) -> float:
     """Return the area under ROC up to a false positive rate, on McClish's scale: 0.5 chance, 1 perfect.
 
-    >>> partial_auc(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])), 0.1)
+    >>> partial_auc(ScoreTable.from_scores(np.array([0.1, 0.4]), np.array([False, True])), 0.1)
     1.0
     """
     if not _both(t):
@@ -69,7 +69,7 @@ def partial_auc(t: ScoreTable, max_fpr: float) -> float:
 def partial_auc_fpr10(t: ScoreTable) -> float:
     """Return `partial_auc` up to a false positive rate of 0.1, in [9/19, 1].
 
-    >>> partial_auc_fpr10(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
+    >>> partial_auc_fpr10(ScoreTable.from_scores(np.array([0.1, 0.4]), np.array([False, True])))
     1.0
     """
     return partial_auc(t, 0.1)
@@ -78,7 +78,7 @@ def partial_auc_fpr10(t: ScoreTable) -> float:
 def ks(t: ScoreTable) -> float:
     """Return the greatest TPR - FPR over all thresholds, in [0, 1].
 
-    >>> ks(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
+    >>> ks(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
     return t.ranking.gap
@@ -87,7 +87,7 @@ def ks(t: ScoreTable) -> float:
 def eer(t: ScoreTable) -> float:
     """Return the error rate where FPR and FNR are equal, on the line between neighbouring ROC points.
 
-    >>> eer(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
+    >>> eer(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.3333333333333333
     """
     if not _both(t):
@@ -107,7 +107,7 @@ def eer(t: ScoreTable) -> float:
 def tpr_at_fpr(t: ScoreTable, limit: float) -> float:
     """Return the greatest TPR of a threshold whose FPR is at most `limit`; 0 when none flags anything.
 
-    >>> tpr_at_fpr(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
+    >>> tpr_at_fpr(ScoreTable.from_scores(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
     0.5
     """
     if not _both(t):
@@ -119,7 +119,7 @@ def tpr_at_fpr(t: ScoreTable, limit: float) -> float:
 def tpr_at_fpr01(t: ScoreTable) -> float:
     """Return `tpr_at_fpr` at 0.01, in [0, 1].
 
-    >>> tpr_at_fpr01(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
+    >>> tpr_at_fpr01(ScoreTable.from_scores(np.array([0.1, 0.4]), np.array([False, True])))
     1.0
     """
     return tpr_at_fpr(t, 0.01)
@@ -128,7 +128,7 @@ def tpr_at_fpr01(t: ScoreTable) -> float:
 def tpr_at_fpr05(t: ScoreTable) -> float:
     """Return `tpr_at_fpr` at 0.05, in [0, 1].
 
-    >>> tpr_at_fpr05(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
+    >>> tpr_at_fpr05(ScoreTable.from_scores(np.array([0.1, 0.4]), np.array([False, True])))
     1.0
     """
     return tpr_at_fpr(t, 0.05)
@@ -137,7 +137,7 @@ def tpr_at_fpr05(t: ScoreTable) -> float:
 def fpr_at_tpr(t: ScoreTable, recall: float) -> float:
     """Return the smallest FPR of a threshold whose TPR is at least `recall`, in [0, 1].
 
-    >>> fpr_at_tpr(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
+    >>> fpr_at_tpr(ScoreTable.from_scores(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
     0.0
     """
     return float(t.fp[::-1][_reaching(t, recall)]) / t.negatives if _both(t) else float("nan")
@@ -146,7 +146,7 @@ def fpr_at_tpr(t: ScoreTable, recall: float) -> float:
 def fpr_at_tpr95(t: ScoreTable) -> float:
     """Return `fpr_at_tpr` at 0.95, in [0, 1].
 
-    >>> fpr_at_tpr95(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
+    >>> fpr_at_tpr95(ScoreTable.from_scores(np.array([0.1, 0.4]), np.array([False, True])))
     0.0
     """
     return fpr_at_tpr(t, 0.95)
@@ -155,7 +155,9 @@ def fpr_at_tpr95(t: ScoreTable) -> float:
 def precision_at_recall(t: ScoreTable, recall: float) -> float:
     """Return the highest precision of a threshold whose recall is at least `recall`, in [0, 1].
 
-    >>> precision_at_recall(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
+    >>> precision_at_recall(
+    ...     ScoreTable.from_scores(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5
+    ... )
     1.0
     """
     if t.positives == 0:
@@ -167,7 +169,9 @@ def precision_at_recall(t: ScoreTable, recall: float) -> float:
 def precision_at_recall90(t: ScoreTable) -> float:
     """Return `precision_at_recall` at 0.9, in [0, 1].
 
-    >>> precision_at_recall90(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
+    >>> precision_at_recall90(
+    ...     ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False]))
+    ... )
     0.5
     """
     return precision_at_recall(t, 0.9)
@@ -176,10 +180,12 @@ def precision_at_recall90(t: ScoreTable) -> float:
 def recall_at_precision(t: ScoreTable, precision: float) -> float:
     """Return the highest recall of a threshold whose precision is at least this; NaN when none reaches it.
 
-    >>> recall_at_precision(ScoreTable.of(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.6)
+    >>> recall_at_precision(
+    ...     ScoreTable.from_scores(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.6
+    ... )
     1.0
     """
-    for b in t.blocks(stop=_weighed(t)):  # the laxest threshold first
+    for b in t.blocks(stop=_count_weighted_scores(t)):  # the laxest threshold first
         reached = np.flatnonzero(_precision(t, b) >= precision - ROUNDING)
         if len(reached):
             return float(t.tp[b][reached[0]]) / t.positives
@@ -189,7 +195,7 @@ def recall_at_precision(t: ScoreTable, precision: float) -> float:
 def recall_at_precision90(t: ScoreTable) -> float:
     """Return `recall_at_precision` at 0.9; NaN when none reaches it.
 
-    >>> recall_at_precision90(ScoreTable.of(np.array([0.1, 0.4]), np.array([False, True])))
+    >>> recall_at_precision90(ScoreTable.from_scores(np.array([0.1, 0.4]), np.array([False, True])))
     1.0
     """
     return recall_at_precision(t, 0.9)
@@ -198,10 +204,10 @@ def recall_at_precision90(t: ScoreTable) -> float:
 def best_precision(t: ScoreTable) -> float:
     """Return the highest precision of any threshold: what can be reached at all.
 
-    >>> best_precision(ScoreTable.of(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
+    >>> best_precision(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
     """
-    return max((float(_precision(t, b).max()) for b in t.blocks(stop=_weighed(t))), default=0.0)
+    return max((float(_precision(t, b).max()) for b in t.blocks(stop=_count_weighted_scores(t))), default=0.0)
 
 
 def lift(t: ScoreTable, share: float) -> float:
@@ -210,7 +216,7 @@ def lift(t: ScoreTable, share: float) -> float:
     Of scores tied across the cut, a proportionate part counts: what a random order of them gives on
     average.
 
-    >>> round(lift(ScoreTable.of(np.arange(10.0), np.arange(10) > 7), 0.1), 12)
+    >>> round(lift(ScoreTable.from_scores(np.arange(10.0), np.arange(10) > 7), 0.1), 12)
     5.0
     """
     if t.positives == 0:
@@ -226,7 +232,7 @@ def lift(t: ScoreTable, share: float) -> float:
 def lift_at_10(t: ScoreTable) -> float:
     """Return `lift` among the top tenth of rows, in [0, 10].
 
-    >>> round(lift_at_10(ScoreTable.of(np.arange(10.0), np.arange(10) > 7)), 12)
+    >>> round(lift_at_10(ScoreTable.from_scores(np.arange(10.0), np.arange(10) > 7)), 12)
     5.0
     """
     return lift(t, 0.1)
@@ -236,7 +242,7 @@ def _both(t: ScoreTable) -> bool:
     return t.positives > 0 and t.negatives > 0
 
 
-def _weighed(t: ScoreTable) -> int:
+def _count_weighted_scores(t: ScoreTable) -> int:
     """Number of scores at or above which any weight lies; the others have no precision."""
     return len(t) - min(int(np.searchsorted(found[::-1], 0.0, side="right")) for found in (t.tp, t.fp))
 

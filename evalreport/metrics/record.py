@@ -273,7 +273,7 @@ class Metric:
             return "percent"
         return "ratio" if self.low >= -1 and self.high <= 1 else "number"
 
-    def of(self, summary: Summary) -> float | Undefined:
+    def compute_value(self, summary: Summary) -> float | Undefined:
         """Return the value of the metric, or why there is none."""
         missing = lacks(self, summary)
         if missing is None and self.is_beyond(summary):
@@ -283,7 +283,7 @@ class Metric:
         fact = view(summary, self.reads)
         value = float(self.function(fact))
         if math.isfinite(value):
-            return self.inside(value)
+            return self.clip_to_range(value)
         reason = self.undefined if isinstance(self.undefined, str) else self.undefined(fact)
         return Undefined(reason, summary.weight)
 
@@ -291,7 +291,7 @@ class Metric:
         """Return whether scores are in bins, which tell this metric not even within bounds."""
         return self.reads == "scores" and self.bounds is None and isinstance(summary.scores, BinnedTable)
 
-    def inside(self, value: float) -> float:
+    def clip_to_range(self, value: float) -> float:
         """Return a value on its bound where rounding of weighted sums carried it over."""
         # sums of many weights in another order differ by less, and nobody reads a ninth digit
         near = 1e-9 * max(1.0, abs(value))

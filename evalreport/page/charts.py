@@ -115,20 +115,20 @@ class Axes:
     x: Axis
     y: Axis
 
-    def across(self, value: float) -> float:
+    def x_position(self, value: float) -> float:
         """Return the horizontal place of a value, clipped to the plot.
 
         Examples
         --------
         >>> axes = Axes(x_axis(0, 1, ""), y_axis(0, 1, ""))
-        >>> axes.across(0.5), axes.across(7), axes.up(1.0)
+        >>> axes.x_position(0.5), axes.x_position(7), axes.y_position(1.0)
         (185.0, 330.0, 8.0)
         """
-        return min(max(_at(value, self.x.low, self.x.high, (LEFT, RIGHT)), LEFT), RIGHT)
+        return min(max(_axis_position(value, self.x.low, self.x.high, (LEFT, RIGHT)), LEFT), RIGHT)
 
-    def up(self, value: float) -> float:
+    def y_position(self, value: float) -> float:
         """Return the vertical place of a value, clipped to the plot."""
-        return min(max(_at(value, self.y.low, self.y.high, (BOTTOM, TOP)), TOP), BOTTOM)
+        return min(max(_axis_position(value, self.y.low, self.y.high, (BOTTOM, TOP)), TOP), BOTTOM)
 
     def polyline(self, xs: Sequence[float], ys: Sequence[float], *, steps: bool = False) -> str:
         """Return path data of a line, simplified; `steps`: `ys[i]` holds on (xs[i-1], xs[i]].
@@ -158,20 +158,20 @@ class Axes:
     def whiskers(self, xs: Sequence[float], low: Sequence[float], high: Sequence[float]) -> str:
         """Return path data of vertical lines."""
         return "".join(
-            f"M{_short(self.across(at))} {_short(self.up(a))}V{_short(self.up(b))}"
+            f"M{_short(self.x_position(at))} {_short(self.y_position(a))}V{_short(self.y_position(b))}"
             for at, a, b in zip(xs, low, high, strict=True)
         )
 
     def dots(self, points: Iterable[Sequence[float]]) -> str:
         """Return path data of points: lines of no length, which round caps make into dots."""
-        return "".join(f"M{_short(self.across(x))} {_short(self.up(y))}h0" for x, y in points)
+        return "".join(f"M{_short(self.x_position(x))} {_short(self.y_position(y))}h0" for x, y in points)
 
     def columns(self, edges: Sequence[tuple[float, float]], heights: Sequence[float]) -> str:
         """Return path data of columns from zero, with a gap of one unit between neighbours."""
-        base = self.up(0.0)
+        base = self.y_position(0.0)
         made = []
         for (a, b), height in zip(edges, heights, strict=True):
-            left, right, top = self.across(a) + 0.5, self.across(b) - 0.5, self.up(height)
+            left, right, top = self.x_position(a) + 0.5, self.x_position(b) - 0.5, self.y_position(height)
             if height and right > left:
                 made.append(f"M{_short(left)} {_short(base)}V{_short(top)}H{_short(right)}V{_short(base)}Z")
         return "".join(made)
@@ -184,8 +184,8 @@ class Axes:
         >>> Axes(x_axis(0, 1, ""), y_axis(0, 1, "")).columns_between((0, 0.5), (0, 1))
         'M40 262V8H185V262Z'
         """
-        left, right = self.across(ends[0]), max(self.across(ends[1]), self.across(ends[0]) + 0.5)
-        low, high = self.up(heights[0]), self.up(heights[1])
+        left, right = self.x_position(ends[0]), max(self.x_position(ends[1]), self.x_position(ends[0]) + 0.5)
+        low, high = self.y_position(heights[0]), self.y_position(heights[1])
         return f"M{_short(left)} {_short(low)}V{_short(high)}H{_short(right)}V{_short(low)}Z"
 
     def span(self, ends: tuple[float, float], height: float) -> str:
@@ -196,12 +196,12 @@ class Axes:
         >>> Axes(x_axis(0, 1, ""), y_axis(0, 1, "")).span((0, 0.5), 1)
         'M40 8H185'
         """
-        left, right = self.across(ends[0]), max(self.across(ends[1]), self.across(ends[0]) + 0.5)
-        return f"M{_short(left)} {_short(self.up(height))}H{_short(right)}"
+        left, right = self.x_position(ends[0]), max(self.x_position(ends[1]), self.x_position(ends[0]) + 0.5)
+        return f"M{_short(left)} {_short(self.y_position(height))}H{_short(right)}"
 
     def level(self, value: float) -> str:
         """Return path data of a horizontal line across the plot."""
-        return f"M{_short(LEFT)} {_short(self.up(value))}H{_short(RIGHT)}"
+        return f"M{_short(LEFT)} {_short(self.y_position(value))}H{_short(RIGHT)}"
 
     def _places(self, xs: Sequence[float], ys: Sequence[float], *, steps: bool) -> npt.NDArray[np.float64]:
         across_all = np.clip(
@@ -292,7 +292,9 @@ def y_axis(low: float, high: float, title: str, ticks: Iterable[float] | None = 
 
 def named_axis(low: float, high: float, title: str, named: Iterable[tuple[float, str]]) -> Axis:
     """Return a horizontal axis whose ticks are words, each at its value."""
-    return Axis(low, high, title, tuple((_at(at, low, high, (LEFT, RIGHT)), text) for at, text in named))
+    return Axis(
+        low, high, title, tuple((_axis_position(at, low, high, (LEFT, RIGHT)), text) for at, text in named)
+    )
 
 
 def _ticks(
@@ -302,7 +304,7 @@ def _ticks(
         step = nice_step(high - low)
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         given = [place * step for place in range(first, last + 1)]
-    return tuple((_at(value, low, high, ends), tick_text(value)) for value in given)
+    return tuple((_axis_position(value, low, high, ends), tick_text(value)) for value in given)
 
 
 def tick_text(value: float) -> str:
@@ -318,16 +320,16 @@ def tick_text(value: float) -> str:
     return MINUS + text if value < 0 and text != "0" else text
 
 
-def _at(value: float, low: float, high: float, ends: tuple[float, float]) -> float:
+def _axis_position(value: float, low: float, high: float, ends: tuple[float, float]) -> float:
     return round(ends[0] + (value - low) / (high - low) * (ends[1] - ends[0]), 1)
 
 
-def padded(values: Sequence[float]) -> tuple[float, float]:
+def pad_range(values: Sequence[float]) -> tuple[float, float]:
     """Return ends of an axis that leave a little room around values.
 
     Examples
     --------
-    >>> padded([0.5, 0.7]), padded([3.0])
+    >>> pad_range([0.5, 0.7]), pad_range([3.0])
     ((0.49, 0.71), (2.5, 3.5))
     """
     low, high = min(values), max(values)
@@ -354,7 +356,7 @@ def simplify(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         first, last = spans.pop()
         if last - first < 2:
             continue
-        away = _away(points[first + 1 : last], points[first], points[last])
+        away = _distance_to_segment(points[first + 1 : last], points[first], points[last])
         worst = int(away.argmax())
         if away[worst] > TOLERANCE:
             middle = first + 1 + worst
@@ -363,7 +365,7 @@ def simplify(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return points[kept]
 
 
-def _away(
+def _distance_to_segment(
     points: npt.NDArray[np.float64], a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """Distance of points from the segment a-b."""
@@ -395,14 +397,14 @@ def _short(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def labelled(spot: tuple[float, float], width: float, text: str, look: Look = "") -> Label:
+def place_label(spot: tuple[float, float], width: float, text: str, look: Look = "") -> Label:
     """Return a label at a spot; one near the right edge ends there, whatever its letters measure."""
     if spot[0] + width > RIGHT - 14:
         return Label(RIGHT - 4, spot[1], text, "end", look)
     return Label(*spot, text, look=look)
 
 
-def taken(spot: tuple[float, float], width: float) -> npt.NDArray[np.float64]:
+def label_footprint(spot: tuple[float, float], width: float) -> npt.NDArray[np.float64]:
     """Return points that a label at a spot covers, for the next one to keep clear of."""
     across_label = np.arange(spot[0], spot[0] + width + 1, 4.0)
     return np.column_stack([across_label, np.full(len(across_label), spot[1] - 4)])

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
-from evalreport.core.estimate_format import interval, valued
-from evalreport.core.progress import stage
+from evalreport.core.estimate_format import format_estimate, interval
+from evalreport.core.progress import report_progress
 from evalreport.core.result import Estimate, Provenance, Undefined
 from evalreport.data.labels import Multiclass
 from evalreport.evaluation.evaluation import CLASS_KEYS, Evaluation
@@ -39,10 +39,10 @@ from evalreport.page.payload import (
     THRESHOLDS_TABLE,
     UNIT_TAG,
     Series,
-    keyed,
     lasting,
     metric_keys,
     objective_keys,
+    with_metric_keys,
 )
 from evalreport.page.presentation import Presentation
 from evalreport.page.sections.confusions import BLOCKS_FROM
@@ -90,7 +90,10 @@ class EvaluationPresentation(Presentation[Evaluation]):
             self.headline,
             title(ev),
             ("Metric", "Estimate", f"{ev.sampling.level * 100:g}% interval"),
-            tuple((metric.title, valued(r, metric.style), interval(r, metric.style)) for metric, r in known),
+            tuple(
+                (metric.title, format_estimate(r, metric.style), interval(r, metric.style))
+                for metric, r in known
+            ),
             tuple(finding.claim for finding in ev.findings if finding.severity != "note")[:MOST_FINDINGS],
         )
 
@@ -124,18 +127,25 @@ class EvaluationPresentation(Presentation[Evaluation]):
         made = {}
         with figures.style() if known else nullcontext():
             for name, figure in known.items():
-                stage("drawing figures", FIGURES.index(name), len(FIGURES))
+                report_progress("drawing figures", FIGURES.index(name), len(FIGURES))
                 made[name] = figures.png(figure(ev))
         return made
 
     def logged_content(self) -> dict[str, Any]:
         """Return the JSON of a run, which has the keys of its classes."""
-        return {**self.encoded, CLASS_KEYS: class_keys(self.of, self.prefix)}
+        return {**self.encoded_result, CLASS_KEYS: class_keys(self.of, self.prefix)}
 
     def lasting(self) -> tuple[Any, ...]:
         """Return what the digest is made of."""
         more = {"notes": self.notes} if self.notes else {}
-        return lasting(self.encoded), sorted(self.figures), self.headline, __version__, self.prefix, more
+        return (
+            lasting(self.encoded_result),
+            sorted(self.figures),
+            self.headline,
+            __version__,
+            self.prefix,
+            more,
+        )
 
     def metrics(self) -> dict[str, float]:
         """Return the numbers that are logged, under their keys."""
@@ -209,7 +219,7 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
     (0.6666666666666666, False)
     """
     known = {name: result for name, result in ev.metrics.items() if isinstance(result, Estimate)}
-    found = keyed({name: result.value for name, result in known.items()}, prefix)
+    found = with_metric_keys({name: result.value for name, result in known.items()}, prefix)
     ends = metric_keys(known, f"{prefix}ci/")
     for name, result in known.items():
         if result.low is not None and result.high is not None:
@@ -222,9 +232,13 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
         found[f"{prefix}threshold"] = ev.threshold.value
     found |= _best_thresholds(ev, prefix)
     found |= _gaps(ev, prefix)
-    if ev.answers is not None:
-        several = {"one": ev.answers.one, "majority": ev.answers.majority, "agreement": ev.answers.agreement}
-        several |= {f"pass_at_{k}": result for k, result in ev.answers.pass_at.items()}
+    if ev.repeated_responses is not None:
+        several = {
+            "one": ev.repeated_responses.one,
+            "majority": ev.repeated_responses.majority,
+            "agreement": ev.repeated_responses.agreement,
+        }
+        several |= {f"pass_at_{k}": result for k, result in ev.repeated_responses.pass_at.items()}
         known = {name: result for name, result in several.items() if isinstance(result, Estimate)}
         found |= {f"{prefix}answers/{name}": result.value for name, result in known.items()}
     for entry in ev.classes:
@@ -237,7 +251,7 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
 def _gaps(ev: Evaluation, prefix: str) -> dict[str, float]:
     """The greatest difference between the groups of each column, metric by metric."""
     known = {f"{one.metric} by {one.column}": one.difference for one in ev.disparities}
-    gaps = keyed(known, f"{prefix}gaps/")
+    gaps = with_metric_keys(known, f"{prefix}gaps/")
     return {key: gap.value for key, gap in gaps.items() if isinstance(gap, Estimate)}
 
 

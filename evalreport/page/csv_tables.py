@@ -75,9 +75,9 @@ def grids(ev: Evaluation) -> dict[str, Series]:
         for name, key in CURVES:
             curve = getattr(ev.curves, name, None)
             if isinstance(curve, Curve):
-                found[key] = on_grid(lambda x, curve=curve: at(curve, x))  # type: ignore[misc]
+                found[key] = on_grid(lambda x, curve=curve: interpolate_curve(curve, x))  # type: ignore[misc]
     if isinstance(ev.space, Binary) and ev.sweep is not None and ev.score_kind == "probability":
-        counts = ev.sweep.at(PERCENT / 100)
+        counts = ev.sweep.counts_at_threshold(PERCENT / 100)
         for name in AT_THRESHOLDS:
             with np.errstate(divide="ignore", invalid="ignore"):
                 values = np.asarray(Objective(name).value(counts), dtype=np.float64)
@@ -108,16 +108,16 @@ def on_grid(function: Callable[[Array], Array]) -> Series:
     return series_of(function(PERCENT / 100))
 
 
-def at(curve: Curve, x: Array) -> Array:
+def interpolate_curve(curve: Curve, x: Array) -> Array:
     """Return the height of a curve at places; NaN outside it.
 
     Where the curve rises straight up, the upper end counts; steps hold on ``(x[i-1], x[i]]``.
 
     Examples
     --------
-    >>> at(Curve((0.0, 0.0, 1.0), (0.0, 0.5, 1.0)), np.array([0.0, 0.5]))
+    >>> interpolate_curve(Curve((0.0, 0.0, 1.0), (0.0, 0.5, 1.0)), np.array([0.0, 0.5]))
     array([0.5 , 0.75])
-    >>> at(Curve((0.0, 0.5, 1.0), (1.0, 1.0, 0.6), steps=True), np.array([0.5, 0.6]))
+    >>> interpolate_curve(Curve((0.0, 0.5, 1.0), (1.0, 1.0, 0.6), steps=True), np.array([0.5, 0.6]))
     array([1. , 0.6])
     """
     xs, ys = np.asarray(curve.x), np.asarray(curve.y)
@@ -188,17 +188,17 @@ def classes_table(ev: Evaluation) -> Columns:
     """
     columns: Columns = {"label": [str(entry.label) for entry in ev.classes]}
     for name in PER_CLASS:
-        columns[name] = [_of(entry, name, "value") for entry in ev.classes]
+        columns[name] = [_result_part(entry, name, "value") for entry in ev.classes]
     for name in ("support", "predicted", "state"):
         columns[name] = [getattr(entry, name) for entry in ev.classes]
     for name in WITH_INTERVAL:
         for end in ("low", "high"):
-            columns[f"{name}_{end}"] = [_of(entry, name, end) for entry in ev.classes]
+            columns[f"{name}_{end}"] = [_result_part(entry, name, end) for entry in ev.classes]
     columns["mistaken_for"] = [_mistaken(entry) for entry in ev.classes]
     return columns
 
 
-def _of(entry: ClassResult, name: str, part: str) -> float | None:
+def _result_part(entry: ClassResult, name: str, part: str) -> float | None:
     result = entry.metrics.get(name)
     return None if result is None or isinstance(result, Undefined) else getattr(result, part)
 
@@ -382,13 +382,13 @@ def extracts(page: str) -> dict[str, bytes]:
             section, unnamed = piece[1], 0
         elif piece[3] is None:
             if named is not None:
-                figures[f"figures/{named[1]}.svg"] = _alone(_whole(page, piece.start())).encode()
+                figures[f"figures/{named[1]}.svg"] = _standalone_svg(_whole(page, piece.start())).encode()
         else:
             unnamed += named is None
             name = named[1] if named else section + (f"-{unnamed}" if unnamed > 1 else "")
             tables[f"tables/{name}.csv"] = csv_rows(_rows(piece[3], forest='"forest' in piece[2]))
             if "<svg" in piece[3]:
-                figures[f"figures/{name}.svg"] = _alone(_drawn(piece[3])).encode()
+                figures[f"figures/{name}.svg"] = _standalone_svg(_draw_table(piece[3])).encode()
     return figures | tables
 
 
@@ -425,9 +425,9 @@ def _text(inner: str) -> str:
     return " ".join(filter(None, words)).replace("……", "")
 
 
-def _drawn(body: str) -> str:
+def _draw_table(body: str) -> str:
     """A table with intervals in it as one drawing, as the page's script draws it."""
-    rows = [[_shown(*cell[1:]) for cell in CELL.findall(row)] for row in ROW.findall(body)]
+    rows = [[_parse_cell(*cell[1:]) for cell in CELL.findall(row)] for row in ROW.findall(body)]
     wide: dict[int, int] = {}
     for row in rows:
         for at, (drawing, _, text, _) in enumerate(row):
@@ -437,10 +437,10 @@ def _drawn(body: str) -> str:
         x, y = 10, LINE * place + 18
         for at, (drawing, ends, text, right) in enumerate(row):
             start = x + wide[at] - GAP if right else x + AXIS + 10 if drawing else x
-            parts.append(_written(start, y, text, "end" if right else "start"))
+            parts.append(_text_element(start, y, text, "end" if right else "start"))
             for k, end in enumerate(ends):
                 side = ("start", "middle", "end")[(k > 0) + (k == len(ends) - 1)]
-                parts.append(_written(x + AXIS * k / (len(ends) - 1), y, end, side))
+                parts.append(_text_element(x + AXIS * k / (len(ends) - 1), y, end, side))
             box = f'x="{x}" y="{y - 16}" width="{AXIS}" height="24" overflow="visible"'
             parts.append(drawing.replace("<svg", f"<svg {box}", 1))
             x += wide[at]
@@ -449,7 +449,7 @@ def _drawn(body: str) -> str:
     return f'<svg class="plot" {size} role="img"><title>{escape(title)}</title>{"".join(parts)}</svg>'
 
 
-def _shown(attributes: str, inner: str) -> tuple[str, list[str], str, bool]:
+def _parse_cell(attributes: str, inner: str) -> tuple[str, list[str], str, bool]:
     """Of a cell: its drawing, the ends of an axis, its words but no gloss, whether they end right."""
     drawing = DRAWING.search(inner)
     if drawing:
@@ -459,7 +459,7 @@ def _shown(attributes: str, inner: str) -> tuple[str, list[str], str, bool]:
     return "", ends, text, bool(ENDING.search(attributes))
 
 
-def _written(x: float, y: int, text: str, side: str) -> str:
+def _text_element(x: float, y: int, text: str, side: str) -> str:
     return f'<text x="{x:g}" y="{y}" text-anchor="{side}">{escape(text)}</text>' if text else ""
 
 
@@ -473,7 +473,7 @@ def _whole(page: str, start: int) -> str:
     return page[start:]
 
 
-def _alone(svg: str) -> str:
+def _standalone_svg(svg: str) -> str:
     """A drawing of the page as a file: with its style, and a size where the page gave it one."""
     head, rest = svg.split(">", 1)
     head = head.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1).replace("100%", WIDTH)

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
-from evalreport.core.estimate_format import beside, interval, valued
+from evalreport.core.estimate_format import format_estimate, format_reference, interval
 from evalreport.core.format import Style, count, percent
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import Sentence, joined, say
+from evalreport.core.sentences import Sentence, join_sentences, say
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ForestRow:
     zero: float | None = None
     past: Literal["", "left", "right"] = ""
     missed: str = ""
-    lucky: tuple[float, float] | None = None
+    chance_level: tuple[float, float] | None = None
     start: float | None = None
     side: str = ""
     dots: tuple[float, ...] = ()
@@ -92,13 +92,13 @@ THIRD = 1000 / 3
 """Where the magnified part of a broken axis begins."""
 
 
-def magnified(forest: Forest) -> Forest:
+def magnify_axis(forest: Forest) -> Forest:
     """Return a forest whose axis is magnified from 0.8 on, where all estimates and their limits lie above.
 
     Examples
     --------
     >>> row = forest_row("f1", "F1", Sentence(), Estimate(0.9, 50, 0.85, 0.95), "ratio", reference=0.4)
-    >>> found = magnified(Forest((row,))).rows[0]
+    >>> found = magnify_axis(Forest((row,))).rows[0]
     >>> found.at, found.zero
     (666.7, 166.7)
     """
@@ -106,18 +106,29 @@ def magnified(forest: Forest) -> Forest:
     if not ends or min(ends) <= HIGH or len(forest.ticks) != 3:
         return forest
     ticks = ((0.0, "0"), (round(THIRD, 1), "0.8"), (round(2 * THIRD, 1), "0.9"), (1000.0, "1"))
-    return replace(forest, rows=tuple(map(_stretched, forest.rows)), ticks=ticks, broken=True)
+    return replace(forest, rows=tuple(map(_stretch_row, forest.rows)), ticks=ticks, broken=True)
 
 
-def _stretched(row: ForestRow) -> ForestRow:
-    def to(at: float | None) -> float | None:
+def _stretch_row(row: ForestRow) -> ForestRow:
+    def stretch_position(at: float | None) -> float | None:
         if at is None:
             return None
         place = at / HIGH * THIRD if at <= HIGH else THIRD + (at - HIGH) / (1000 - HIGH) * 2 * THIRD
         return round(place, 1)
 
-    lucky = None if row.lucky is None else (to(row.lucky[0]) or 0.0, to(row.lucky[1]) or 0.0)
-    return replace(row, at=to(row.at), low=to(row.low), high=to(row.high), zero=to(row.zero), lucky=lucky)
+    chance_level = (
+        None
+        if row.chance_level is None
+        else (stretch_position(row.chance_level[0]) or 0.0, stretch_position(row.chance_level[1]) or 0.0)
+    )
+    return replace(
+        row,
+        at=stretch_position(row.at),
+        low=stretch_position(row.low),
+        high=stretch_position(row.high),
+        zero=stretch_position(row.zero),
+        chance_level=chance_level,
+    )
 
 
 def forest_row(
@@ -149,9 +160,9 @@ def forest_row(
     >>> forest_row("auc", "AUC", Sentence(), Undefined("one class only"), "ratio").estimate
     'undefined'
     """
-    shown = "–" if reference is None else beside(reference, result, style)
+    shown = "–" if reference is None else format_reference(reference, result, style)
     why = reason(result)
-    gloss = joined(gloss, say("; "), why) if gloss and why else gloss or why
+    gloss = join_sentences(gloss, say("; "), why) if gloss and why else gloss or why
     if isinstance(result, Undefined):
         return ForestRow(name, title, gloss, "undefined", "–", shown)
     ends = [end for end in (result.low, result.value, result.high) if end is not None]
@@ -162,7 +173,7 @@ def forest_row(
         name=name,
         title=title,
         gloss=gloss,
-        estimate=valued(result, style),
+        estimate=format_estimate(result, style),
         interval=interval(result, style),
         reference=shown,
         at=place(result.value, axis),
@@ -315,7 +326,7 @@ class Table:
         return count(len(self.rows))
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         id: str,
         name: str,
@@ -335,7 +346,7 @@ class Table:
 
         Examples
         --------
-        >>> table = Table.of("t", "Counts", ("Class", "Cases", Column("Note", "text")), [("a", "7", "rare")])
+        >>> table = Table.from_rows("t", "Counts", ("Class", "Cases", Column("Note", "text")), [("a", "7", "rare")])
         >>> [column.look for column in table.columns]
         ['', 'n', 'text']
         >>> [cell.look for cell in table.rows[0]]
@@ -345,11 +356,11 @@ class Table:
             Column(head, "n" if place else "") if isinstance(head, str) else head
             for place, head in enumerate(heads)
         )
-        made = tuple(tuple(map(_celled, row, columns)) for row in rows)
+        made = tuple(tuple(map(_make_cell, row, columns)) for row in rows)
         return cls(id, name, columns, made, tall, tuple(filters), tuple(marks), noun, find)
 
     @classmethod
-    def by(
+    def from_items(
         cls,
         id: str,
         name: str,
@@ -362,15 +373,15 @@ class Table:
         Examples
         --------
         >>> sizes = [("Class", str), ("Letters", lambda name: str(len(name))), None]
-        >>> [cell.text for cell in Table.by("t", "Sizes", sizes, ["ham"]).rows[0]]
+        >>> [cell.text for cell in Table.from_items("t", "Sizes", sizes, ["ham"]).rows[0]]
         ['ham', '3']
         """
         kept = [column for column in columns if column is not None]
         rows = (tuple(show(item) for _, show in kept) for item in items)
-        return cls.of(id, name, (head for head, _ in kept), rows, **rest)
+        return cls.from_rows(id, name, (head for head, _ in kept), rows, **rest)
 
 
-def _celled(given: Shown, column: Column) -> Cell:
+def _make_cell(given: Shown, column: Column) -> Cell:
     """A cell with the look of its column, unless it has one of its own."""
     if not isinstance(given, Cell):
         return Cell(given, column.look)
@@ -428,7 +439,7 @@ class Folded:
 
 
 @dataclass(frozen=True)
-class Beside:
+class TwoColumns:
     """Parts in two columns where there is room: each is a part, or several of one column."""
 
     kind: ClassVar[str] = "beside"
@@ -461,7 +472,7 @@ class Section:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_parts(
         cls,
         id: str,
         nav: str,
@@ -485,7 +496,7 @@ def value_cell(result: Result, style: Style) -> Cell:
     """
     if isinstance(result, Undefined):
         return Cell("–", "n")
-    return Cell(valued(result, style), "n", round(result.value, 6))
+    return Cell(format_estimate(result, style), "n", round(result.value, 6))
 
 
 def interval_cell(result: Result, style: Style) -> Cell:

@@ -38,7 +38,7 @@ MATRIX = 1000
 Part = TypeVar("Part")
 
 
-def known(part: Part | Undefined) -> Part | None:
+def defined_or_none(part: Part | Undefined) -> Part | None:
     """Return a part of an evaluation, or None where it is undefined."""
     return None if isinstance(part, Undefined) else part
 
@@ -50,7 +50,7 @@ def metric(ev: Evaluation, name: str) -> Result:
 
 def estimate(ev: Evaluation, name: str) -> Estimate | None:
     """Return a metric, or None where it is missing or undefined."""
-    return known(metric(ev, name))
+    return defined_or_none(metric(ev, name))
 
 
 def units(ev: Evaluation, n: float = 2) -> str:
@@ -58,7 +58,7 @@ def units(ev: Evaluation, n: float = 2) -> str:
     return plural(n, ev.provenance.unit)
 
 
-def called(ev: Evaluation, label: Label) -> str:
+def display_label(ev: Evaluation, label: Label) -> str:
     """Return what a label of a binary problem is called in a sentence.
 
     Numbers, truth values and words such as "no", which read as something else there, become positive and
@@ -68,23 +68,23 @@ def called(ev: Evaluation, label: Label) -> str:
     name = str(label)
     plain = isinstance(label, str) and any(map(str.isalpha, name)) and name.casefold() not in AMBIGUOUS
     if isinstance(space, Binary) and not plain:
-        return "positive" if label == space.shown[1] else "negative"
+        return "positive" if label == space.display_labels[1] else "negative"
     return name
 
 
 def some(ev: Evaluation, label: Label, n: float = 2) -> str:
     """Return n examples of a label of a binary problem in words: "malignant tumours"."""
-    return f"{called(ev, label)} {units(ev, n)}"
+    return f"{display_label(ev, label)} {units(ev, n)}"
 
 
 def positive(ev: Evaluation, n: float = 2) -> str:
     """Return n positive examples of a binary problem in words."""
-    return some(ev, ev.space.shown[1], n)
+    return some(ev, ev.space.display_labels[1], n)
 
 
 def negative(ev: Evaluation, n: float = 2) -> str:
     """Return n negative examples of a binary problem in words."""
-    return some(ev, ev.space.shown[0], n)
+    return some(ev, ev.space.display_labels[0], n)
 
 
 def confidence_percent(ev: Evaluation) -> str:
@@ -138,13 +138,13 @@ def tell(
     """
     known: dict[str, Any] = {**given, **values}
     for name in {field.partition(".")[0] for _, field, _, _ in FIELDS.parse(template) if field}:
-        known[name] = known[name] if name in known else _known_of(ev, name)
+        known[name] = known[name] if name in known else _known_value(ev, name)
         if known[name] is None:
             return NOTHING
     return say(template, known, of=of, words=lambda _, n, form: NOUNS[form](ev, n) if form in NOUNS else None)
 
 
-def _known_of(ev: Evaluation, name: str) -> Value | None:
+def _known_value(ev: Evaluation, name: str) -> Value | None:
     return KNOWN[name](ev) if name in KNOWN else estimate(ev, name)
 
 
@@ -187,7 +187,7 @@ def complement(share: Estimate) -> Estimate:
 
 def unread(ev: Evaluation) -> float:
     """Return the weight of answers from which no label could be read."""
-    return 0.0 if ev.confusion is None else ev.confusion.unparsed
+    return 0.0 if ev.confusion is None else ev.confusion.unparsed_weight
 
 
 def mistakes(ev: Evaluation) -> float | None:
@@ -210,7 +210,7 @@ def bounds_of_none(ev: Evaluation) -> Sentence:
     Wilson's interval, as that of recall; its n is what is independent: rows, their groups, or the effective
     number of weighted rows.
     """
-    n = round(min(ev.facts.get("effective_n", ev.rows), ev.clusters or ev.rows))
+    n = round(min(ev.data_checks.get("effective_n", ev.rows), ev.clusters or ev.rows))
     if n < FEWEST:
         what = units(ev) if n == ev.rows else f"independent {'groups' if n == ev.clusters else units(ev)}"
         return say("So few {what} say nothing about the next one.", what=what)
@@ -228,7 +228,7 @@ def bounds_of_none(ev: Evaluation) -> Sentence:
 
 def _of_classes(ev: Evaluation, counts: Mapping[Label, float], low: Mapping[Label, float]) -> Sentence:
     if isinstance(ev.space, Binary):
-        no, yes = ev.space.shown
+        no, yes = ev.space.display_labels
         words = "Recall is between {recall_low:percent} and {whole:percent} ({p:count} {p:positives})."
         found = tell(ev, words, whole=1.0, recall_low=low.get(yes), p=counts.get(yes))
         words = (
@@ -259,7 +259,7 @@ def whole_sweep(ev: Evaluation) -> Sweep | None:
     p = ev.predictions
     if p is None or isinstance(p.scores, NoScores) or not isinstance(ev.space, Binary):
         return ev.sweep
-    return Sweep.of(scores_of_rows(p))
+    return Sweep.from_table(scores_of_rows(p))
 
 
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}

@@ -176,18 +176,18 @@ def metric_keys(names: Iterable[str], prefix: str = "", *, windows: bool | None 
     plain = {name: _plain(name, forbidden, room) for name in listed}
     twice = Counter(key.casefold() for key in plain.values())
     keys = {
-        name: key if twice[key.casefold()] == 1 else _marked(name, key, _LONGER_MARK, room)
+        name: key if twice[key.casefold()] == 1 else _append_digest(name, key, _LONGER_MARK, room)
         for name, key in plain.items()
     }
     return {name: prefix + key for name, key in keys.items()}
 
 
-def keyed(values: Mapping[str, T], prefix: str = "") -> dict[str, T]:
+def with_metric_keys(values: Mapping[str, T], prefix: str = "") -> dict[str, T]:
     """Return values under the metric keys of their names.
 
     Examples
     --------
-    >>> keyed({"spam": 0.5, "C++": 0.25}, "f1/")
+    >>> with_metric_keys({"spam": 0.5, "C++": 0.25}, "f1/")
     {'f1/spam': 0.5, 'f1/C__-f1deb7': 0.25}
     """
     return {key: values[name] for name, key in metric_keys(values, prefix).items()}
@@ -218,10 +218,10 @@ def _plain(name: str, forbidden: re.Pattern[str], room: int) -> str:
     clean = forbidden.sub("_", unicodedata.normalize("NFC", name))
     if clean == name and clean.strip(".") and clean == clean.strip() and len(clean) <= room:
         return name
-    return _marked(name, clean.strip(". "), _MARK, room)
+    return _append_digest(name, clean.strip(". "), _MARK, room)
 
 
-def _marked(name: str, clean: str, length: int, room: int) -> str:
+def _append_digest(name: str, clean: str, length: int, room: int) -> str:
     mark = "-" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:length]
     return clean[: room - len(mark)] + mark
 

@@ -93,14 +93,14 @@ class Presentation(ABC, Generic[R]):
         return {}
 
     @cached_property
-    def encoded(self) -> dict[str, Any]:
+    def encoded_result(self) -> dict[str, Any]:
         """The result as JSON holds it."""
         made: dict[str, Any] = encode(self.of)
         return made
 
     def content(self) -> dict[str, Any]:
         """Return the JSON."""
-        return self.encoded
+        return self.encoded_result
 
     def logged_content(self) -> dict[str, Any]:
         """Return the JSON of a run."""

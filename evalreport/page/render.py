@@ -164,14 +164,14 @@ def environment() -> Environment:
         finalize=_visible,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=_compiled(),
+        bytecode_cache=_template_cache(),
     )
     made.filters["breaks"] = breakable
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return made
 
 
-def _compiled() -> BytecodeCache | None:
+def _template_cache() -> BytecodeCache | None:
     """Compiled templates, where Python keeps its own if it does: to compile takes a tenth of a second."""
     from jinja2 import FileSystemBytecodeCache
 

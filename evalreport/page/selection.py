@@ -18,8 +18,16 @@ from evalreport.core.result import Estimate, Result
 from evalreport.curves.curve import Curve
 from evalreport.curves.multiclass import MulticlassCurves
 from evalreport.data.labels import Binary, Multiclass, Multilabel, Task
-from evalreport.evaluation.threshold_selection import ThresholdSelection, written
-from evalreport.page.csv_tables import PERCENT, Columns, as_csv, as_parquet, at, series_of, thresholds_table
+from evalreport.evaluation.threshold_selection import ThresholdSelection, encode_choice
+from evalreport.page.csv_tables import (
+    PERCENT,
+    Columns,
+    as_csv,
+    as_parquet,
+    interpolate_curve,
+    series_of,
+    thresholds_table,
+)
 from evalreport.page.elements import Section
 from evalreport.page.evaluation_terms import objective_style, objective_title
 from evalreport.page.payload import (
@@ -33,8 +41,8 @@ from evalreport.page.payload import (
     SWEEP_POINTS,
     SWEEP_TAGS,
     Series,
-    keyed,
     objective_keys,
+    with_metric_keys,
 )
 from evalreport.page.presentation import Presentation
 from evalreport.page.sections import (
@@ -57,7 +65,7 @@ PANELS: Mapping[Task, tuple[Callable[[ThresholdSelection], Section | None], ...]
         threshold_selection.verdict_section,
         lambda found: threshold.threshold_section(found.evaluation, found.optima, found.whole),
         threshold_selection.course,
-        utility.chosen,
+        utility.thresholds_at_prevalence_section,
         lambda found: curves.curves_section(found.evaluation),
     ),
     "multiclass": (
@@ -65,14 +73,14 @@ PANELS: Mapping[Task, tuple[Callable[[ThresholdSelection], Section | None], ...]
         threshold_selection.cutoffs,
         threshold_selection.bounds,
         lambda found: coverage_cutoff.cutoff_section(found.evaluation, found.cutoffs.values()),
-        threshold_selection.reached,
+        threshold_selection.tuned_section,
         threshold_selection.labels_section,
         threshold_selection.searches,
     ),
     "multilabel": (
         threshold_selection.verdict_section,
         threshold_selection.bounds,
-        threshold_selection.reached,
+        threshold_selection.tuned_section,
         threshold_selection.labels_section,
         threshold_selection.searches,
         lambda found: multilabel.micro_section(found.evaluation),
@@ -94,7 +102,15 @@ class SweepPresentation(Presentation[R]):
         """Return what the digest is made of."""
         origin: Any = self.of
         origin = {name: value for name, value in encode(origin.provenance).items() if name not in PASSING}
-        return self.encoded, origin, sorted(self.figures), self.headline, __version__, self.prefix, self.notes
+        return (
+            self.encoded_result,
+            origin,
+            sorted(self.figures),
+            self.headline,
+            __version__,
+            self.prefix,
+            self.notes,
+        )
 
     def tags(self) -> dict[str, str]:
         """Return the tags of a run."""
@@ -130,7 +146,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
             values.append((name, threshold_text(best.threshold), best.metric, value))
         for name, cut in found.cutoffs.items():
             values.append((name, threshold_text(cut.threshold), "accuracy", cut.out_of_sample.kept))
-        for name, chosen in found.tuned.items():
+        for name, chosen in found.tuned_choices.items():
             values.append((name, f"{len(chosen.values)} values", name, chosen.out_of_sample.value))
         return ResultSummary(
             self.headline,
@@ -163,10 +179,14 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         for name, cut in chosen.cutoffs.items():
             found |= _of_threshold(names[name], cut.threshold, cut.low, cut.high)
             found[f"{names[name]}_coverage"] = cut.coverage
-        for name, tuned in chosen.tuned.items():
+        for name, tuned in chosen.tuned_choices.items():
             found[f"{names[name]}_apparent"] = tuned.apparent
             found |= _of_labels(chosen, tuned, f"{names[name]}/")
-        whole: Mapping[str, Optimum | Cutoff | Tuned] = {**chosen.optima, **chosen.cutoffs, **chosen.tuned}
+        whole: Mapping[str, Optimum | Cutoff | Tuned] = {
+            **chosen.optima,
+            **chosen.cutoffs,
+            **chosen.tuned_choices,
+        }
         for name, made in whole.items():
             value = None if made.out_of_sample is None else made.out_of_sample.value
             if isinstance(value, Estimate):
@@ -183,10 +203,10 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         sweep = chosen.whole
         for name, objective in chosen.objectives.items() if sweep is not None else ():
             assert sweep is not None  # noqa: S101  asked in the line above
-            at_share = sweep.at(_thresholds_by_share(sweep))
+            at_share = sweep.counts_at_threshold(_thresholds_by_share(sweep))
             found[f"{prefix}sweep/{names[name]}_by_flagged_pct"] = series_of(objective.value(at_share))
             if chosen.evaluation.score_kind == "probability":
-                at_threshold = sweep.at(PERCENT / 100)
+                at_threshold = sweep.counts_at_threshold(PERCENT / 100)
                 found[f"{prefix}sweep/{names[name]}_by_threshold_pct"] = series_of(
                     objective.value(at_threshold)
                 )
@@ -194,7 +214,9 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
             found[f"{prefix}sweep/{names[name]}_by_common_threshold_pct"] = series
         curves = chosen.evaluation.curves
         if chosen.cutoffs and isinstance(curves, MulticlassCurves) and isinstance(curves.coverage, Curve):
-            found[f"{prefix}sweep/accuracy_by_coverage_pct"] = series_of(at(curves.coverage, PERCENT / 100))
+            found[f"{prefix}sweep/accuracy_by_coverage_pct"] = series_of(
+                interpolate_curve(curves.coverage, PERCENT / 100)
+            )
         return {key: series for key, series in found.items() if series}
 
     def tags(self) -> dict[str, str]:
@@ -204,7 +226,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         how = "chosen on other rows" if chosen.tuned_on else "cross-fitted"
         single: Mapping[str, Optimum | Cutoff] = {**chosen.optima, **chosen.cutoffs}
         tags = {names[name]: f"{best.threshold:.6g} ({how})" for name, best in single.items()}
-        for name, tuned in chosen.tuned.items():
+        for name, tuned in chosen.tuned_choices.items():
             shown = {label: at if math.isfinite(at) else None for label, at in tuned.values.items()}
             tags[names[name]] = json.dumps(shown, ensure_ascii=False)
         return super().tags() | {key: text for key, text in tags.items() if len(text) <= LONGEST_TAG}
@@ -220,7 +242,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
 
     def exports(self) -> dict[str, bytes]:
         """Return what was chosen as CSV, and every threshold."""
-        labels = {"labels.csv": as_csv(labels_table(self.of))} if self.of.tuned else {}
+        labels = {"labels.csv": as_csv(labels_table(self.of))} if self.of.tuned_choices else {}
         points = {path.rpartition("/")[2]: data for path, data in self.artifacts().items()}
         return {"optima.csv": as_csv(optima_table(self.of)), **labels, **points}
 
@@ -235,7 +257,7 @@ def _of_threshold(
 def _of_labels(chosen: ThresholdSelection, tuned: Tuned, start: str) -> dict[str, float]:
     """The number of each label, of those with most examples."""
     largest = sorted(chosen.evaluation.classes, key=lambda entry: -entry.support)[:MOST_CLASSES]
-    return keyed({str(entry.label): tuned.values[str(entry.label)] for entry in largest}, start)
+    return with_metric_keys({str(entry.label): tuned.values[str(entry.label)] for entry in largest}, start)
 
 
 def _thresholds_by_share(sweep: Sweep) -> Any:
@@ -245,7 +267,7 @@ def _thresholds_by_share(sweep: Sweep) -> Any:
     return sweep.thresholds[np.minimum(places, len(sweep) - 1)]
 
 
-CHOICE = ("threshold", "low", "high", "apparent", "honest")
+CHOICE = ("threshold", "low", "high", "apparent", "held_out")
 
 
 def optima_table(chosen: ThresholdSelection) -> Columns:
@@ -255,14 +277,14 @@ def optima_table(chosen: ThresholdSelection) -> Columns:
     ----------
     chosen : ThresholdSelection
     """
-    rows = [written(found) for found in chosen.found.values()]
+    rows = [encode_choice(found) for found in chosen.found.values()]
     columns: Columns = {"objective": list(chosen.found)}
     for name in CHOICE:
         columns[name] = [row[name] for row in rows]
-    ends = [row.get("honest_estimate") or row.get("honest_coverage") or {} for row in rows]
+    ends = [row.get("held_out_estimate") or row.get("held_out_coverage") or {} for row in rows]
     for end in ("low", "high"):
-        columns[f"honest_{end}"] = [row.get(end) for row in ends]
-    for name in ("honest_method", "reason"):
+        columns[f"held_out_{end}"] = [row.get(end) for row in ends]
+    for name in ("held_out_method", "reason"):
         columns[name] = [row.get(name) for row in rows]
     return columns
 
@@ -275,7 +297,7 @@ def labels_table(chosen: ThresholdSelection) -> Columns:
     chosen : ThresholdSelection
     """
     columns: Columns = {"label": list(chosen.evaluation.space.names)}
-    for name, tuned in chosen.tuned.items():
+    for name, tuned in chosen.tuned_choices.items():
         columns[name] = [finite(tuned.values[label]) for label in columns["label"]]
     return columns
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.comparison.comparison import Comparison
-from evalreport.core.estimate_format import interval, valued
+from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import threshold
 from evalreport.core.result import Estimate, Finding, Undefined
 from evalreport.core.sentences import NOTHING
-from evalreport.core.text import unlinked
+from evalreport.core.text import break_links
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import DESCRIBED, HEADLINE, find, telling
 from evalreport.page.elements import ForestRow, forest_row
@@ -118,7 +118,7 @@ def _line(ev: Evaluation, name: str) -> Line:
     limits = interval(result, metric.style) if known else result.reason or ""
     row = forest_row(name, metric.title, NOTHING, result, metric.style, reference=ev.no_skill.get(name))
     inside = row if known and metric.style != "number" else None
-    return Line(name, metric.title, valued(result, metric.style), limits, inside)
+    return Line(name, metric.title, format_estimate(result, metric.style), limits, inside)
 
 
 BRIEF_MOST_ROWS = 40
@@ -147,7 +147,7 @@ def comparison_brief(comparison: Comparison) -> ComparisonBrief:
     from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, head_texts, row_texts
 
     two = len(comparison.pairings) == 1
-    chosen = comparison.differences if two else comparison.of(comparison.primary)
+    chosen = comparison.differences if two else comparison.differences_for(comparison.primary)
     names = (chosen[0].baseline, chosen[0].run) if two else ("baseline", "run")
     known = {"level": f"{comparison.level * 100:.10g}%", "baseline": names[0], "run": names[1]}
     more = len(chosen) - BRIEF_MOST_ROWS
@@ -183,7 +183,7 @@ def as_text(text: str) -> str:
     '@|ada http:|//x.org'
     """
     plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKDOWN.sub(r"\\\1", unlinked(plain))
+    return _MARKDOWN.sub(r"\\\1", break_links(plain))
 
 
 MOST_FINDINGS = 3
@@ -238,11 +238,11 @@ def markdown(summary: ResultSummary) -> str:
         parts.append(as_text(summary.about))
     if summary.rows:
         rule = "|---|" + "---:|" * (len(summary.heads) - 1)
-        parts.append("\n".join([_piped(summary.heads), rule, *map(_piped, summary.rows)]))
+        parts.append("\n".join([_markdown_row(summary.heads), rule, *map(_markdown_row, summary.rows)]))
     if summary.cautions:
         parts.append("\n".join(f"- {as_text(caution)}" for caution in summary.cautions))
     return "\n\n".join(parts)
 
 
-def _piped(cells: Sequence[str]) -> str:
+def _markdown_row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(map(as_text, cells)) + " |"

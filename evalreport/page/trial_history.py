@@ -9,9 +9,9 @@ import numpy as np
 
 from evalreport.core.format import significant
 from evalreport.core.sentences import Sentence, say
-from evalreport.page.charts import Axes, Chart, Label, Path, clearest, labelled, padded, x_axis, y_axis
+from evalreport.page.charts import Axes, Chart, Label, Path, clearest, pad_range, place_label, x_axis, y_axis
 from evalreport.page.elements import Column, Table
-from evalreport.page.sections.curves import spread
+from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.thresholds.trial import State, StudyObjective
 from evalreport.thresholds.trials import HistoryPoint, Trials
 
@@ -35,7 +35,7 @@ MOST_POINTS = 400
 """Points of one drawing; more add nothing that is visible."""
 
 
-def thinned(n: int, keep: Iterable[int], most: int = MOST_POINTS) -> tuple[int, ...]:
+def thin_positions(n: int, keep: Iterable[int], most: int = MOST_POINTS) -> tuple[int, ...]:
     """Return at most `most` positions of `n`: those to keep, and the rest evenly.
 
     Parameters
@@ -47,9 +47,9 @@ def thinned(n: int, keep: Iterable[int], most: int = MOST_POINTS) -> tuple[int, 
 
     Examples
     --------
-    >>> thinned(10, keep=[3], most=4)
+    >>> thin_positions(10, keep=[3], most=4)
     (0, 3, 5, 9)
-    >>> thinned(3, keep=[])
+    >>> thin_positions(3, keep=[])
     (0, 1, 2)
     """
     if n <= most:
@@ -103,7 +103,7 @@ def history_view(trials: Trials, objective: str | None = None) -> HistoryView:
         for position, point in enumerate(points)
         if point.best is not None and (position == 0 or points[position - 1].best != point.best)
     ]
-    kept = tuple(points[position] for position in thinned(len(points), reversed(rises)))
+    kept = tuple(points[position] for position in thin_positions(len(points), reversed(rises)))
     return HistoryView(trials.objectives[at], kept, len(trials))
 
 
@@ -119,7 +119,7 @@ def history_chart(view: HistoryView, place: int) -> Chart:
     done = [p for p in view.points if p.value is not None]
     values = [p.value for p in done if p.value is not None]
     axes = Axes(
-        x_axis(0, max(view.n_trials - 1, 1), "Trial"), y_axis(*padded(values), f"{view.objective.name} ↑")
+        x_axis(0, max(view.n_trials - 1, 1), "Trial"), y_axis(*pad_range(values), f"{view.objective.name} ↑")
     )
     best = [(p.number, p.best) for p in view.points if p.best is not None]
     complete = [(p.number, p.value) for p in done if p.value is not None and p.state == "complete"]
@@ -144,7 +144,7 @@ def history_chart(view: HistoryView, place: int) -> Chart:
         labels=() if last is None else (_best_label(axes, done, last),),
         ring=None
         if first is None or first.value is None
-        else (axes.across(first.number), axes.up(first.value)),
+        else (axes.x_position(first.number), axes.y_position(first.value)),
         values=_history_table(view, place),
     )
 
@@ -152,10 +152,12 @@ def history_chart(view: HistoryView, place: int) -> Chart:
 def _best_label(axes: Axes, done: Sequence[HistoryPoint], last: float) -> Label:
     """The best value in words, where it covers the fewest points."""
     words = f"best {significant(last)}"
-    taken = np.array([(axes.across(p.number), axes.up(p.value)) for p in done if p.value is not None])
+    taken = np.array(
+        [(axes.x_position(p.number), axes.y_position(p.value)) for p in done if p.value is not None]
+    )
     spots = [(left, base) for base in (250.0, 200.0, 30.0, 150.0, 100.0) for left in (240.0, 50.0, 150.0)]
     width = LETTER * len(words)
-    return labelled(clearest(spots, width, taken), width, words, "blue")
+    return place_label(clearest(spots, width, taken), width, words, "blue")
 
 
 def _best_of(view: HistoryView, last: float | None) -> Sentence:
@@ -182,9 +184,9 @@ def _steps(best: Sequence[tuple[int, float | None]]) -> tuple[list[float], list[
 
 def _history_table(view: HistoryView, place: int) -> Table:
     rows = []
-    for at in spread(len(view.points), ROWS):
+    for at in evenly_spaced_places(len(view.points), ROWS):
         point = view.points[at]
         cells = ("–" if value is None else significant(value) for value in (point.value, point.best))
         rows.append((str(point.number), STATES[point.state], *cells))
     heads = ("Trial", Column("State"), "Value", "Best so far")
-    return Table.of(f"history-{place}-values", f"Course of {view.objective.name}", heads, rows)
+    return Table.from_rows(f"history-{place}-values", f"Course of {view.objective.name}", heads, rows)

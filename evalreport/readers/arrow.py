@@ -11,7 +11,7 @@ from typing import Any
 
 from evalreport.core.errors import DataError
 from evalreport.readers.arrow_types import Array, check_schema, is_text, to_arrays
-from evalreport.readers.content import Content, broken
+from evalreport.readers.content import Content, wrap_format_errors
 from evalreport.readers.limits import ITEM, Select, choose, refuse_decoded, refuse_expansion, refuse_rows
 
 _RECORD_BATCH, _DICTIONARY_BATCH = 3, 2
@@ -63,10 +63,10 @@ def _claim(head: bytes, body: Any) -> int:
         return 0 if body is None else int(body.size)
     (count,) = struct.unpack_from("<I", head, buffers)
     places = struct.iter_unpack("<qq", head[buffers + 4 : buffers + 4 + 16 * count])
-    return sum(_expanded(body, offset, length) for offset, length in places)
+    return sum(_decompressed_buffer_size(body, offset, length) for offset, length in places)
 
 
-def _expanded(body: Any, offset: int, length: int) -> int:
+def _decompressed_buffer_size(body: Any, offset: int, length: int) -> int:
     """Return the size of a buffer, which stands before it; -1 says that it is as it is."""
     if length < 8:
         return 0
@@ -127,17 +127,17 @@ def read_feather(data: bytes, select: Select | None) -> Content:
     import pyarrow as pa
 
     refuse_old(data)
-    with broken("Arrow", pa.ArrowException):
+    with wrap_format_errors("Arrow", pa.ArrowException):
         schema = _open(data).schema
         names = tuple(schema.names)
     chosen = choose(names, select)
     check_schema(schema, chosen)
-    with broken("Arrow", pa.ArrowException, struct.error):
+    with wrap_format_errors("Arrow", pa.ArrowException, struct.error):
         for claim in claims(data):  # a batch is expanded as a whole before its size can be asked for
             refuse_expansion(claim, len(data))
         wanted = [schema.get_field_index(name) for name in chosen]
         reader = _open(data, pa.ipc.IpcReadOptions(included_fields=wanted, use_threads=False))
-        table = pa.Table.from_batches(_bounded(reader, len(data)), reader.schema)
+        table = pa.Table.from_batches(_read_limited_batches(reader, len(data)), reader.schema)
         table.validate(full=True)
         columns = to_arrays(table.select(list(chosen)))
     return Content(names, columns)
@@ -151,7 +151,7 @@ def _open(data: bytes, options: Any = None) -> Any:
     return pa.ipc.open_stream(pa.BufferReader(data), options=options)
 
 
-def _bounded(reader: Any, packed: int) -> list[Any]:
+def _read_limited_batches(reader: Any, packed: int) -> list[Any]:
     from pyarrow import types
 
     batches, expanded, rows, items = [], 0, 0, 0
@@ -196,13 +196,13 @@ def read_parquet(data: bytes, select: Select | None) -> Content:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with broken("Parquet", pa.ArrowException):
+    with wrap_format_errors("Parquet", pa.ArrowException):
         schema = pq.read_schema(pa.BufferReader(data))
         names = tuple(schema.names)
     chosen = choose(names, select)
     check_schema(schema, chosen)
     texts = [name for name in chosen if is_text(schema.field(name).type)]
-    with broken("Parquet", pa.ArrowException):
+    with wrap_format_errors("Parquet", pa.ArrowException):
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
         _check_size(file.metadata, set(chosen), len(data))
         table = file.read(columns=list(chosen), use_pandas_metadata=False)

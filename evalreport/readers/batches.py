@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from evalreport.core.errors import DataError
 from evalreport.readers.arrow import FILE, refuse_old
 from evalreport.readers.arrow_types import Array, check_schema, is_text, to_arrays
-from evalreport.readers.content import broken
+from evalreport.readers.content import wrap_format_errors
 from evalreport.readers.csv import Kind, text_batches, text_head
 from evalreport.readers.json import columns_of, records_of
 from evalreport.readers.limits import GZIP, ZSTD, choose, unpacking
@@ -84,7 +84,7 @@ def open_parquet(path: Path) -> Opened:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with broken("Parquet", pa.ArrowException):
+    with wrap_format_errors("Parquet", pa.ArrowException):
         metadata = pq.read_metadata(path)
         schema = metadata.schema.to_arrow_schema()
 
@@ -94,7 +94,7 @@ def open_parquet(path: Path) -> Opened:
         texts = [name for name in chosen if is_text(schema.field(name).type)]
         # pages are fetched as they are needed; fetched beforehand, all that were read would stay in memory
         plain = {"pre_buffer": False, "buffer_size": PAGE, "read_dictionary": texts}
-        with broken("Parquet", pa.ArrowException), pq.ParquetFile(path, **plain) as file:
+        with wrap_format_errors("Parquet", pa.ArrowException), pq.ParquetFile(path, **plain) as file:
             for batch in file.iter_batches(_rows(chosen), columns=list(chosen), use_threads=False):
                 yield to_arrays(pa.Table.from_batches([batch]).select(list(chosen)))
 
@@ -128,14 +128,14 @@ def open_arrow(path: Path) -> Opened:
         is_file = begin == FILE
         return (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file, options=options)
 
-    with broken("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:
+    with wrap_format_errors("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:
         schema = reader(file).schema
 
     def batches(wanted: Collection[str]) -> Iterator[Batch]:
         chosen = choose(schema.names, lambda names: [name for name in names if name in wanted])
         check_schema(schema, chosen)
         places = [schema.get_field_index(name) for name in chosen]
-        with broken("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:
+        with wrap_format_errors("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:
             opened = reader(file, places)
             several = getattr(opened, "num_record_batches", None)
             found = opened if several is None else (opened.get_batch(place) for place in range(several))
@@ -163,14 +163,14 @@ def open_delimited(path: Path) -> Opened:
         unknown = [name for name in wanted if name in head.names and name not in kinds]
         for table in texts(unknown) if unknown else ():
             for name in table.column_names:
-                kind = Kind.of(table.column(name))
+                kind = Kind.from_column(table.column(name))
                 kinds[name] = kinds[name] & kind if name in kinds else kind
         return kinds
 
     def batches(wanted: Collection[str]) -> Iterator[Batch]:
         settle(wanted)
         for table in texts(wanted):
-            yield {name: kinds[name].typed(table.column(name), name) for name in table.column_names}
+            yield {name: kinds[name].convert_part(table.column(name), name) for name in table.column_names}
 
     return Opened(head.names, {}, None, batches, settle)
 

@@ -46,13 +46,13 @@ def in_file(source: str) -> Iterator[None]:
     try:
         yield
     except EvalreportError as error:
-        raise error if error.where.startswith(source) else error.located(source)  # noqa: B904 (its own kind)
+        raise error if error.where.startswith(source) else error.with_location(source)  # noqa: B904 (its own kind)
     except MemoryError as error:
-        raise too_little_memory().located(source) from error
+        raise too_little_memory().with_location(source) from error
 
 
 @contextmanager
-def broken(kind: str, *library_errors: type[Exception]) -> Iterator[None]:
+def wrap_format_errors(kind: str, *library_errors: type[Exception]) -> Iterator[None]:
     """Turn what a library raises on bad bytes into one `DataError`.
 
     Parameters
@@ -63,7 +63,7 @@ def broken(kind: str, *library_errors: type[Exception]) -> Iterator[None]:
 
     Examples
     --------
-    >>> with broken("Parquet"):
+    >>> with wrap_format_errors("Parquet"):
     ...     raise OSError("Couldn't deserialize thrift")
     Traceback (most recent call last):
     evalreport.core.errors.DataError: the file is not whole Parquet: Couldn't deserialize thrift

@@ -24,7 +24,7 @@ import numpy as np
 from evalreport.core.errors import DataError
 from evalreport.data.arrays import reads_as_number
 from evalreport.readers.arrow_types import Array, to_array
-from evalreport.readers.content import Content, broken
+from evalreport.readers.content import Content, wrap_format_errors
 from evalreport.readers.limits import MAX_ROWS, Select, choose
 
 UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -112,8 +112,8 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
     chosen = choose(head.names, select)
     if not chosen:
         return Content(head.names, {})
-    table = _read(data, head, chosen)
-    return Content(head.names, {name: _typed(table.column(name), name) for name in chosen})
+    table = _parse_csv(data, head, chosen)
+    return Content(head.names, {name: _infer_typed_array(table.column(name), name) for name in chosen})
 
 
 @dataclass(frozen=True)
@@ -198,14 +198,14 @@ def text_batches(stream: Any, head: TextHead, chosen: tuple[str, ...]) -> Iterat
         use_threads=False, block_size=BLOCK, skip_rows=head.skipped
     )
     options = _options(head.separator, chosen, head.quoted)
-    with broken("CSV", pa.ArrowException):
+    with wrap_format_errors("CSV", pa.ArrowException):
         try:
             for batch in arrow_csv.open_csv(stream, read, *options):
                 yield pa.Table.from_batches([batch])
         except pa.ArrowInvalid as error:
             if "Expected" not in str(error):
                 raise
-            raise _ragged(str(error), head.quoted) from error
+            raise _ragged_row_error(str(error), head.quoted) from error
 
 
 @dataclass(frozen=True)
@@ -215,8 +215,11 @@ class Kind:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> seen = Kind.of(pa.chunked_array([["1", None]])), Kind.of(pa.chunked_array([["0.5"]]))
-    >>> (seen[0] & seen[1]).typed(pa.chunked_array([["1"]]), "p")
+    >>> seen = (
+    ...     Kind.from_column(pa.chunked_array([["1", None]])),
+    ...     Kind.from_column(pa.chunked_array([["0.5"]])),
+    ... )
+    >>> (seen[0] & seen[1]).convert_part(pa.chunked_array([["1"]]), "p")
     array([1.])
     """
 
@@ -227,7 +230,7 @@ class Kind:
     empty: bool
 
     @classmethod
-    def of(cls, column: Any) -> Kind:
+    def from_column(cls, column: Any) -> Kind:
         """Return the kind of a column of texts."""
         import pyarrow as pa
 
@@ -239,7 +242,7 @@ class Kind:
 
         number = casts(pa.float64())
         words = set() if number else {*column.unique().to_pylist()}
-        whole = number and not _padded(column) and (casts(pa.int64()) or _is_whole(column))
+        whole = number and not _has_zero_padding(column) and (casts(pa.int64()) or _is_whole(column))
         return cls(
             number,
             whole,
@@ -259,7 +262,7 @@ class Kind:
             False,
         )
 
-    def typed(self, column: Any, name: str) -> Array:
+    def convert_part(self, column: Any, name: str) -> Array:
         """Return a part of the column as an array of the type of all of it."""
         import pyarrow as pa
 
@@ -299,7 +302,7 @@ def _separator(head: str) -> str:
     return max(SEPARATORS, key=fit)
 
 
-def _read(data: bytes, head: TextHead, chosen: tuple[str, ...]) -> Any:
+def _parse_csv(data: bytes, head: TextHead, chosen: tuple[str, ...]) -> Any:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -312,7 +315,7 @@ def _read(data: bytes, head: TextHead, chosen: tuple[str, ...]) -> Any:
             pa.BufferReader(data), read_options=read, parse_options=parse, convert_options=convert
         )
 
-    with broken("CSV", pa.ArrowException):
+    with wrap_format_errors("CSV", pa.ArrowException):
         try:
             return attempt(threads=True)
         except pa.ArrowInvalid as error:
@@ -322,7 +325,7 @@ def _read(data: bytes, head: TextHead, chosen: tuple[str, ...]) -> Any:
         try:  # with one thread the parser knows the number of the row
             return attempt(threads=False)
         except pa.ArrowInvalid as error:
-            raise _ragged(str(error), head.quoted) from error
+            raise _ragged_row_error(str(error), head.quoted) from error
 
 
 def _options(separator: str, chosen: tuple[str, ...], quoted: bool) -> tuple[Any, Any]:
@@ -339,7 +342,7 @@ def _options(separator: str, chosen: tuple[str, ...], quoted: bool) -> tuple[Any
     return arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=quoted), convert
 
 
-def _ragged(reason: str, quoted: bool) -> DataError:
+def _ragged_row_error(reason: str, quoted: bool) -> DataError:
     found = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", reason)
     if not found:
         return DataError(f"the file is not CSV: {reason[:160]}", fix="check quotes and separators")
@@ -352,7 +355,7 @@ def _ragged(reason: str, quoted: bool) -> DataError:
     )
 
 
-def _typed(column: Any, name: str) -> Array:
+def _infer_typed_array(column: Any, name: str) -> Array:
     import pyarrow as pa
 
     if column.null_count == len(column):
@@ -365,9 +368,9 @@ def _typed(column: Any, name: str) -> Array:
     try:
         whole = _cast(column, pa.int64())
     except pa.ArrowInvalid:
-        large = _is_whole(column) and not _padded(column)
+        large = _is_whole(column) and not _has_zero_padding(column)
         return _large_numbers(column) if large else to_array(numbers, name)
-    return to_array(column if _padded(column) else whole, name)
+    return to_array(column if _has_zero_padding(column) else whole, name)
 
 
 def _is_whole(column: Any) -> bool:
@@ -384,7 +387,7 @@ def _large_numbers(column: Any) -> Array:
     return np.array([int(cell) if cell else None for cell in cells], dtype=object)
 
 
-def _padded(column: Any) -> bool:
+def _has_zero_padding(column: Any) -> bool:
     """Whether a number begins with a needless zero: then it is a name."""
     import pyarrow.compute as pc
 

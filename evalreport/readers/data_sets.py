@@ -90,7 +90,7 @@ class DataSet:
                 hashlib.file_digest(stream, lambda: digest)
         return digest.hexdigest()
 
-    def settled(self, wanted: Collection[str]) -> DataSet:
+    def settle_columns(self, wanted: Collection[str]) -> DataSet:
         """Compare the columns that are wanted, file by file, and settle what texts hold.
 
         Raises
@@ -133,11 +133,11 @@ class DataSet:
 
         A column has one type in all files: it is settled over all of them before the first batch.
         """
-        self.settled(wanted)
+        self.settle_columns(wanted)
         wide = [name for name in wanted if self._is_mixed(name)]
         for path, one in zip(self.files, self.opened, strict=True):
             before, batches = 0, one.batches(wanted)
-            while (batch := _next(batches, path)) is not None:
+            while (batch := _next_batch(batches, path)) is not None:
                 size = len(next(iter(batch.values()), ()))
                 if size:
                     yield path, before, {**batch, **{name: batch[name].astype(np.float64) for name in wide}}
@@ -147,7 +147,7 @@ class DataSet:
         """Yield batches that tell what columns hold: as many as are asked for."""
         return self.batches(wanted)
 
-    def gathered(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
+    def gather_values(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
         """Return what a function finds in wanted columns of the rows, wherever these are."""
         del wanted
         return find(self)
@@ -259,7 +259,7 @@ def _files(path: str) -> list[Path]:
     return found
 
 
-def _next(batches: Iterator[Batch], path: Path) -> Batch | None:
+def _next_batch(batches: Iterator[Batch], path: Path) -> Batch | None:
     """The next batch; what is broken is said of its file."""
     with in_file(str(path)), readable(path):
         return next(batches, None)
@@ -311,14 +311,14 @@ def with_columns(opened: Sequence[Opened], values: Sequence[Mapping[str, str]]) 
     """
     every = {name for one in values for name in one}
     whole = {name for name in every if all(_is_whole(one[name]) for one in values if name in one)}
-    return [_with(one, held, whole) for one, held in zip(opened, values, strict=True)]
+    return [_add_constant_columns(one, held, whole) for one, held in zip(opened, values, strict=True)]
 
 
 def _is_whole(text: str) -> bool:
     return text.removeprefix("-").isdecimal() and str(int(text)) == text and abs(int(text)) < 1 << 62
 
 
-def _with(one: Opened, held: Mapping[str, str], whole: Collection[str]) -> Opened:
+def _add_constant_columns(one: Opened, held: Mapping[str, str], whole: Collection[str]) -> Opened:
     added = {name: text for name, text in held.items() if name not in one.names}
     if not added:
         return one

@@ -14,9 +14,9 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import BinaryIO, TypeAlias
 
-from evalreport.columns.request import listed
+from evalreport.columns.request import list_names
 from evalreport.core.errors import DataError, EvalreportError, UsageError
-from evalreport.core.extensions import added, extensions
+from evalreport.core.extensions import extensions, load_extensions
 from evalreport.readers.arrow import FILE, OLD_FEATHER, STREAM, read_feather, read_parquet
 from evalreport.readers.arrow_types import Array
 from evalreport.readers.content import Content
@@ -25,7 +25,7 @@ from evalreport.readers.json import is_lines, read_json, read_json_lines, read_t
 from evalreport.readers.limits import (
     PACKED,
     Select,
-    expanded,
+    decompress_limited,
     load,
     pickle_error,
     refuse_pickle,
@@ -129,7 +129,7 @@ class RawTable:
 def readers() -> tuple[Reader, ...]:
     """Return every reader in order: at the point "readers" each feature adds a tuple of `Reader`."""
     tools = (Reader(tool.name, (), (), read_tool(tool.name)) for tool in extensions("tools"))
-    return (*READERS, *chain.from_iterable(added("readers")), *tools)
+    return (*READERS, *chain.from_iterable(load_extensions("readers")), *tools)
 
 
 @cache
@@ -196,26 +196,26 @@ def read_table(
         reader = reader_of(PurePath(shown).name if format is None else None, format)
         data = load(source)
         digest = hashlib.sha256(data).hexdigest()
-        data = _unpacked(data, reader)
+        data = _decompress_checked(data, reader)
         reader = _matching(reader, data)
         content = reader.read(data, columns)
         if further is not None and (more := set(further(content))):
-            content = replace(content, columns={**content.columns, **_more(reader, data, more)})
+            content = replace(content, columns={**content.columns, **_read_more_columns(reader, data, more)})
         n = _count(content)
         others = {} if columns is None else _others(reader, data, content, n)
     except EvalreportError as error:
-        raise error.located(shown) from error
+        raise error.with_location(shown) from error
     except MemoryError as error:
-        raise too_little_memory().located(shown) from error
+        raise too_little_memory().with_location(shown) from error
     for array in (*content.columns.values(), *others.values()):
         array.flags.writeable = False
-    logger.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", listed(content.columns))
+    logger.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", list_names(content.columns))
     return RawTable(
         content.columns, n, shown, digest, reader.name, content.names, content.parts, content.notes, others
     )
 
 
-def _more(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:
+def _read_more_columns(reader: Reader, data: bytes, names: set[str]) -> Mapping[str, Array]:
     return reader.read(data, names.intersection).columns
 
 
@@ -225,7 +225,7 @@ def _others(reader: Reader, data: bytes, content: Content, n: int) -> Mapping[st
     if reader.name in ARRAYS or not 0 < len(names) <= COMPARED_COLUMNS or len(data) > COMPARED_BYTES:
         return {}
     try:
-        found = _more(reader, data, names)
+        found = _read_more_columns(reader, data, names)
     except EvalreportError:  # a column that nobody asked for may hold anything
         return {}
     rows = n if content.columns else len(next(iter(found.values()), ()))
@@ -278,10 +278,10 @@ def unpacked_name(name: str) -> str:
     return next((small.removesuffix(ending) for ending in PACKED if small.endswith(ending)), small)
 
 
-def _unpacked(data: bytes, reader: Reader) -> bytes:
+def _decompress_checked(data: bytes, reader: Reader) -> bytes:
     refuse_pickle(data)
     if not reader.magic:
-        data = expanded(data)
+        data = decompress_limited(data)
         refuse_pickle(data)
     return data
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalreport.core.errors import DataError, NoTableError, UsageError
-from evalreport.core.extensions import added, extension, extensions
+from evalreport.core.extensions import extension, extensions, load_extensions
 from evalreport.data.arrays import EXACT
 from evalreport.readers.arrow_types import Array, to_arrays, whole_numbers
 from evalreport.readers.content import Content
@@ -66,7 +66,7 @@ def tool_of(document: Any) -> Tool | None:
     >>> tool_of([{"y_true": 1, "y_pred": 0}]) is None
     True
     """
-    return next((tool for tool in added("tools") if tool.fits(document)), None)
+    return next((tool for tool in load_extensions("tools") if tool.fits(document)), None)
 
 
 def read_json(data: bytes, select: Select | None) -> Content:
@@ -84,7 +84,7 @@ def read_json(data: bytes, select: Select | None) -> Content:
         return _of_tool(tool, document, select, len(data))
     match document:
         case {"columns": list(names), "data": list(rows)} if all(isinstance(name, str) for name in names):
-            columns = _split(names, rows)
+            columns = _split_into_columns(names, rows)
         case dict() if document and all(isinstance(column, list) for column in document.values()):
             columns = _equal(document)
         case list():
@@ -215,7 +215,7 @@ def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
         The content is not of this tool.
     """
 
-    def read(data: bytes, select: Select | None) -> Content:
+    def read_tool_output(data: bytes, select: Select | None) -> Content:
         tool: Tool = extension("tools", name)
         if is_lines(data):
             lines = enumerate(decode(data).split("\n"), start=1)
@@ -226,7 +226,7 @@ def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
             raise DataError(f"the file is not what {name} writes", fix="leave --format out, or name another")
         return _of_tool(tool, document, select, len(data))
 
-    return read
+    return read_tool_output
 
 
 def _of_tool(tool: Tool, document: Any, select: Select | None, packed: int) -> Content:
@@ -264,10 +264,10 @@ def _parse(text: str, what: str, line: int | None = None) -> Any:
             f"{what} holds a number that is too long", where=place, fix=f"write {FORMS}"
         ) from error
     except DataError as error:
-        raise error.located(place) from None
+        raise error.with_location(place) from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         counts = Counter(name for name, _ in pairs)
@@ -276,10 +276,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return record
 
 
-_READ = json.JSONDecoder(object_pairs_hook=_once).decode
+_READ = json.JSONDecoder(object_pairs_hook=_reject_duplicate_keys).decode
 
 
-def _split(names: list[str], rows: list[Any]) -> Columns:
+def _split_into_columns(names: list[str], rows: list[Any]) -> Columns:
     choose(names, None)
     for number, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != len(names):

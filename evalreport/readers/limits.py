@@ -68,7 +68,7 @@ def load(source: Path | BinaryIO) -> bytes:
         Empty, unreadable, or larger than 2 GB.
     """
     if not isinstance(source, Path):
-        return _whole(_bounded(source, MAX_FILE))
+        return _whole(_read_limited(source, MAX_FILE))
     with readable(source):
         status = source.stat()
         if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
@@ -81,7 +81,7 @@ def load(source: Path | BinaryIO) -> bytes:
             raise _too_large()
         with source.open("rb") as stream:
             _refuse_nothing(stream.peek())
-            return _whole(stream.read(status.st_size) + _bounded(stream, MAX_FILE - status.st_size))
+            return _whole(stream.read(status.st_size) + _read_limited(stream, MAX_FILE - status.st_size))
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def readable(source: Path) -> Iterator[None]:
         ) from error
 
 
-def _bounded(stream: Any, limit: int) -> bytes:
+def _read_limited(stream: Any, limit: int) -> bytes:
     """Return what a stream holds up to one byte over the limit, without allocating the limit at once."""
     parts: list[bytes] = []
     left = limit + 1
@@ -207,7 +207,7 @@ def allowed_expansion(packed: int) -> int:
     return min(max(MAX_RATIO * packed, SMALL), MAX_EXPANDED)
 
 
-def expanded(data: bytes) -> bytes:
+def decompress_limited(data: bytes) -> bytes:
     """Return gzip or Zstandard data decompressed, stopping at the bound rather than after it; else the data.
 
     Raises
@@ -220,8 +220,8 @@ def expanded(data: bytes) -> bytes:
     if not data.startswith((GZIP, ZSTD)):
         return data
     kind = "gzip" if data.startswith(GZIP) else "zstd"
-    with unpacking(kind), _opened(data, kind) as stream:
-        whole = _bounded(stream, allowed_expansion(len(data)))
+    with unpacking(kind), _open_decompressor(data, kind) as stream:
+        whole = _read_limited(stream, allowed_expansion(len(data)))
     refuse_expansion(len(whole), len(data))
     if not whole:
         raise DataError("the file is empty", fix="check the program that wrote it")
@@ -245,7 +245,7 @@ def unpacking(kind: str) -> Iterator[None]:
         raise DataError(f"the {kind} data are cut off or broken", fix="copy the file again") from error
 
 
-def _opened(data: bytes, kind: str) -> Any:
+def _open_decompressor(data: bytes, kind: str) -> Any:
     if kind == "gzip":
         return gzip.GzipFile(fileobj=io.BytesIO(data))
     import pyarrow as pa

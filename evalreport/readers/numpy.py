@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 
 from evalreport.core.errors import DataError, UnsafeFileError
 from evalreport.readers.arrow_types import Array
-from evalreport.readers.content import Content, broken
+from evalreport.readers.content import Content, wrap_format_errors
 from evalreport.readers.limits import (
     CELL,
     ITEM,
@@ -58,7 +58,7 @@ def read_npy(data: bytes, select: Select | None) -> Content:
     for name, column in columns.items():
         _check_dtype(column.dtype, name)
     chosen = choose(list(columns), select if names else None)
-    return Content(tuple(columns), {name: _decoded(columns[name], name) for name in chosen})
+    return Content(tuple(columns), {name: _decode_strings(columns[name], name) for name in chosen})
 
 
 def read_npz(data: bytes, select: Select | None) -> Content:
@@ -71,7 +71,7 @@ def read_npz(data: bytes, select: Select | None) -> Content:
     UnsafeFileError
         Object arrays (pickles), entries that are not arrays, or that expand over 100 times or 4 GB.
     """
-    with broken("NPZ", zipfile.BadZipFile):
+    with wrap_format_errors("NPZ", zipfile.BadZipFile):
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = archive.infolist()
     for entry in entries:
@@ -105,7 +105,7 @@ def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: in
     The directory of the archive may lie, so the bytes are bounded again while they are read.
     """
     with (
-        broken("NPZ", *_UNPACKING),
+        wrap_format_errors("NPZ", *_UNPACKING),
         archive.open(entry) as stream,
     ):
         head = stream.read(HEADER_BYTES)
@@ -116,19 +116,19 @@ def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: in
 def _array(raw: bytes, name: str, packed: int) -> Array:
     array = _read_array(raw, name, packed)
     _check_dtype(array.dtype, name)
-    return _decoded(array, name)
+    return _decode_strings(array, name)
 
 
 def _read_array(data: bytes, name: str, packed: int) -> Array:
     _check_header(data, len(data), name, packed)
-    with broken("NPY"):
+    with wrap_format_errors("NPY"):
         return npy.read_array(io.BytesIO(data), allow_pickle=False, max_header_size=MAX_HEADER)
 
 
 def _check_header(data: bytes, size: int, name: str, packed: int) -> None:
     """Refuse object arrays, and shapes that the bytes cannot hold, before anything is allocated."""
     stream = io.BytesIO(data[: HEADER_BYTES + 1])
-    with broken("NPY"):
+    with wrap_format_errors("NPY"):
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, _, dtype = read(stream, max_header_size=MAX_HEADER)
@@ -153,9 +153,9 @@ def _check_dtype(dtype: np.dtype[Any], name: str) -> None:
         )
 
 
-def _decoded(array: Array, name: str) -> Array:
+def _decode_strings(array: Array, name: str) -> Array:
     if array.dtype.kind == "S":
-        with broken(f"UTF-8 in array {name!r}"):
+        with wrap_format_errors(f"UTF-8 in array {name!r}"):
             array = np.char.decode(array, "utf-8")
     if array.dtype.kind == "U" and array.ndim == 1:
         return array.astype(object)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from evalreport.columns.names import PRED, TRUTH, class_columns, named_as, wanted
+from evalreport.columns.names import PRED, TRUTH, class_columns, column_selector, find_role_names
 from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, FileMissingError
 from evalreport.data.arrays import stack
@@ -29,7 +29,7 @@ _FEW = 50
 """Columns up to which all are read where no name says which one is the truth."""
 
 
-def read_for(
+def read_requested_columns(
     source: Path | BinaryIO, request: Columns, *, format: str | None = None, name: str | None = None
 ) -> RawTable:
     """Read what may play a part in a file: by the names of columns, then by the labels found in them.
@@ -43,13 +43,17 @@ def read_for(
     if isinstance(source, Path) and is_several(str(source)):
         return _read_parts(source, request, format=format, name=name)
     return read_table(
-        source, format=format, columns=wanted(request), name=name, further=named_after_labels(request)
+        source,
+        format=format,
+        columns=column_selector(request),
+        name=name,
+        further=named_after_labels(request),
     )
 
 
 def _read_parts(folder: Path, request: Columns, *, format: str | None, name: str | None) -> RawTable:
     data = data_set([folder], format)
-    columns = _columns(data, {*wanted(request)(data.names)})
+    columns = _columns(data, {*column_selector(request)(data.names)})
     more = {*named_after_labels(request)(Content(data.names, columns))} - columns.keys()
     if more:
         columns |= _columns(data, more)
@@ -61,10 +65,10 @@ def _read_parts(folder: Path, request: Columns, *, format: str | None, name: str
 
 def _columns(data: DataSet, names: Collection[str]) -> dict[str, Array]:
     batches = [batch for *_, batch in data.batches(names)]
-    return {name: _together([batch[name] for batch in batches]) for name in data.names if name in names}
+    return {name: _stack_parts([batch[name] for batch in batches]) for name in data.names if name in names}
 
 
-def _together(parts: Sequence[Array]) -> Array:
+def _stack_parts(parts: Sequence[Array]) -> Array:
     """One column of its parts; lists of one length in some of them stay lists."""
     if len({part.shape[1:] for part in parts}) == 1:
         return stack(parts)
@@ -74,16 +78,18 @@ def _together(parts: Sequence[Array]) -> Array:
 
 def read_truth(source: Path, table: RawTable, request: Columns) -> RawTable:
     """Read the truth of predictions that lie elsewhere, joined by the id that their own format may name."""
-    return read_for(source, replace(request, id=request.id or table.parts.get("id")))
+    return read_requested_columns(source, replace(request, id=request.id or table.parts.get("id")))
 
 
 def named_after_labels(request: Columns) -> Callable[[Content], Collection[str]]:
     """Return the choice of columns once labels are known: those named after them, or all."""
 
-    def further(content: Content) -> Collection[str]:
+    def find_label_columns(content: Content) -> Collection[str]:
         unread = [name for name in content.names if name not in content.columns]
-        truth = (request.truth,) if request.truth is not None else named_as("truth", content.names, TRUTH)
-        pred = (request.pred,) if request.pred else named_as("prediction", content.names, PRED)
+        truth = (
+            (request.truth,) if request.truth is not None else find_role_names("truth", content.names, TRUTH)
+        )
+        pred = (request.pred,) if request.pred else find_role_names("prediction", content.names, PRED)
         if not unread:
             return ()
         if not truth and pred and len(unread) <= _FEW:
@@ -95,12 +101,12 @@ def named_after_labels(request: Columns) -> Callable[[Content], Collection[str]]
             return ()
         return [
             name for columns in class_columns(unread, labels).values() for name in columns.values()
-        ] + _alike(unread, labels)
+        ] + _similarly_named_columns(unread, labels)
 
-    return further
+    return find_label_columns
 
 
-def _alike(names: list[str], labels: set[str]) -> list[str]:
+def _similarly_named_columns(names: list[str], labels: set[str]) -> list[str]:
     """Columns round which the same stands as round two labels, for labels that were not seen yet."""
     found = class_columns(names, labels)
     return [

@@ -81,9 +81,9 @@ class BinnedTable(ScoreTable):
         return edges_of(bins_of(self.scores) + 1)
 
     @staticmethod
-    def merged(tables: Sequence[ScoreTable]) -> BinnedTable:
+    def merge_parts(tables: Sequence[ScoreTable]) -> BinnedTable:
         """Return the sum of tables of bins."""
-        whole = ScoreTable.merged(tables)
+        whole = ScoreTable.merge_parts(tables)
         return BinnedTable(whole.scores, whole.pos, whole.neg)
 
     def check_edge(self, threshold: float) -> None:

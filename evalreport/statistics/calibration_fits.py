@@ -58,7 +58,7 @@ def recalibrate(
     >>> [round(abs(x), 12) for x in fit]
     [0.0, 1.0]
     """
-    if separated(scores, pos, neg):
+    if is_separable(scores, pos, neg):
         return float("nan"), float("nan")
     first = np.array(start if np.isfinite(start[0]) else (0.0, 1.0))
     odds = logit(scores).__getitem__ if len(scores) <= MANY else lambda b: logit(scores[b])
@@ -105,7 +105,7 @@ def shift(scores: Array, pos: Array, neg: Array, start: float = 0.0) -> float:
 def logit(scores: Array) -> Array:
     """Return the log odds of probabilities, clipped to [CLIP, 1 - CLIP]."""
     if is_stored(scores):
-        return cast(Array, scores.mapped(logit))
+        return cast(Array, scores.map_values(logit))
     odds = np.empty(len(scores))
     for block in range(0, len(scores), BLOCK):
         b = slice(block, block + BLOCK)
@@ -114,11 +114,11 @@ def logit(scores: Array) -> Array:
     return odds
 
 
-def separated(scores: Array, pos: Array, neg: Array) -> bool:
+def is_separable(scores: Array, pos: Array, neg: Array) -> bool:
     """Return whether a cut puts all positives on one side and all negatives on the other, ties on the cut."""
     ends = []
     for weight in (pos, neg):
-        low, high = _first(weight), _first(weight[::-1])
+        low, high = _first_weighted_place(weight), _first_weighted_place(weight[::-1])
         if low is None or high is None:
             return True
         ends.append((scores[low], scores[len(weight) - 1 - high]))
@@ -130,7 +130,7 @@ def _pieces(column: Array) -> Iterator[slice]:
     return (slice(start, start + PIECE) for start in range(0, len(column), PIECE))
 
 
-def _first(weight: Array) -> int | None:
+def _first_weighted_place(weight: Array) -> int | None:
     """The first place with any weight, which mostly is among the first few."""
     start, size = 0, FEW
     while start < len(weight):
@@ -246,14 +246,14 @@ class SmoothCurve:
     weight: Array
 
     @cached_property
-    def fitted(self) -> Array:
+    def fitted_rates(self) -> Array:
         """The curve at `scores`."""
         return _sigmoid(self.design(self.scores) @ self.coefficients)
 
-    def at(self, scores: Array) -> Array:
+    def predict_rates(self, scores: Array) -> Array:
         """Return the share of positives that the curve tells at some probabilities."""
         if scores is self.scores:
-            return self.fitted
+            return self.fitted_rates
         return _sigmoid(self.design(scores) @ self.coefficients)
 
     def design(self, scores: Array) -> Array:
@@ -269,7 +269,7 @@ class SmoothCurve:
     @property
     def gap(self) -> float:
         """The mean gap of probability and curve over rows."""
-        return inner(self.weight, np.abs(self.scores - self.fitted)) / float(self.weight.sum())
+        return inner(self.weight, np.abs(self.scores - self.fitted_rates)) / float(self.weight.sum())
 
 
 def smooth_curve(
@@ -294,10 +294,10 @@ def smooth_curve(
     --------
     >>> scores, rows = np.array([0.1, 0.3, 0.6, 0.9]), np.full(4, 100.0)
     >>> curve = smooth_curve(scores, rows * scores, rows * (1 - scores))
-    >>> curve.at(np.array([0.2])).round(3), round(curve.gap, 6)
+    >>> curve.predict_rates(np.array([0.2])).round(3), round(curve.gap, 6)
     (array([0.2]), 0.0)
     """
-    if separated(scores, pos, neg):
+    if is_separable(scores, pos, neg):
         return None
     weight, x = pos + neg, logit(scores)
     knots = tuple(np.unique(reaching(x, np.cumsum(weight), np.array(QUANTILES))).tolist())

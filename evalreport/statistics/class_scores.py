@@ -97,7 +97,7 @@ class LabelScores(ABC):
         """ROC AUC and average precision of all (row, label) decisions together."""
 
     @abstractmethod
-    def pooled_merged(self) -> ScoreTable:
+    def pooled_merged_table(self) -> ScoreTable:
         """Return the table of all decisions together, negatives merged that no positive lies between."""
 
     @abstractmethod
@@ -117,7 +117,7 @@ class RankedScores(LabelScores):
         """Return the one-vs-rest table of a label."""
 
     @abstractmethod
-    def pooled(self) -> ScoreTable:
+    def pooled_table(self) -> ScoreTable:
         """Return the table of all (row, label) decisions together: the micro average's."""
 
     def reaching(self, label: int, at: Array) -> tuple[Array, Array, float]:
@@ -173,10 +173,10 @@ class ClassScores(RankedScores):
         return len(self.scores)
 
     def __add__(self, other: ClassScores) -> ClassScores:
-        return ClassScores.merged([self, other])
+        return ClassScores.merge_parts([self, other])
 
     @staticmethod
-    def merged(shards: Sequence[ClassScores]) -> ClassScores:
+    def merge_parts(shards: Sequence[ClassScores]) -> ClassScores:
         """Return the rows of all shards, copied once."""
         weighted = any(one.weights is not None for one in shards)
         return ClassScores(
@@ -242,7 +242,7 @@ class ClassScores(RankedScores):
             words = self._words[label]
             return lambda: ScoreTable(*counted_runs(words))
         values, positive, weights = self.scores, self.positive(label), self.weights
-        return lambda: ScoreTable.of(np.ascontiguousarray(values[:, label]), positive, weights)
+        return lambda: ScoreTable.from_scores(np.ascontiguousarray(values[:, label]), positive, weights)
 
     @cached_property
     def _words(self) -> npt.NDArray[Any] | None:
@@ -258,9 +258,9 @@ class ClassScores(RankedScores):
         """Yield the one-vs-rest table of each label in turn."""
         return (self.table(label) for label in range(self.size))
 
-    def pooled(self) -> ScoreTable:
+    def pooled_table(self) -> ScoreTable:
         """Return the table of all (row, label) decisions together: the micro average's."""
-        return self._pooled
+        return self._pooled_table
 
     @cached_property
     def _pooled_words(self) -> npt.NDArray[Any] | None:
@@ -268,7 +268,7 @@ class ClassScores(RankedScores):
         return None if self._words is None else np.sort(self._words, axis=None)
 
     @cached_property
-    def _pooled(self) -> ScoreTable:
+    def _pooled_table(self) -> ScoreTable:
         words, spend = self._pooled_words, "_pooled_ranks" in vars(self)
         if words is not None:
             if spend:  # nothing else reads them: the scores take their place
@@ -276,7 +276,7 @@ class ClassScores(RankedScores):
             return ScoreTable(*counted_runs(words, spend=spend))
         truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
         weights = None if self.weights is None else np.repeat(self.weights, self.size)
-        return ScoreTable.of(self.scores.ravel(), truth.ravel(), weights)
+        return ScoreTable.from_scores(self.scores.ravel(), truth.ravel(), weights)
 
     def wholly_right(self, at: Array) -> Array:
         """Return the weight of rows of which every label is right, at each of ascending thresholds."""
@@ -295,7 +295,7 @@ class ClassScores(RankedScores):
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
         if self.truth.ndim == 1:
-            return rank_classes(*self._counted())
+            return rank_classes(*self._weighted_rows())
         words = self._words
         return rank_labels(
             map(Placing.of_table, self.tables()) if words is None else map(Placing.of_words, words)
@@ -305,20 +305,20 @@ class ClassScores(RankedScores):
     def _pooled_ranks(self) -> tuple[float, float, ScoreTable]:
         if self.truth.ndim == 2:
             words = self._pooled_words
-            placing = Placing.of_table(self.pooled()) if words is None else Placing.of_words(words)
+            placing = Placing.of_table(self.pooled_table()) if words is None else Placing.of_words(words)
             return *placing.areas(), placing.table()
-        return rank_pooled(*self._counted())
+        return rank_pooled(*self._weighted_rows())
 
     @property
     def pooled_areas(self) -> tuple[float, float]:
         """ROC AUC and average precision of all (row, label) decisions together."""
         return self._pooled_ranks[:2]
 
-    def pooled_merged(self) -> ScoreTable:
+    def pooled_merged_table(self) -> ScoreTable:
         """Return the table of all decisions together, negatives merged that no positive lies between."""
         return self._pooled_ranks[2]
 
-    def _counted(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:
+    def _weighted_rows(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:
         """Scores, truth and weights of the rows that weigh anything."""
         if self.weights is None or self.weights.all():
             return self.scores, self.truth, self.weights
@@ -336,7 +336,11 @@ class ClassBins:
 
     Examples
     --------
-    >>> float(ClassBins.of(np.array([[0.9, 0.1]]), np.array([[True, False]]), np.ones(1)).weight.sum())
+    >>> float(
+    ...     ClassBins.from_scores(
+    ...         np.array([[0.9, 0.1]]), np.array([[True, False]]), np.ones(1)
+    ...     ).weight.sum()
+    ... )
     2.0
     """
 
@@ -345,7 +349,7 @@ class ClassBins:
     positives: Array
 
     @classmethod
-    def of(
+    def from_scores(
         cls, scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None = None
     ) -> ClassBins:
         """Bin probabilities of shape (n, K) with their indicators.

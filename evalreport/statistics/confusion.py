@@ -76,18 +76,18 @@ def inner(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     return float(np.einsum("i,i", a, b))
 
 
-def centred(values: Array, weight: Array) -> Array:
+def subtract_mean(values: Array, weight: Array) -> Array:
     """Return values less their weighted mean.
 
     Examples
     --------
-    >>> centred(np.array([1.0, 5.0]), np.array([3.0, 1.0]))
+    >>> subtract_mean(np.array([1.0, 5.0]), np.array([3.0, 1.0]))
     array([-1.,  3.])
     """
     return values - inner(weight, values) / float(weight.sum())
 
 
-def reached(
+def search_lazily(
     length: Callable[[Places], Array], size: int, wanted: Array, side: Literal["left", "right"] = "left"
 ) -> Places:
     """Return `np.searchsorted` in an ascending array that is only worked out where it is looked at.
@@ -102,7 +102,7 @@ def reached(
 
     Examples
     --------
-    >>> reached(lambda place: place / 4, 5, np.array([0.3, 1.0, 7.0]))
+    >>> search_lazily(lambda place: place / 4, 5, np.array([0.3, 1.0, 7.0]))
     array([2, 4, 5])
     """
     if 0 < size <= MANY_LOOKS * len(wanted):
@@ -179,12 +179,12 @@ class BinaryCounts:
         return self.fp + self.tn + self.unread
 
     @property
-    def flagged(self) -> Any:
+    def predicted_positives(self) -> Any:
         """Predicted positive: TP + FP."""
         return self.tp + self.fp
 
     @property
-    def cleared(self) -> Any:
+    def predicted_negatives(self) -> Any:
         """Predicted negative, the unparsed left out."""
         return self.tn + self.fn - self.unread_positive
 
@@ -194,14 +194,14 @@ class BinaryCounts:
         return self.tp + self.tn
 
     @property
-    def unparsed(self) -> Any:
+    def unparsed_weight(self) -> Any:
         """Answers from which no label could be read."""
         return self.unread + self.unread_positive
 
     @property
-    def parsed(self) -> Any:
+    def parsed_weight(self) -> Any:
         """Answers that gave a label."""
-        return self.total - self.unparsed
+        return self.total - self.unparsed_weight
 
     @property
     def total(self) -> Any:
@@ -226,7 +226,7 @@ class Marginals:
 
     Examples
     --------
-    >>> Counts.of(np.array([0, 1, 1]), np.array([0, 1, 0]), 2).marginals.tp
+    >>> Counts.from_codes(np.array([0, 1, 1]), np.array([0, 1, 0]), 2).marginals.tp
     array([1., 1.])
     """
 
@@ -249,14 +249,14 @@ class Marginals:
         return self.tp.sum(axis=-1)
 
     @property
-    def unparsed(self) -> Any:
+    def unparsed_weight(self) -> Any:
         """Answers from which no label could be read."""
         return less(self.total, self.predicted.sum(axis=-1))
 
     @property
-    def parsed(self) -> Any:
+    def parsed_weight(self) -> Any:
         """Answers that gave a label."""
-        return self.total - self.unparsed
+        return self.total - self.unparsed_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +274,7 @@ class Counts:
 
     Examples
     --------
-    >>> counts = Counts.of(np.array([0, 1, 1]), np.array([0, -1, 0]), 2)
+    >>> counts = Counts.from_codes(np.array([0, 1, 1]), np.array([0, -1, 0]), 2)
     >>> counts.dense()
     array([[1., 0., 0.],
            [1., 0., 1.]])
@@ -287,7 +287,7 @@ class Counts:
     weight: Array
 
     @classmethod
-    def of(
+    def from_codes(
         cls, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any], size: int, weights: Array | None = None
     ) -> Counts:
         """Count codes of truth (0 … K-1) against codes of predictions (-1: unparsed)."""
@@ -325,7 +325,7 @@ class Counts:
         return float(self.weight.sum())
 
     @property
-    def unparsed(self) -> float:
+    def unparsed_weight(self) -> float:
         """Weight of unparsed answers."""
         return float(self.weight[self.columns == self.size].sum())
 
@@ -351,7 +351,7 @@ class Counts:
     def marginals(self) -> Marginals:
         """Diagonal, row sums, column sums and total."""
         on = self.rows == self.columns
-        apart = np.full(len(self.rows), np.nan) if self.unparsed else np.abs(self.rows - self.columns)
+        apart = np.full(len(self.rows), np.nan) if self.unparsed_weight else np.abs(self.rows - self.columns)
         return Marginals(
             tp=sums(self.rows[on], self.weight[on], self.size),
             support=sums(self.rows, self.weight, self.size),

@@ -22,12 +22,12 @@ from evalreport.statistics.stored_columns import STEP, StoredColumn
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class CumulativeWeights:
     """Sorted values with the weight that lies below each; without it, each weighs 1.
 
     Examples
     --------
-    >>> Ladder.of(np.array([0.5, 0.2]), np.array([1.0, 3.0])).mass
+    >>> CumulativeWeights.from_values(np.array([0.5, 0.2]), np.array([1.0, 3.0])).mass
     array([0., 3., 4.])
     """
 
@@ -35,12 +35,12 @@ class Ladder:
     mass: Array | None = None
 
     @classmethod
-    def of(cls, values: npt.NDArray[Any], weights: Array | None) -> Ladder:
+    def from_values(cls, values: npt.NDArray[Any], weights: Array | None) -> CumulativeWeights:
         """Sort values, each of which weighs something, or 1."""
         if weights is None:
             return cls(np.sort(values), None)
         order = np.argsort(values)
-        return cls(values[order], cumulated(weights[order]))
+        return cls(values[order], cumulate_weights(weights[order]))
 
     def span(self, values: npt.NDArray[Any]) -> tuple[Array, Array]:
         """Weight below each of some values, and weight up to and including it."""
@@ -64,12 +64,12 @@ class Ladder:
         return np.ones(len(self.values)) if self.mass is None else np.diff(self.mass)
 
 
-def cumulated(weights: Array) -> Array:
+def cumulate_weights(weights: Array) -> Array:
     """Return the sum before each weight, and that of all.
 
     Examples
     --------
-    >>> cumulated(np.array([2.0, 1.0]))
+    >>> cumulate_weights(np.array([2.0, 1.0]))
     array([0., 2., 3.])
     """
     return np.concatenate([[0.0], np.cumsum(weights)])
@@ -88,7 +88,7 @@ def sums_before(numbers: npt.NDArray[Any]) -> StoredColumn:
     parts = np.add.reduceat(numbers, starts, dtype=np.float64) if len(starts) else np.empty(0)
     kept = np.append(0.0, np.cumsum(parts))
 
-    def read(start: int, stop: int) -> Array:
+    def read_sums(start: int, stop: int) -> Array:
         block = start // STEP
         found = np.zeros(stop - block * STEP)
         np.cumsum(numbers[block * STEP : stop - 1], out=found[1:])
@@ -96,9 +96,9 @@ def sums_before(numbers: npt.NDArray[Any]) -> StoredColumn:
         return here
 
     def pick(places: Places) -> Array:
-        return np.array([read(place, place + 1)[0] for place in places.tolist()])
+        return np.array([read_sums(place, place + 1)[0] for place in places.tolist()])
 
-    return StoredColumn(len(numbers) + 1, read, pick)
+    return StoredColumn(len(numbers) + 1, read_sums, pick)
 
 
 def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: float) -> tuple[float, float]:
@@ -127,12 +127,12 @@ def areas_from(outranked: float, precision: float, positives: float, total: floa
     return outranked / (positives * rest), precision / positives
 
 
-def between(values: Array) -> Array:
+def interleave_midpoints(values: Array) -> Array:
     """Return distinct scores at odd places, and what lies below, between and above them at even ones.
 
     Examples
     --------
-    >>> between(np.array([0.2, 0.4]))
+    >>> interleave_midpoints(np.array([0.2, 0.4]))
     array([-0.3,  0.2,  0.3,  0.4,  0.9])
     """
     scores = np.empty(2 * len(values) + 1)
@@ -146,7 +146,7 @@ class TablesMade(Sequence[ScoreTable]):
 
     Examples
     --------
-    >>> len(TablesMade([lambda: ScoreTable.of(np.zeros(1), np.zeros(1, dtype=bool))])[0])
+    >>> len(TablesMade([lambda: ScoreTable.from_scores(np.zeros(1), np.zeros(1, dtype=bool))])[0])
     1
     """
 
@@ -213,7 +213,7 @@ def rank_labels(placed: Iterable[Placing], merged: Sequence[ScoreTable] | None =
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
     >>> found = rank_labels([Placing.of_table(table)])
     >>> found.roc_auc, len(found.tables)
     (array([0.5]), 1)
@@ -249,16 +249,16 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
     support = sums(truth, weights, size)
     total = float(support.sum())
 
-    def placed() -> Iterator[tuple[Placing, Array]]:
+    def place_classes() -> Iterator[tuple[Placing, Array]]:
         for label, column in enumerate(_columns(scores)):
             rows = by_class[ends[label - 1] if label else 0 : ends[label]]
-            own = Ladder.of(column[rows], None if weights is None else weights[rows])
+            own = CumulativeWeights.from_values(column[rows], None if weights is None else weights[rows])
             placing = Placing(own, total)
-            levels = placing.above(np.arange(2 * len(placing.values) + 1))
+            levels = placing.weight_above(np.arange(2 * len(placing.values) + 1))
             outranked = levels.take(placing.add(column, weights), mode="clip")  # faster: no place is outside
             yield placing, sums(truth, outranked if weights is None else outranked * weights, size)
 
-    return class_rankings(placed(), support)
+    return class_rankings(place_classes(), support)
 
 
 def class_rankings(
@@ -310,7 +310,7 @@ def rank_pooled(
     """
     size = scores.shape[1]
     total = float(scores.size if weights is None else weights.sum() * size)
-    placing = Placing(Ladder.of(scores[np.arange(len(truth)), truth], weights), total)
+    placing = Placing(CumulativeWeights.from_values(scores[np.arange(len(truth)), truth], weights), total)
     step = max(1, pool // size)
     for start in range(0, len(scores), step):
         block = slice(start, start + step)
@@ -393,14 +393,14 @@ class Placing:
 
     Examples
     --------
-    >>> placing = Placing(Ladder(np.array([0.4, 0.8])), 4.0)
+    >>> placing = Placing(CumulativeWeights(np.array([0.4, 0.8])), 4.0)
     >>> placing.add(np.array([0.1, 0.8])).tolist(), placing.add_sorted(np.array([0.4, 0.9])).tolist()
     ([0, 3], [1, 4])
     >>> placing.areas()
     (0.5, 0.5833333333333333)
     """
 
-    def __init__(self, own: Ladder, total: float) -> None:
+    def __init__(self, own: CumulativeWeights, total: float) -> None:
         first = run_starts(own.values)
         ends, counts = np.append(first, len(own.values)), np.uint32 if total < 1 << 32 else np.uint64
         self.values = own.values if len(first) == len(own.values) else own.values[first]
@@ -417,7 +417,7 @@ class Placing:
 
         Examples
         --------
-        >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
+        >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.8]), np.array([False, True, False]))
         >>> Placing.of_table(table).areas(), Placing.of_table(table).table().neg
         ((0.5, 0.5), array([1., 0., 1.]))
         """
@@ -429,7 +429,7 @@ class Placing:
             parts.append(np.stack([table.scores[b], pos, upto - pos - neg, upto])[:, here])
             below = float(upto[-1])
         values, weights, *span = np.concatenate(parts, axis=1)
-        placing = cls(Ladder(values, cumulated(weights)), table.total)
+        placing = cls(CumulativeWeights(values, cumulate_weights(weights)), table.total)
         placing.counts[:] = np.diff(np.stack(span, axis=1).ravel(), prepend=0.0, append=table.total)
         return placing
 
@@ -447,7 +447,7 @@ class Placing:
         one = words.dtype.type(1)
         place = np.flatnonzero((words & one) != 0)  # of booleans, in half the time of words
         positives = words[place]
-        placing = cls(Ladder(scores_in(positives)), float(len(words)))
+        placing = cls(CumulativeWeights(scores_in(positives)), float(len(words)))
         first = run_starts(positives)
         below, upto = place[first], np.append(place[first[1:] - 1], place[-1:]) + 1
         negative = words[below] ^ one  # of equal scores negatives stand first
@@ -475,7 +475,7 @@ class Placing:
         >>> Placing.of_counts(np.array([0.4]), np.array([1]), np.array([1, 1, 1]), 3.0).areas()
         (0.5, 0.5)
         """
-        placing = cls(Ladder(values[:0]), total)
+        placing = cls(CumulativeWeights(values[:0]), total)
         placing.values, placing.counts = values, counts
         placing._reach = cast(Array, sums_before(weights))
         return placing
@@ -494,7 +494,7 @@ class Placing:
         """Weight of each distinct score of the positives."""
         return np.diff(self._reach).astype(np.float64)
 
-    def above(self, place: npt.NDArray[Any]) -> Array:
+    def weight_above(self, place: npt.NDArray[Any]) -> Array:
         """Return the weight of the positives above each place, and half of those at it."""
         low, high = (self.positives - self._reach[part] for part in (place >> 1, (place + 1) >> 1))
         found: Array = (low + high) / 2
@@ -531,7 +531,7 @@ class Placing:
         for start in range(0, max(size, 1), BLOCK):
             stop, before = min(start + BLOCK, size), max(start - 1, 0)
             first, last = 2 * start, 2 * stop + (stop == size)
-            scores = between(self.values[before:stop].astype(np.float64))
+            scores = interleave_midpoints(self.values[before:stop].astype(np.float64))
             pos = np.zeros(last - first)
             pos[1::2] = np.diff(self._reach[start : stop + 1])
             negatives = np.maximum(self.counts[first:last] - pos, 0.0)

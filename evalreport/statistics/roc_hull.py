@@ -40,13 +40,13 @@ def hull(x: Array, y: Array) -> Places:
     if is_stored(x):  # vertices of the whole are vertices of every piece that they lie in
         ends = (slice(at, at + PIECE - 1) for at in range(0, len(x), PIECE - 2))
         pieces = [at for at in ends if at.start < len(x) - 1 or at.start == 0]
-        few = np.unique(np.concatenate([at.start + _pruned(x[at], y[at]) for at in pieces]))
+        few = np.unique(np.concatenate([at.start + _candidate_vertices(x[at], y[at]) for at in pieces]))
         return few[hull(x[few], y[few])]
-    kept = _pruned(x, y)
+    kept = _candidate_vertices(x, y)
     return kept if len(kept) > FEW else kept[_chain(x[kept].tolist(), y[kept].tolist())]
 
 
-def _pruned(x: Array, y: Array) -> Places:
+def _candidate_vertices(x: Array, y: Array) -> Places:
     """Return places among which all vertices are: no more than `FEW` of them, or the vertices alone."""
     # A vertex is where the line goes up just before and right just after.
     inner = np.flatnonzero((y[1:-1] > y[:-2]) & (x[2:] > x[1:-1])) + 1

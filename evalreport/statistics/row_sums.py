@@ -57,7 +57,7 @@ class Tally:
 
     Examples
     --------
-    >>> tally = Tally.of({"loss": np.array([1.0, 3.0])}, np.ones(2))
+    >>> tally = Tally.from_rows({"loss": np.array([1.0, 3.0])}, np.ones(2))
     >>> tally.mean("loss"), tally.variance("loss")
     (2.0, 1.0)
     """
@@ -68,7 +68,7 @@ class Tally:
     weight: float
 
     @classmethod
-    def of(cls, rows: Mapping[str, npt.NDArray[Any]], weights: Array) -> Tally:
+    def from_rows(cls, rows: Mapping[str, npt.NDArray[Any]], weights: Array) -> Tally:
         """Sum per-row quantities, each of shape (n,)."""
         values = [np.asarray(row, dtype=np.float64) for row in rows.values()]
         return cls(
@@ -90,7 +90,7 @@ class Tally:
             self.names, self.sums + other.sums, self.squares + other.squares, self.weight + other.weight
         )
 
-    def only(self, names: Collection[str]) -> Tally:
+    def select_quantities(self, names: Collection[str]) -> Tally:
         """Return the tally of some of the quantities."""
         kept = [place for place, name in enumerate(self.names) if name in names]
         return Tally(
@@ -128,7 +128,7 @@ class LabelMoments:
     Examples
     --------
     >>> truth, given = np.array([[True, False], [True, True]]), np.array([[True, True], [False, True]])
-    >>> moments = LabelMoments.of(truth, given)
+    >>> moments = LabelMoments.from_flags(truth, given)
     >>> moments.sums, (moments + moments).rows
     (array([2., 1., 1., 2., 1., 1.]), 4.0)
     """
@@ -138,7 +138,7 @@ class LabelMoments:
     products: Array
 
     @classmethod
-    def of(cls, truth: npt.NDArray[np.bool_], given: npt.NDArray[np.bool_]) -> LabelMoments:
+    def from_flags(cls, truth: npt.NDArray[np.bool_], given: npt.NDArray[np.bool_]) -> LabelMoments:
         """Sum over rows: flags of shape (n, K)."""
         size = 3 * truth.shape[1]
         sums, products = np.zeros(size), np.zeros((size, size))
@@ -163,7 +163,7 @@ class LabelMoments:
         found: Array = np.einsum("im,ij,jm->m", slopes, about, slopes, optimize=True)
         return np.maximum(found, 0.0)
 
-    def swapped(self) -> tuple[Array, Array, Array]:
+    def count_swaps(self) -> tuple[Array, Array, Array]:
         """Return how often a label was left out while another was added, and how often each was.
 
         Returns

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.statistics.calibration_fits import MANY, SmoothCurve, cells, recalibrate, shift, smooth_curve
-from evalreport.statistics.confusion import Array, Places, reached, run_starts
+from evalreport.statistics.confusion import Array, Places, run_starts, search_lazily
 from evalreport.statistics.roc_hull import IsotonicFit, hull, isotonic
 from evalreport.statistics.stored_columns import WrittenColumns, run_sums
 
@@ -36,15 +36,15 @@ def keys_of(scores: npt.NDArray[Any]) -> Keys:
     ([True, False, True], [-0.5, 0.0, 0.0, 0.25])
     """
     word = np.int32 if scores.dtype.itemsize == 4 else np.int64
-    return _turned((np.ascontiguousarray(scores) + scores.dtype.type(0)).view(word))
+    return _flip_negative_order((np.ascontiguousarray(scores) + scores.dtype.type(0)).view(word))
 
 
 def scores_of(keys: Keys) -> npt.NDArray[Any]:
     """Return the floats of keys."""
-    return _turned(keys.copy()).view(np.float32 if keys.dtype.itemsize == 4 else np.float64)
+    return _flip_negative_order(keys.copy()).view(np.float32 if keys.dtype.itemsize == 4 else np.float64)
 
 
-def _turned(bits: Keys) -> Keys:
+def _flip_negative_order(bits: Keys) -> Keys:
     """Turn round the order of negative ones, in place: as floats they fall while their bits rise."""
     bits ^= (bits >> (8 * bits.dtype.itemsize - 1)) & np.iinfo(bits.dtype).max
     return bits
@@ -68,17 +68,17 @@ def coarse(t: ScoreTable) -> tuple[Array, Array, Array]:
     --------
     >>> from evalreport.statistics.score_table import ScoreTable
     >>> even = np.arange(100_000)
-    >>> scores, pos, neg = coarse(ScoreTable.of(even / 100_000, even % 2 == 0))
+    >>> scores, pos, neg = coarse(ScoreTable.from_scores(even / 100_000, even % 2 == 0))
     >>> len(scores), float(pos.sum()), float(neg.sum())
     (4960, 50000.0, 50000.0)
     """
 
-    def after(place: Places) -> Array:
+    def score_block(place: Places) -> Array:
         share = (t.tp[place] / max(t.positives, 1.0) + t.fp[place] / max(t.negatives, 1.0)) * (BLOCKS / 2)
         passed: Array = -np.floor(share)
         return passed
 
-    starts = reached(after, len(t), np.arange(-BLOCKS, 1.0))
+    starts = search_lazily(score_block, len(t), np.arange(-BLOCKS, 1.0))
     starts = starts[starts < len(t)]
     ends = np.arange(TAIL)
     starts = np.sort(np.concatenate([starts, ends, len(t) - 1 - ends]))
@@ -133,7 +133,7 @@ class RankingSums:
     best: int
 
     @classmethod
-    def of(cls, t: ScoreTable) -> RankingSums:
+    def from_table(cls, t: ScoreTable) -> RankingSums:
         """Go through the table once."""
         tied = passed = precision = 0.0
         best, highest = 0, -np.inf
@@ -175,7 +175,7 @@ class ProbabilitySums:
     mass: Array
 
     @classmethod
-    def of(cls, t: ScoreTable) -> ProbabilitySums:
+    def from_table(cls, t: ScoreTable) -> ProbabilitySums:
         """Go through the table once."""
         surprise = squares = hits = purity = 0.0
         mass = [0.0]
@@ -209,7 +209,7 @@ class ScoreTable:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.9, 0.9]), np.array([False, True, False]))
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.9, 0.9]), np.array([False, True, False]))
     >>> table.scores, table.pos, table.neg
     (array([0.1, 0.9]), array([0., 1.]), array([1., 1.]))
     >>> table.tp, table.fp
@@ -223,7 +223,7 @@ class ScoreTable:
     """Where the columns lie when they are not held as arrays."""
 
     @classmethod
-    def of(
+    def from_scores(
         cls, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], weights: Array | None = None
     ) -> ScoreTable:
         """Build the table from rows.
@@ -237,7 +237,7 @@ class ScoreTable:
         """
         if weights is not None:
             kept = weights > 0
-            return _weighted(scores[kept], positive[kept], weights[kept])
+            return _table_from_weighted(scores[kept], positive[kept], weights[kept])
         packed = pack(scores, positive)
         if packed is None:
             return _merge_classes(scores, positive)
@@ -245,22 +245,22 @@ class ScoreTable:
         return cls(*counted_runs(packed, spend=True))
 
     @classmethod
-    def of_stored(cls, stored: WrittenColumns) -> ScoreTable:
+    def from_stored_columns(cls, stored: WrittenColumns) -> ScoreTable:
         """Return the table whose columns were written."""
         scores, pos, neg = stored.columns()
         return cls(cast(Array, scores), cast(Array, pos), cast(Array, neg), stored)
 
     def __add__(self, other: ScoreTable) -> ScoreTable:
-        return ScoreTable.merged([self, other])
+        return ScoreTable.merge_parts([self, other])
 
     @staticmethod
-    def merged(tables: Sequence[ScoreTable]) -> ScoreTable:
+    def merge_parts(tables: Sequence[ScoreTable]) -> ScoreTable:
         """Return the sum of tables, whatever their number in one sort.
 
         Examples
         --------
         >>> one = ScoreTable(np.array([0.5]), np.array([1.0]), np.array([0.0]))
-        >>> ScoreTable.merged([one, one, one]).pos
+        >>> ScoreTable.merge_parts([one, one, one]).pos
         array([3.])
         """
         parts = ((table.scores, table.pos, table.neg) for table in tables)
@@ -293,7 +293,7 @@ class ScoreTable:
     def path(self) -> tuple[Array, Array]:
         """True and false positives from the strictest threshold to the laxest, shape (m + 1,), 0 first."""
         if self.stored is not None:
-            above = self.stored.above()
+            above = self.stored.cumulative_counts()
             return above[0][::-1], above[1][::-1]
         tp, fp = np.zeros(len(self) + 1), np.zeros(len(self) + 1)
         np.cumsum(self.pos[::-1], out=tp[1:])
@@ -313,37 +313,37 @@ class ScoreTable:
     @cached_property
     def ranking(self) -> RankingSums:
         """What ranking metrics share."""
-        return RankingSums.of(self)
+        return RankingSums.from_table(self)
 
     @cached_property
     def probability(self) -> ProbabilitySums:
         """What metrics of probabilities share."""
-        return ProbabilitySums.of(self)
+        return ProbabilitySums.from_table(self)
 
     @cached_property
     def coarse(self) -> ScoreTable:
         """The table in blocks of neighbouring scores, when it is large."""
         return self if len(self) <= LARGE else ScoreTable(*coarse(self))
 
-    def made_again(self, make: Callable[[], ScoreTable]) -> Callable[[], ScoreTable]:
+    def remake_with_sums(self, make: Callable[[], ScoreTable]) -> Callable[[], ScoreTable]:
         """Return what makes the table anew and leaves out the sums that are known of it now.
 
         Examples
         --------
         >>> scores, truth = np.array([0.1, 0.9]), np.array([False, True])
-        >>> table = ScoreTable.of(scores, truth)
+        >>> table = ScoreTable.from_scores(scores, truth)
         >>> ranking = table.ranking
-        >>> table.made_again(lambda: ScoreTable.of(scores, truth))().ranking is ranking
+        >>> table.remake_with_sums(lambda: ScoreTable.from_scores(scores, truth))().ranking is ranking
         True
         """
         known = {name: part for name, part in vars(self).items() if name in SMALL and part is not self}
 
-        def made() -> ScoreTable:
+        def remake_table() -> ScoreTable:
             table = make()
             vars(table).update(known)
             return table
 
-        return made
+        return remake_table
 
     def mass_below(self, place: int) -> float:
         """Return the sum of weight times score over the scores before a place."""
@@ -459,14 +459,16 @@ def counted_runs(packed: npt.NDArray[Any], *, spend: bool = False) -> tuple[Arra
     return kept, pos[:filled], neg[:filled]
 
 
-def with_counted(
+def insert_counted_scores(
     runs: tuple[Array, Array, Array], scores: Array, counted: Array
 ) -> tuple[Array, Array, Array]:
     """Return distinct scores with their counts, others put among them that were counted by their truth.
 
     Examples
     --------
-    >>> with_counted((np.array([0.5]), np.array([1]), np.array([0])), np.array([0.25]), np.array([[2], [3]]))
+    >>> insert_counted_scores(
+    ...     (np.array([0.5]), np.array([1]), np.array([0])), np.array([0.25]), np.array([[2], [3]])
+    ... )
     (array([0.25, 0.5 ]), array([3, 1]), array([2, 0]))
     """
     if not len(scores):
@@ -507,7 +509,9 @@ def _merge_classes(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) ->
     )
 
 
-def _weighted(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], weights: Array) -> ScoreTable:
+def _table_from_weighted(
+    scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], weights: Array
+) -> ScoreTable:
     return _collapse(
         scores.astype(np.float64), np.where(positive, weights, 0.0), np.where(positive, 0.0, weights)
     )

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeGuard, overload
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.statistics.confusion import Array, Places, reached
+from evalreport.statistics.confusion import Array, Places, search_lazily
 
 PIECE = 1 << 16
 """Numbers that a slice gives as an array; a longer one stays a column."""
@@ -95,24 +95,24 @@ class StoredColumn:
         found = self._read(*ends)
         return found[::-1] if backward else found
 
-    def extended(self, last: float) -> StoredColumn:
+    def append_value(self, last: float) -> StoredColumn:
         """Return a whole column with one more number behind it."""
         size = self._size
 
-        def read(start: int, stop: int) -> Array:
+        def read_extended(start: int, stop: int) -> Array:
             found = self._read(start, min(stop, size))
             return np.append(found, last) if stop > size else found
 
         def pick(places: Places) -> Array:
             return np.where(places < size, self._pick(np.minimum(places, size - 1)), last)
 
-        return StoredColumn(size + 1, read, pick)
+        return StoredColumn(size + 1, read_extended, pick)
 
     def steps(self) -> StoredColumn:
         """Return what a whole descending column loses from each place to the next, the last number kept."""
         size = self._size
 
-        def read(start: int, stop: int) -> Array:
+        def read_steps(start: int, stop: int) -> Array:
             found = self._slice(slice(start, min(stop + 1, size)))
             found = np.asarray(found)
             return -np.diff(np.append(found, 0.0) if stop == size else found)
@@ -122,22 +122,24 @@ class StoredColumn:
             here: Array = self[places]
             return here - np.where(places + 1 < size, after, 0.0)
 
-        return StoredColumn(size, read, pick)
+        return StoredColumn(size, read_steps, pick)
 
-    def mapped(self, function: Callable[[Array], Array]) -> StoredColumn:
+    def map_values(self, function: Callable[[Array], Array]) -> StoredColumn:
         """Return a column of a function of each number."""
 
-        def read(start: int, stop: int) -> Array:
+        def read_mapped(start: int, stop: int) -> Array:
             return function(self._read(start, stop))
 
         def pick(places: Places) -> Array:
             return function(self._pick(places))
 
-        return StoredColumn(self._size, read, pick, self._ends, backward=self._backward)
+        return StoredColumn(self._size, read_mapped, pick, self._ends, backward=self._backward)
 
     def searchsorted(self, wanted: Any, side: Any = "left", sorter: None = None) -> Any:  # noqa: ARG002
         """Return `np.searchsorted` of an ascending column."""
-        found = reached(self.__getitem__, len(self), np.atleast_1d(np.asarray(wanted, dtype=float)), side)
+        found = search_lazily(
+            self.__getitem__, len(self), np.atleast_1d(np.asarray(wanted, dtype=float)), side
+        )
         return found if np.ndim(wanted) else found[0]
 
     def sum(self) -> float:
@@ -158,12 +160,12 @@ def is_stored(column: object) -> TypeGuard[StoredColumn]:
     return isinstance(column, StoredColumn)
 
 
-def as_stored(column: Array) -> StoredColumn:
+def to_stored_column(column: Array) -> StoredColumn:
     """Return a column as one that is read where it is looked at.
 
     Examples
     --------
-    >>> as_stored(np.array([3.0, 1.0])).steps()[:]
+    >>> to_stored_column(np.array([3.0, 1.0])).steps()[:]
     array([2., 1.])
     """
     if is_stored(column):
@@ -201,5 +203,5 @@ class WrittenColumns(Protocol):
     def columns(self) -> tuple[StoredColumn, StoredColumn, StoredColumn]:
         """Return scores, positives and negatives; nothing can be written after it."""
 
-    def above(self) -> tuple[StoredColumn, StoredColumn]:
+    def cumulative_counts(self) -> tuple[StoredColumn, StoredColumn]:
         """Return how many positives and negatives lie at or above each score, and 0 above the last."""

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError, UsageError, some_of
-from evalreport.core.lazy import Later
+from evalreport.core.lazy import LazyField
 from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import REASONS
 from evalreport.data.predictions import Predictions, Threshold
@@ -59,12 +59,12 @@ class Summary:
     space: LabelSpace
     rows: int
     weight: float
-    tally: Later[Tally] = Later(Tally.of({}, np.zeros(0)))
+    tally: LazyField[Tally] = LazyField(Tally.from_rows({}, np.zeros(0)))
     counts: Counts | BinaryCounts | None = None
-    scores: Later[ScoreTable | LabelScores | None] = Later(None)
-    confidence: Later[ScoreTable | None] = Later(None)
-    bins: Later[ClassBins | None] = Later(None)
-    cardinality: Later[Counts | None] = Later(None)
+    scores: LazyField[ScoreTable | LabelScores | None] = LazyField(None)
+    confidence: LazyField[ScoreTable | None] = LazyField(None)
+    bins: LazyField[ClassBins | None] = LazyField(None)
+    cardinality: LazyField[Counts | None] = LazyField(None)
     together: LabelMoments | None = None
     score_kind: ScoreKind | None = None
     threshold: Threshold | None = None
@@ -95,7 +95,7 @@ def merge(shards: Sequence[Summary]) -> Summary:
     --------
     >>> from evalreport.data.labels import Binary
     >>> import numpy as np
-    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.of({}, np.ones(2)))
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.from_rows({}, np.ones(2)))
     >>> merge([one, one, one]).rows
     6
     """
@@ -104,7 +104,7 @@ def merge(shards: Sequence[Summary]) -> Summary:
     for name, called in ALIKE.items():
         other = next((n for n, one in enumerate(shards) if getattr(one, name) != getattr(first, name)), None)
         if other is not None:
-            values = " and ".join(_told(getattr(one, name)) for one in (first, shards[other]))
+            values = " and ".join(_describe_fact(getattr(one, name)) for one in (first, shards[other]))
             raise DataError(
                 f"shards 1 and {other + 1} differ in {called}: {values}",
                 where=name,
@@ -115,19 +115,22 @@ def merge(shards: Sequence[Summary]) -> Summary:
     return replace(first, rows=sum(one.rows for one in shards), weight=weight, **summed)
 
 
-def tallied_alike(parts: Sequence[Summary]) -> list[Summary]:
+def align_tallies(parts: Sequence[Summary]) -> list[Summary]:
     """Return facts without means over rows that one of them lacks, as of distances to no answer.
 
     Examples
     --------
     >>> from evalreport.data.labels import Multiclass
     >>> import numpy as np
-    >>> one = Summary(Multiclass("ab"), 2, 2.0, Tally.of({"loss": np.zeros(2)}, np.ones(2)))
-    >>> [part.tally.names for part in tallied_alike([one, replace(one, tally=one.tally.only(()))])]
+    >>> one = Summary(Multiclass("ab"), 2, 2.0, Tally.from_rows({"loss": np.zeros(2)}, np.ones(2)))
+    >>> [
+    ...     part.tally.names
+    ...     for part in align_tallies([one, replace(one, tally=one.tally.select_quantities(()))])
+    ... ]
     [(), ()]
     """
     shared = set.intersection(*({*one.tally.names} for one in parts)) if parts else set()
-    return [replace(one, tally=one.tally.only(shared)) for one in parts]
+    return [replace(one, tally=one.tally.select_quantities(shared)) for one in parts]
 
 
 def _agreeing(shards: Sequence[Summary]) -> Sequence[Summary]:
@@ -138,7 +141,7 @@ def _agreeing(shards: Sequence[Summary]) -> Sequence[Summary]:
     return [replace(one, threshold=None) if own else one for one, own in zip(shards, implied, strict=True)]
 
 
-def _told(fact: object) -> str:
+def _describe_fact(fact: object) -> str:
     match fact:
         case Threshold():
             return f"{fact.value} ({fact.origin})"
@@ -164,7 +167,7 @@ def _sum(name: str, parts: Sequence[Any]) -> Any:
             where=name,
             fix="make the facts of all shards with one engine, and with --approximate all or none",
         )
-    together = getattr(type(parts[0]), "merged", None)  # what would be copied again with every shard
+    together = getattr(type(parts[0]), "merge_parts", None)  # what would be copied again with every shard
     return reduce(add, parts) if together is None else together(parts)
 
 
@@ -190,13 +193,15 @@ def summarise(predictions: Predictions) -> Summary:
     return _facts(predictions, **_tables(predictions))
 
 
-def counted(p: Predictions) -> Summary:
+def summarise_counts(p: Predictions) -> Summary:
     """Return the facts that do not grow with the rows: counts, means over rows, bins; no table of scores.
 
     Examples
     --------
     >>> from evalreport.data.predictions import predictions
-    >>> counted(predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.1, 0.4, 0.8]))).scores is None
+    >>> summarise_counts(
+    ...     predictions(Binary(0, 1), [0, 1, 1], scores=Probabilities([0.1, 0.4, 0.8]))
+    ... ).scores is None
     True
     """
     return replace(_facts(p))  # made now: nothing holds on to the rows
@@ -224,7 +229,7 @@ def _counts(p: Predictions) -> Counts | BinaryCounts | None:
         return None
     if isinstance(p.space, Multilabel):
         return _label_counts(p)
-    return Counts.of(p.y_true, p.y_pred, len(p.space), p.weights if p.weighted else None)
+    return Counts.from_codes(p.y_true, p.y_pred, len(p.space), p.weights if p.weighted else None)
 
 
 def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
@@ -248,7 +253,7 @@ def _tables(p: Predictions) -> dict[str, Any]:
         return {}
     values, weights = p.scores.values, p.weights if p.weighted else None
     if isinstance(p.space, Binary):
-        return {"scores": lambda: ScoreTable.of(values, p.y_true.astype(bool), weights)}
+        return {"scores": lambda: ScoreTable.from_scores(values, p.y_true.astype(bool), weights)}
     parts: dict[str, Any] = {"scores": ClassScores(values, p.y_true, weights)}
     if isinstance(p.space, Multiclass) and isinstance(p.scores, Probabilities):
         parts["confidence"] = partial(_confidence, p, values, weights)
@@ -257,13 +262,13 @@ def _tables(p: Predictions) -> dict[str, Any]:
 
 def _confidence(p: Predictions, values: npt.NDArray[Any], weights: Array | None) -> ScoreTable:
     best = highest(values)
-    return ScoreTable.of(values[np.arange(len(p)), best], best == p.y_true, weights)
+    return ScoreTable.from_scores(values[np.arange(len(p)), best], best == p.y_true, weights)
 
 
 def _cardinality(p: Predictions) -> Counts:
     true = p.y_true.sum(axis=1)
     predicted = np.full(len(true), UNPARSED) if p.y_pred is None else p.y_pred.sum(axis=1)
-    return Counts.of(true, predicted, len(p.space) + 1, p.weights if p.weighted else None)
+    return Counts.from_codes(true, predicted, len(p.space) + 1, p.weights if p.weighted else None)
 
 
 def _label_counts(p: Predictions) -> BinaryCounts:
@@ -292,12 +297,12 @@ def _bins(p: Predictions, scores: Probabilities) -> ClassBins:
             indicator = np.zeros((len(truth), len(p.space)), dtype=bool)
             indicator[np.arange(len(truth)), truth] = True
         weights = p.weights[block] if p.weighted else None
-        parts.append(ClassBins.of(scores.values[block], indicator, weights))
+        parts.append(ClassBins.from_scores(scores.values[block], indicator, weights))
     return reduce(add, parts)
 
 
 def _tally(p: Predictions) -> Tally:
-    return reduce(add, (Tally.of(rows, p.weights[block]) for block, rows in _row_blocks(p)))
+    return reduce(add, (Tally.from_rows(rows, p.weights[block]) for block, rows in _row_blocks(p)))
 
 
 def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
@@ -417,8 +422,8 @@ def decide_at(summary: Summary, threshold: Threshold) -> Summary:
     Examples
     --------
     >>> from evalreport.data.labels import Binary
-    >>> table = ScoreTable.of(np.array([0.2, 0.8]), np.array([False, True]))
-    >>> plain = Summary(Binary(0, 1), 2, 2.0, Tally.of({}, np.ones(2)), scores=table)
+    >>> table = ScoreTable.from_scores(np.array([0.2, 0.8]), np.array([False, True]))
+    >>> plain = Summary(Binary(0, 1), 2, 2.0, Tally.from_rows({}, np.ones(2)), scores=table)
     >>> decide_at(plain, Threshold(0.5, "given")).counts.dense()
     array([[1., 0., 0.],
            [0., 1., 0.]])

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from evalreport.core.bounds import Operator
 from evalreport.core.format import count, show
 from evalreport.core.format import threshold as shown
-from evalreport.core.json_codec import Infinite, Mass, Share, alike
+from evalreport.core.json_codec import Infinite, Mass, Share, shared_fields
 from evalreport.core.result import Result, Undefined
 from evalreport.core.text import printable
 from evalreport.metrics.catalogue import BALANCED
@@ -40,7 +40,7 @@ class BoundKept:
     metric: str
     operator: Operator
     number: float
-    here: float
+    in_sample: float
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class BoundRecord:
     at_least: float | None
     at_most: float | None
     strict: bool
-    here: float
-    elsewhere: Result | None
+    in_sample: float
+    held_out: Result | None
     chance: Share | None
 
 
@@ -126,15 +126,15 @@ class OptimumRecord:
     low: float | None
     high: float | None
     apparent: float
-    honest: float | None
+    held_out: float | None
     metric: str
     text: str
     counts: FourCounts
     interval_method: str | None
-    honest_method: str | None
-    honest_estimate: Result | None
-    bound: BoundRecord | None
-    hold: Hold | None
+    held_out_method: str | None
+    held_out_estimate: Result | None
+    constraint: BoundRecord | None
+    at_confidence: Hold | None
     no_skill: float | None
     reason: None = None
 
@@ -147,10 +147,10 @@ class UnreachableRecord:
     low: None
     high: None
     apparent: None
-    honest: None
+    held_out: None
     text: str
     metric: str
-    bound: float
+    constraint: float
     best: float
     best_threshold: Infinite
     reason: str
@@ -164,7 +164,7 @@ class NoOptimumRecord:
     low: None
     high: None
     apparent: None
-    honest: None
+    held_out: None
     reason: str
     n: Mass
 
@@ -211,9 +211,9 @@ class Tuned:
         true examples, or because flagging none is best. The geometric mean of weights is 1.
     apparent : float
         Value of the objective on the rows of the choice.
-    honest_estimate : Estimate or Undefined
+    held_out_estimate : Estimate or Undefined
         Value on other rows.
-    honest_method : str
+    held_out_method : str
         Where it comes from: see `OutOfSample`.
     method : {"exact", "bayes", "coordinate ascent", "optuna"}
         ``exact``: no numbers reach more on the rows of the choice. ``bayes``: from costs alone, nothing
@@ -238,29 +238,29 @@ class Tuned:
     """
 
     KEYS: ClassVar = (
-        *("threshold", "low", "high", "objective", "values", "apparent", "honest", "honest_estimate"),
-        *("honest_method", "method", "starts", "trials", "without"),
+        *("threshold", "low", "high", "objective", "values", "apparent", "held_out", "held_out_estimate"),
+        *("held_out_method", "method", "starts", "trials", "without"),
     )
 
     objective: str
     values: Mapping[str, Infinite]
     apparent: float
-    honest_estimate: Result
-    honest_method: str
+    held_out_estimate: Result
+    held_out_method: str
     method: Method
     starts: Mapping[str, float]
     trials: Trials | None = None
     without: float | None = None
 
     @property
-    def honest(self) -> float | None:
+    def held_out(self) -> float | None:
         """The value on other rows, as a number."""
-        return self.honest_estimate.value
+        return self.held_out_estimate.value
 
     @property
     def out_of_sample(self) -> OutOfSample:
         """What the numbers reach on other rows."""
-        return OutOfSample(self.honest_estimate, None, self.honest_method)
+        return OutOfSample(self.held_out_estimate, None, self.held_out_method)
 
 
 @dataclass(frozen=True)
@@ -277,9 +277,9 @@ class Cutoff:
         Interval of the threshold.
     coverage, accuracy : float
         Share answered, and accuracy among them, on the rows of the choice.
-    honest_coverage, honest_accuracy : Estimate or Undefined
+    held_out_coverage, held_out_accuracy : Estimate or Undefined
         On other rows.
-    honest_method : str
+    held_out_method : str
         Where these come from: see `OutOfSample`.
     chance : float or None
         Probability that the accuracy holds in the population.
@@ -301,16 +301,16 @@ class Cutoff:
     high: Infinite
     coverage: Share
     accuracy: Share
-    honest_coverage: Result
-    honest_accuracy: Result | None
-    honest_method: str
+    held_out_coverage: Result
+    held_out_accuracy: Result | None
+    held_out_method: str
     chance: Share | None = None
-    hold: Hold | None = None
+    at_confidence: Hold | None = None
 
     @property
     def out_of_sample(self) -> OutOfSample:
         """On other rows: `value` is the coverage, `kept` the accuracy."""
-        return OutOfSample(self.honest_coverage, self.honest_accuracy, self.honest_method, self.chance)
+        return OutOfSample(self.held_out_coverage, self.held_out_accuracy, self.held_out_method, self.chance)
 
 
 @dataclass(frozen=True)
@@ -382,8 +382,8 @@ class Optimum:
     high: float | None = None
     interval: str | None = None
     out_of_sample: OutOfSample | None = None
-    bound: BoundKept | None = None
-    hold: Hold | None = None
+    constraint: BoundKept | None = None
+    at_confidence: Hold | None = None
 
     @property
     def no_skill(self) -> float | None:
@@ -410,18 +410,18 @@ class Optimum:
         """Return the optimum as `evaluation.json` holds it; an infinite threshold is null."""
         other = self.out_of_sample
         own: dict[str, Any] = {
-            "honest": None if other is None else other.value.value,
+            "held_out": None if other is None else other.value.value,
             "counts": FourCounts(self.tp, self.fp, self.fn, self.tn),
             "interval_method": self.interval,
-            "honest_method": None if other is None else other.method,
-            "honest_estimate": None if other is None else other.value,
-            "bound": self._bound(),
+            "held_out_method": None if other is None else other.method,
+            "held_out_estimate": None if other is None else other.value,
+            "constraint": self._bound_record(),
             "no_skill": self.no_skill,
         }
-        return OptimumRecord(**(alike(self, OptimumRecord) | own))
+        return OptimumRecord(**(shared_fields(self, OptimumRecord) | own))
 
-    def _bound(self) -> BoundRecord | None:
-        bound, other = self.bound, self.out_of_sample
+    def _bound_record(self) -> BoundRecord | None:
+        bound, other = self.constraint, self.out_of_sample
         if bound is None:
             return None
         return BoundRecord(
@@ -429,7 +429,7 @@ class Optimum:
             bound.number if bound.operator in (">=", ">") else None,
             bound.number if bound.operator in ("<=", "<") else None,
             bound.operator in (">", "<"),
-            bound.here,
+            bound.in_sample,
             None if other is None else other.kept,
             self.chance,
         )
@@ -460,7 +460,7 @@ class Unreachable:
     objective: str
     text: str
     metric: str
-    bound: float
+    constraint: float
     best: float
     threshold: float
 
@@ -478,7 +478,7 @@ class Unreachable:
             *(None, None, None, None, None),
             text=self.text,
             metric=self.metric,
-            bound=self.bound,
+            constraint=self.constraint,
             best=self.best,
             best_threshold=self.threshold,
             reason=self.reason,
@@ -511,7 +511,7 @@ def choice_from_wire(objective: str, record: ChoiceRecord) -> Choice:
     """
     match record:
         case UnreachableRecord():
-            told = (record.text, record.metric, record.bound, record.best, record.best_threshold)
+            told = (record.text, record.metric, record.constraint, record.best, record.best_threshold)
             return Unreachable(objective, *told)
         case NoOptimumRecord():
             return Undefined(record.reason, record.n)
@@ -521,9 +521,9 @@ def choice_from_wire(objective: str, record: ChoiceRecord) -> Choice:
 
 def _optimum(objective: str, record: OptimumRecord) -> Optimum:
     counts, method = record.counts, record.interval_method
-    value, bound = record.honest_estimate, record.bound
-    kept, chance = (None, None) if bound is None else (bound.elsewhere, bound.chance)
-    other = None if value is None else OutOfSample(value, kept, record.honest_method or "", chance)
+    value, bound = record.held_out_estimate, record.constraint
+    kept, chance = (None, None) if bound is None else (bound.held_out, bound.chance)
+    other = None if value is None else OutOfSample(value, kept, record.held_out_method or "", chance)
     return Optimum(
         objective,
         record.text,
@@ -535,16 +535,16 @@ def _optimum(objective: str, record: OptimumRecord) -> Optimum:
         high=None if method is None else _infinite(record.high),
         interval=method,
         out_of_sample=other,
-        bound=None if bound is None else _bound_kept(bound),
-        hold=record.hold,
+        constraint=None if bound is None else _restore_bound(bound),
+        at_confidence=record.at_confidence,
     )
 
 
-def _bound_kept(record: BoundRecord) -> BoundKept:
+def _restore_bound(record: BoundRecord) -> BoundKept:
     number = record.at_most if record.at_least is None else record.at_least
     sign: Operator = "<" if record.at_least is None else ">"
     plain: Operator = "<=" if record.at_least is None else ">="
-    return BoundKept(record.metric, sign if record.strict else plain, number or 0.0, record.here)
+    return BoundKept(record.metric, sign if record.strict else plain, number or 0.0, record.in_sample)
 
 
 def _infinite(number: float | None) -> float:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from evalreport.intervals.bootstrap import posterior
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.record import Metric, Proportion
-from evalreport.statistics.confusion import Array, BinaryCounts, Places, reached
+from evalreport.statistics.confusion import Array, BinaryCounts, Places, search_lazily
 from evalreport.thresholds.best_threshold import Hold, HoldCosts, HoldMethod, Optimum
 from evalreport.thresholds.objectives import METRICS, Constraint, Objective
 from evalreport.thresholds.resampling import RowGroups, Units
@@ -167,7 +167,9 @@ def _wrong(sweep: Sweep, n: float, sought: _OneClass, places: Places) -> Array:
     return share * n
 
 
-def held(sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampling: Sampling) -> Hold | None:
+def find_constraint_threshold(
+    sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampling: Sampling
+) -> Hold | None:
     """Return the threshold that keeps an objective's bound with the confidence that is asked for.
 
     Parameters
@@ -186,7 +188,7 @@ def held(sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampli
     -------
     Hold, or None without a bound or a confidence
     """
-    bound, confidence = objective.constraint, sampling.hold
+    bound, confidence = objective.constraint, sampling.constraint_confidence
     if bound is None or confidence is None:
         return None
     if METRICS[bound.metric].interval == "none":  # a number of rows has no value in a population
@@ -194,10 +196,10 @@ def held(sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampli
         return Hold(confidence, None, "", reason=reason)
     sought = one_class(bound)
     if sought is None:
-        place, method = _tested(sweep, units, objective, bound, sampling), "fixed-sequence test"
+        place, method = _fixed_sequence_test(sweep, units, objective, bound, sampling), "fixed-sequence test"
         reason = f"no threshold is demonstrated to keep it by {_count(units.effective()[2])} rows"
     else:
-        place = _limited(sweep, _effective(units, sought), sought, confidence)
+        place = _find_binomial_limit(sweep, _effective(units, sought), sought, confidence)
         method = "exact binomial limit"
         reason = _too_few(units, sought, confidence)
     return _hold(sweep, objective, best, place, method, confidence, reason)  # type: ignore[arg-type]
@@ -222,7 +224,7 @@ def _hold(
     return Hold(confidence, float(sweep.thresholds[place]), method, costs)
 
 
-def limited(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
+def find_limit_place(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
     """Return the place of the threshold that keeps a bound on a rate of one class, of rows that count alike.
 
     None where there is no such threshold, or the bound is on another metric.
@@ -231,8 +233,8 @@ def limited(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
     --------
     >>> from evalreport.statistics.score_table import ScoreTable
     >>> truth = np.arange(200) >= 100
-    >>> sweep = Sweep.of(ScoreTable.of(np.linspace(0, 1, 200), truth))
-    >>> place = limited(sweep, Constraint("recall", ">=", 0.95), 0.95)
+    >>> sweep = Sweep.from_table(ScoreTable.from_scores(np.linspace(0, 1, 200), truth))
+    >>> place = find_limit_place(sweep, Constraint("recall", ">=", 0.95), 0.95)
     >>> int(sweep.positives - sweep.tp[place])
     1
     """
@@ -262,7 +264,7 @@ def most_wrong(n: int, allowed: float, confidence: float) -> int:
     return low
 
 
-def _limited(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:
+def _find_binomial_limit(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:
     """The threshold with as many wrong as the exact limit allows."""
 
     def chance(place: Places) -> Array:
@@ -275,9 +277,9 @@ def _furthest(sweep: Sweep, good: Callable[[Places], Array], least: float, sough
     """The threshold that goes furthest and is as good as that; never one that flags all, or none."""
     size, wanted = len(sweep) - 1, np.array([least])
     if sought.positive:  # the higher the threshold, the more are missed
-        place = int(reached(lambda place: -good(place), size, -wanted, "right")[0]) - 1
+        place = int(search_lazily(lambda place: -good(place), size, -wanted, "right")[0]) - 1
         return place if place >= 0 else None
-    place = int(reached(good, size, wanted)[0])
+    place = int(search_lazily(good, size, wanted)[0])
     return place if place < size else None
 
 
@@ -293,13 +295,13 @@ def _count(n: float) -> str:
     return f"{math.floor(n + 1e-9):,}"  # effective numbers are sums: 59.999999999 is 60
 
 
-def _tested(
+def _fixed_sequence_test(
     sweep: Sweep, units: Units, objective: Objective, bound: Constraint, sampling: Sampling
 ) -> int | None:
     """The best of the thresholds that the sequences of tests reach."""
-    assert sampling.hold is not None  # noqa: S101  asked before
-    sequences = list(_sequences(sweep, bound, sampling.hold))
-    error = (1 - sampling.hold) / max(len(sequences), 1)
+    assert sampling.constraint_confidence is not None  # noqa: S101  asked before
+    sequences = list(_sequences(sweep, bound, sampling.constraint_confidence))
+    error = (1 - sampling.constraint_confidence) / max(len(sequences), 1)
     passed: list[int] = []
     test = _test_of(sweep, units, bound, sampling)
     for places in sequences:
@@ -320,7 +322,7 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
     From few flagged to many, for a greater recall under the bound; for npv from few left alone.
     """
 
-    def flagged(place: Places) -> Array:
+    def count_predicted_positive(place: Places) -> Array:
         counts: Array = sweep.tp[place] + sweep.fp[place]
         return counts
 
@@ -334,11 +336,13 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
     if fewest_rows >= total:
         return
     wanted = np.geomspace(fewest_rows, total, STEPS)
-    if METRICS[bound.metric].over == "cleared":
-        places = reached(lambda place: -flagged(place), len(sweep), wanted - total)
+    if METRICS[bound.metric].over == "predicted_negatives":
+        places = search_lazily(lambda place: -count_predicted_positive(place), len(sweep), wanted - total)
     else:
         last = len(sweep) - 1
-        places = last - reached(lambda place: flagged(last - place), len(sweep), wanted)
+        places = last - search_lazily(
+            lambda place: count_predicted_positive(last - place), len(sweep), wanted
+        )
     places = np.clip(places, 0, len(sweep) - 2)
     for start in (0,) if grows else range(0, STEPS, STEPS // STARTS):
         yield list(dict.fromkeys(places[start:].tolist()))
@@ -365,27 +369,27 @@ def _test_of(sweep: Sweep, units: Units, bound: Constraint, sampling: Sampling) 
     def exact(place: int) -> float:
         counts = sweep.counts_at(place)
         share = float(metric.function(counts))
-        n = _behind(units, place, metric)
+        n = _effective_rows(units, place, metric)
         right = 0.0 if math.isnan(share) else (share if bound.demands == "high" else 1 - share) * n
         least = bound.number if bound.demands == "high" else 1 - bound.number
         return float(betainc(right, n - right + 1, least)) if right > 0 else 1.0
 
-    def drawn(place: int) -> float:
+    def violation_probability(place: int) -> float:
         counts = sweep.counts_at(place)
         scale = units.effective()[2] / float(counts.total)
         cells = (counts.tp, counts.fp, counts.fn, counts.tn)
         draws = posterior(BinaryCounts(*(float(cell) * scale for cell in cells)), sampling)
         return float(1 - np.mean(bound.keeps(draws)))
 
-    return exact if _is_share(bound) else drawn
+    return exact if _is_share(bound) else violation_probability
 
 
-def _behind(units: Units, place: int, metric: Metric) -> float:
+def _effective_rows(units: Units, place: int, metric: Metric) -> float:
     """Effective number of rows of a share: those flagged, those left alone, or all."""
     match metric.over:
-        case "flagged":
+        case "predicted_positives":
             return units.effective(start=place)[2]
-        case "cleared":
+        case "predicted_negatives":
             return units.effective(stop=place)[2]
         case _:
             return units.effective()[2]

@@ -21,8 +21,8 @@ from evalreport.metrics.catalogue import MULTICLASS, find
 from evalreport.statistics.confusion import Array, Counts, Places
 from evalreport.statistics.resampling import Stream, poisson_counts, unit_sums
 from evalreport.thresholds.best_threshold import Tuned
-from evalreport.thresholds.objectives import CostMatrix, answered
-from evalreport.thresholds.per_label import JointChoice, called, tuned, units_of
+from evalreport.thresholds.objectives import CostMatrix, predict_weighted
+from evalreport.thresholds.per_label import JointChoice, call_objective, tune_thresholds, units_of
 from evalreport.thresholds.search import Dimension, Search, optimise
 from evalreport.thresholds.sweep import middle_of_longest_run
 from evalreport.thresholds.trial import Direction
@@ -94,7 +94,9 @@ def class_weights(
             fix="one row and one column per label",
         )
     lacking = "needs probabilities of every label"
-    found = tuned(partial(_ClassRows.of, goal), rows, tune_on, search, sampling or Sampling(), lacking)
+    found = tune_thresholds(
+        partial(_ClassRows.from_predictions, goal), rows, tune_on, search, sampling or Sampling(), lacking
+    )
     if isinstance(found, Undefined):
         return found
     return replace(found, values={label: float(np.exp(log)) for label, log in found.values.items()})
@@ -138,7 +140,7 @@ class _ClassRows:
     unit: Places
 
     @classmethod
-    def of(cls, goal: _Goal, rows: Predictions) -> _ClassRows | None:
+    def from_predictions(cls, goal: _Goal, rows: Predictions) -> _ClassRows | None:
         if not isinstance(rows.scores, Probabilities):
             return None
         truth = rows.y_true.astype(np.intp)
@@ -161,7 +163,7 @@ class _ClassRows:
         return replace(self, **parts)
 
     def decide(self, values: Array) -> Places:
-        return answered(self.scores, values)
+        return predict_weighted(self.scores, values)
 
     def value(self, decided: Places) -> float:
         if self.goal.costs is not None:
@@ -169,31 +171,31 @@ class _ClassRows:
             return float(self.weights @ spent / self.weights.sum())
         if self.goal.function is not None:
             takes = "two arrays of label codes (truth, answers)"
-            return called(self.goal.function, self.name, takes, self.truth, decided)
-        return self._counted(decided, self.weights)
+            return call_objective(self.goal.function, self.name, takes, self.truth, decided)
+        return self._score_decisions(decided, self.weights)
 
     def choose(self, search: Search | None) -> JointChoice:
         costs = self.goal.costs
         separate = None if costs is None else costs.by_truth()
         points = {"equal": self.plain}
         if costs is not None and separate is not None:
-            points["bayes"] = _centred(np.log(separate))
+            points["bayes"] = _center_log_weights(np.log(separate))
             values = self._values(points)
             return JointChoice(points["bayes"], values["bayes"], "bayes", values)
         if costs is None:
             share = np.bincount(self.truth, self.weights, len(self.labels)) / self.weights.sum()
-            points["prior"] = _centred(-np.log(np.maximum(share, 1 / WIDEST)))
+            points["prior"] = _center_log_weights(-np.log(np.maximum(share, 1 / WIDEST)))
             return self._search(points, self._values(points), search or Search())
-        points["mean cost"] = _centred(np.log(np.maximum(costs.extra().mean(axis=1), 1 / WIDEST)))
+        points["mean cost"] = _center_log_weights(np.log(np.maximum(costs.extra().mean(axis=1), 1 / WIDEST)))
         for name, point in list(points.items()):
-            points[f"descent from {name}"] = self._descended(costs.array, point)
+            points[f"descent from {name}"] = self._coordinate_descent(costs.array, point)
         values = self._values(points) | {"bayes rule": self.value(costs.answers(self.scores))}
         best = min(points, key=lambda name: values[name])
         if search is None:
             return JointChoice(points[best], values[best], "coordinate ascent", values)
         return self._search({best: points[best], **points}, values, search)
 
-    def drawn(self, decided: Places, sampling: Sampling) -> Array:
+    def resample_values(self, decided: Places, sampling: Sampling) -> Array:
         if self.goal.function is not None:
             return np.empty(0)
         size = int(self.unit.max()) + 1
@@ -201,7 +203,9 @@ class _ClassRows:
             np.ones(size), min(sampling.resamples, RESAMPLES), sampling.generator(Stream.CLASS_WEIGHTS)
         )
         if self.goal.costs is None:
-            return np.array([self._counted(decided, self.weights * times[self.unit]) for times in drawn])
+            return np.array(
+                [self._score_decisions(decided, self.weights * times[self.unit]) for times in drawn]
+            )
         spent = self.weights * self.goal.costs.array[self.truth, decided]
         above, below = (drawn @ unit_sums(self.unit, part, size) for part in (spent, self.weights))
         mean: Array = above / np.maximum(below, TINY)
@@ -210,11 +214,11 @@ class _ClassRows:
     def _values(self, points: Mapping[str, Array]) -> dict[str, float]:
         return {name: self.value(self.decide(point)) for name, point in points.items()}
 
-    def _counted(self, decided: Places, weights: Array) -> float:
-        counts = Counts.of(self.truth, decided, len(self.labels), weights)
+    def _score_decisions(self, decided: Places, weights: Array) -> float:
+        counts = Counts.from_codes(self.truth, decided, len(self.labels), weights)
         return float(find(self.name, "multiclass").function(counts.marginals))
 
-    def _descended(self, costs: Array, start: Array) -> Array:
+    def _coordinate_descent(self, costs: Array, start: Array) -> Array:
         """Log weights that no change of a single one betters; each change is exact.
 
         With the others held, a row changes its answer to the class once its weight passes the ratio
@@ -232,7 +236,7 @@ class _ClassRows:
                 at[label] = _lowest(needed, change, at[label])
             if (before == at).all():
                 break
-        return _centred(at)
+        return _center_log_weights(at)
 
     def _search(
         self, points: Mapping[str, Array], values: Mapping[str, float], search: Search
@@ -245,11 +249,11 @@ class _ClassRows:
             self.name,
             self.goal.direction,
         )
-        at = _centred(np.log(found.point))
+        at = _center_log_weights(np.log(found.point))
         return JointChoice(at, found.value, "optuna", values, found.trials)
 
 
-def _centred(logs: Array) -> Array:
+def _center_log_weights(logs: Array) -> Array:
     """Log weights whose mean is 0: the answers do not change."""
     centred: Array = logs - logs.mean()
     return centred

@@ -15,7 +15,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.settings import Sampling
 from evalreport.thresholds.best_threshold import Cutoff, Optimum, Unreachable
-from evalreport.thresholds.cross_fitting import check_alike, judged
+from evalreport.thresholds.cross_fitting import check_alike, evaluate_thresholds
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.sweep import scores_of_rows
 
@@ -79,7 +79,7 @@ def cutoff(
     assert isinstance(own, Predictions) and not isinstance(other, Undefined)  # noqa: S101
     operator: Operator = ">" if strict else ">="
     goal = Objective("predicted_positive_rate", Constraint("precision", operator, accuracy))
-    sweep = judged(scores_of_rows(own), own, tune_on=other, objectives=[goal], sampling=sampling)
+    sweep = evaluate_thresholds(scores_of_rows(own), own, tune_on=other, objectives=[goal], sampling=sampling)
     best = sweep.optima[goal.name]
     if isinstance(best, Unreachable):
         name = Constraint("accuracy", operator, accuracy).key
@@ -110,7 +110,7 @@ def _cutoff(wanted: float, best: Optimum) -> Cutoff:
     answered = best.tp + best.fp
     low, high, out_of_sample = best.low, best.high, best.out_of_sample
     assert low is not None and high is not None and out_of_sample is not None  # noqa: S101  judged gives them
-    hold = best.hold
+    hold = best.at_confidence
     if hold is not None and hold.costs is not None:
         hold = replace(hold, costs=replace(hold.costs, metric="coverage"))
     other = (out_of_sample.value, out_of_sample.kept, out_of_sample.method, out_of_sample.chance)

@@ -20,12 +20,12 @@ from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.intervals.distributions import t_quantile
 from evalreport.intervals.settings import Sampling
-from evalreport.intervals.standard_errors import transformed
+from evalreport.intervals.standard_errors import transformed_scale_limits
 from evalreport.statistics.confusion import Array, BinaryCounts, Places
 from evalreport.statistics.resampling import Stream
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import BoundKept, Choice, Optimum, OutOfSample
-from evalreport.thresholds.bounds_on_new_rows import chance_at, held, one_class
+from evalreport.thresholds.bounds_on_new_rows import chance_at, find_constraint_threshold, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
 from evalreport.thresholds.resampling import (
     RowGroups,
@@ -33,7 +33,7 @@ from evalreport.thresholds.resampling import (
     SplitCounts,
     SplitWeights,
     Units,
-    narrowed,
+    narrow_sweep,
     units_of,
 )
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run, scores_of_rows
@@ -56,7 +56,7 @@ RESAMPLES = 200
 """Resamples behind the interval of a threshold: five of them lie beyond either 95% limit."""
 
 
-def judged(
+def evaluate_thresholds(
     table: ScoreTable,
     rows: Predictions | None = None,
     *,
@@ -99,13 +99,13 @@ def judged(
     --------
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random(200) < 0.1
-    >>> sweep = judged(ScoreTable.of(rng.normal(size=200) + 1.5 * truth, truth))
+    >>> sweep = evaluate_thresholds(ScoreTable.from_scores(rng.normal(size=200) + 1.5 * truth, truth))
     >>> f1 = sweep.best("f1")
     >>> f1.out_of_sample.value.value < f1.apparent
     True
     """
     sampling = sampling or Sampling()
-    sweep = Sweep.of(table)
+    sweep = Sweep.from_table(table)
     if rows is not None and tune_on is not None:
         check_alike(rows, tune_on)
     if tune_on is None:
@@ -116,10 +116,10 @@ def judged(
         return replace(sweep, optima=with_holds(chosen, units, optima, objectives, sampling))
     if isinstance(tune_on.scores, NoScores):
         return replace(sweep, optima=dict.fromkeys((o.name for o in objectives), NO_TUNING))
-    chosen = Sweep.of(scores_of_rows(tune_on)).with_optima(objectives)
+    chosen = Sweep.from_table(scores_of_rows(tune_on)).with_optima(objectives)
     tuning, units = units_of(chosen, tune_on, None), units_of(sweep, rows, count)
     limited, _ = _with_limits(chosen, tuning, objectives, sampling)
-    optima = _elsewhere(sweep, units, limited, objectives, sampling)
+    optima = _held_out_values(sweep, units, limited, objectives, sampling)
     optima = with_bounds(sweep, units, optima, objectives, fixed=True)
     return replace(sweep, optima=with_holds(chosen, tuning, optima, objectives, sampling))
 
@@ -151,7 +151,7 @@ def _cross_fitted(
     sweep: Sweep, units: Units, objectives: Sequence[Objective], sampling: Sampling
 ) -> Mapping[str, Choice]:
     optima, rechosen = _with_limits(sweep, units, objectives, sampling)
-    fewer, units = narrowed(sweep, units, CANDIDATES)
+    fewer, units = narrow_sweep(sweep, units, CANDIDATES)
     if units.fewest() < 2:
         few = Undefined("cross-fitting needs at least 2 rows (or groups) of each class")
         return _with_out_of_sample(
@@ -163,15 +163,15 @@ def _cross_fitted(
     held = SplitWeights(np.concatenate([s.pos for s in splits]), np.concatenate([s.neg for s in splits]))
     test = held.counts()
     train = SplitWeights(units.pos - held.pos, units.neg - held.neg).counts()
-    again = None if isinstance(units, SingleRows) else _Again.of(fewer, units, sampling)
+    again = None if isinstance(units, SingleRows) else _Again.from_sweep(fewer, units, sampling)
     found = {}
     for objective in objectives:
         place = chosen_places(objective, train)
-        counts = _at(test, place, repeats)
-        drawn = _drawn(units, counts, place[-FOLDS:], splits[-1].part_of_row, sampling)
+        counts = _counts_across_folds(test, place, repeats)
+        drawn = _draw_counts(units, counts, place[-FOLDS:], splits[-1].part_of_row, sampling)
         value = _value(objective, counts, drawn, "cross-fitted", sampling)
-        value = value if again is None else again.spread(objective, value, sampling)
-        found[objective.name] = _corrected(objective, value, rechosen)
+        value = value if again is None else again.add_intervals(objective, value, sampling)
+        found[objective.name] = _correct_chance(objective, value, rechosen)
     return _with_out_of_sample(optima, found)
 
 
@@ -190,17 +190,17 @@ class _Again:
     freedom: int
 
     @classmethod
-    def of(cls, sweep: Sweep, units: RowGroups, sampling: Sampling) -> Self:
-        fewer, narrow = narrowed(sweep, units, AGAIN // (RESAMPLES * FOLDS))
+    def from_sweep(cls, sweep: Sweep, units: RowGroups, sampling: Sampling) -> Self:
+        fewer, narrow = narrow_sweep(sweep, units, AGAIN // (RESAMPLES * FOLDS))
         assert isinstance(narrow, RowGroups)  # noqa: S101  as they were
-        held = narrow.refolded(FOLDS, RESAMPLES, sampling.generator(Stream.REFOLDED))
+        held = narrow.resample_folds(FOLDS, RESAMPLES, sampling.generator(Stream.REFOLDED))
         pos, neg = (part.reshape(-1, FOLDS, part.shape[1]).sum(axis=1) for part in (held.pos, held.neg))
         train = SplitWeights(*(np.repeat(part, FOLDS, axis=0) for part in (pos, neg)))
         train = SplitWeights(train.pos - held.pos, train.neg - held.neg)
         freedom = max(units.fewest() - 1, 1)
         return cls(fewer, held.counts(), train.counts(), SplitWeights(pos, neg).counts(), freedom)
 
-    def spread(self, objective: Objective, value: OutOfSample, sampling: Sampling) -> OutOfSample:
+    def add_intervals(self, objective: Objective, value: OutOfSample, sampling: Sampling) -> OutOfSample:
         """Return an out-of-sample value with the intervals that the resamples give it."""
         place = chosen_places(objective, self.train)
         row = np.arange(len(place))
@@ -208,23 +208,23 @@ class _Again:
         crossed = BinaryCounts(*(cell[row, place].reshape(-1, FOLDS).sum(axis=1) for cell in cells))
         truth = self.sweep.counts_at(chosen_places(objective, self.whole))
 
-        def known(name: str, result: Result, of: Callable[[BinaryCounts], Any]) -> Result:
+        def estimate_interval(name: str, result: Result, of: Callable[[BinaryCounts], Any]) -> Result:
             return spread_estimate(name, result, of(crossed) - of(truth), self.freedom, sampling)
 
-        found = replace(value, value=known(objective.metric, value.value, objective.value))
+        found = replace(value, value=estimate_interval(objective.metric, value.value, objective.value))
         if objective.constraint is None or value.kept is None:
             return found
         metric = METRICS[objective.constraint.metric]
-        return replace(found, kept=known(metric.name, value.kept, metric.function))
+        return replace(found, kept=estimate_interval(metric.name, value.kept, metric.function))
 
 
-def _drawn(
+def _draw_counts(
     units: Units, counts: BinaryCounts, place: Places, part_of_row: Places | None, sampling: Sampling
 ) -> BinaryCounts:
     """Draws of counts that were reached at places, one for all rows or one for each fold."""
     if isinstance(units, SingleRows):
-        return units.drawn(counts, sampling)
-    return units.drawn(place if part_of_row is None else place[part_of_row], sampling)
+        return units.draw_counts(counts, sampling)
+    return units.draw_counts(place if part_of_row is None else place[part_of_row], sampling)
 
 
 def chosen_places(objective: Objective, counts: BinaryCounts) -> Places:
@@ -243,10 +243,10 @@ def chosen_places(objective: Objective, counts: BinaryCounts) -> Places:
     """
     step = max(1, BLOCK // counts.tp.shape[1])
     parts = (counts[start : start + step] for start in range(0, len(counts.tp), step))
-    return np.concatenate([_chosen(objective, part) for part in parts])
+    return np.concatenate([_choose_places(objective, part) for part in parts])
 
 
-def _chosen(objective: Objective, counts: BinaryCounts) -> Places:
+def _choose_places(objective: Objective, counts: BinaryCounts) -> Places:
     score = objective.score(counts)
     top = score.max(axis=1, keepdims=True)
     place = middle_of_longest_run(score >= top - CLOSE * np.maximum(1.0, np.abs(top)))
@@ -257,7 +257,7 @@ def _chosen(objective: Objective, counts: BinaryCounts) -> Places:
     return place
 
 
-def _at(counts: BinaryCounts, place: Places, repeats: int) -> BinaryCounts:
+def _counts_across_folds(counts: BinaryCounts, place: Places, repeats: int) -> BinaryCounts:
     """Counts at one threshold per fold, all folds together, mean over repeats."""
     row = np.arange(len(place))
     cells = (counts.tp, counts.fp, counts.fn, counts.tn)
@@ -268,7 +268,7 @@ def _with_limits(
     sweep: Sweep, units: Units, objectives: Sequence[Objective], sampling: Sampling
 ) -> tuple[Mapping[str, Choice], Mapping[str, float]]:
     """Optima with the interval of their thresholds, and how often a choice anew keeps its bound here."""
-    fewer, units = narrowed(sweep, units, WORK // RESAMPLES)
+    fewer, units = narrow_sweep(sweep, units, WORK // RESAMPLES)
     counts = units.resamples(RESAMPLES, sampling.generator(Stream.THRESHOLD_RESAMPLES)).counts()
     found: dict[str, Choice] = {}
     kept: dict[str, float] = {}
@@ -276,21 +276,21 @@ def _with_limits(
         best = sweep.optima[objective.name]
         if isinstance(best, Optimum):
             places = chosen_places(objective, counts)
-            best = _limited(best, np.sort(fewer.thresholds[places]), sampling)
+            best = _with_threshold_limits(best, np.sort(fewer.thresholds[places]), sampling)
             if objective.constraint is not None:
                 kept[objective.name] = float(np.mean(objective.constraint.keeps(fewer.counts_at(places))))
         found[objective.name] = best
     return found, kept
 
 
-def _limited(best: Optimum, thresholds: Array, sampling: Sampling) -> Optimum:
+def _with_threshold_limits(best: Optimum, thresholds: Array, sampling: Sampling) -> Optimum:
     out = int((1 - sampling.level) / 2 * len(thresholds))
     low, high = thresholds[[out, -1 - out]].tolist()
     low, high = min(low, best.threshold), max(high, best.threshold)
     return replace(best, low=low, high=high, interval="poisson bootstrap")
 
 
-def _elsewhere(
+def _held_out_values(
     sweep: Sweep,
     units: Units,
     optima: Mapping[str, Choice],
@@ -302,9 +302,9 @@ def _elsewhere(
     for objective in objectives:
         best = optima[objective.name]
         if isinstance(best, Optimum):
-            counts = sweep.at(best.threshold)
+            counts = sweep.counts_at_threshold(best.threshold)
             place = np.searchsorted(sweep.thresholds, [best.threshold])
-            drawn = _drawn(units, counts, place, None, sampling)
+            drawn = _draw_counts(units, counts, place, None, sampling)
             found[objective.name] = _value(objective, counts, drawn, "other rows", sampling)
     return _with_out_of_sample(optima, found)
 
@@ -318,7 +318,7 @@ def _with_out_of_sample(
     }
 
 
-def _corrected(objective: Objective, value: OutOfSample, rechosen: Mapping[str, float]) -> OutOfSample:
+def _correct_chance(objective: Objective, value: OutOfSample, rechosen: Mapping[str, float]) -> OutOfSample:
     """The chance of a bound where the threshold was chosen on the same rows.
 
     For a recall, whose threshold is chosen by precision, the cross-fitted draws say it where scores are not
@@ -361,7 +361,7 @@ def with_bounds(
             crossed = None if fixed or _without_luck(objective, bound) else elsewhere.chance
             chance = chance_at(sweep, units, bound, best, crossed)
             elsewhere = elsewhere if chance is None else replace(elsewhere, chance=chance)
-        found[objective.name] = replace(best, bound=kept, out_of_sample=elsewhere)
+        found[objective.name] = replace(best, constraint=kept, out_of_sample=elsewhere)
     return found
 
 
@@ -390,7 +390,9 @@ def with_holds(
     for objective in objectives:
         best = optima[objective.name]
         if isinstance(best, Optimum):
-            found[objective.name] = replace(best, hold=held(sweep, units, objective, best, sampling))
+            found[objective.name] = replace(
+                best, at_confidence=find_constraint_threshold(sweep, units, objective, best, sampling)
+            )
     return found
 
 
@@ -398,11 +400,13 @@ def _value(
     objective: Objective, counts: BinaryCounts, drawn: BinaryCounts, method: str, sampling: Sampling
 ) -> OutOfSample:
     n = float(counts.total)
-    value = estimated(objective.metric, objective.value(counts), objective.value(drawn), n, sampling)
+    value = estimate_from_draws(
+        objective.metric, objective.value(counts), objective.value(drawn), n, sampling
+    )
     if objective.constraint is None:
         return OutOfSample(value, None, method)
     metric = METRICS[objective.constraint.metric]
-    kept = estimated(metric.name, metric.function(counts), metric.function(drawn), n, sampling)
+    kept = estimate_from_draws(metric.name, metric.function(counts), metric.function(drawn), n, sampling)
     return OutOfSample(value, kept, method, _share_kept(objective.constraint, drawn))
 
 
@@ -414,12 +418,12 @@ def _share_kept(bound: Constraint, drawn: BinaryCounts) -> float | None:
     return float(np.asarray(bound.keeps(drawn))[known].mean())
 
 
-def estimated(name: str, value: float, drawn: Array, n: float, sampling: Sampling) -> Result:
+def estimate_from_draws(name: str, value: float, drawn: Array, n: float, sampling: Sampling) -> Result:
     """Return a value with the middle of its draws as its interval.
 
     Examples
     --------
-    >>> estimated("f1", 0.5, np.array([0.4, 0.5, np.nan, 0.6]), 10.0, Sampling(level=0.5)).high
+    >>> estimate_from_draws("f1", 0.5, np.array([0.4, 0.5, np.nan, 0.6]), 10.0, Sampling(level=0.5)).high
     0.55
     """
     if not np.isfinite(value):
@@ -459,6 +463,6 @@ def spread_estimate(name: str, result: Result, errors: Array, freedom: int, samp
     quantile = t_quantile(sampling.upper, freedom)
     low, high = value - quantile * error, value + quantile * error
     if name in METRICS:
-        low, high = transformed(METRICS[name], value, error, quantile, freedom + 1)
+        low, high = transformed_scale_limits(METRICS[name], value, error, quantile, freedom + 1)
     ends = min(low, value), max(high, value)
     return Estimate(value, result.n, *ends, "resampled groups", error)

@@ -101,12 +101,12 @@ class CostMatrix:
         return answers
 
 
-def answered(probabilities: FloatArray, log_weights: Array) -> Places:
+def predict_weighted(probabilities: FloatArray, log_weights: Array) -> Places:
     """Return the label with the greatest weighted probability, the first of equal ones.
 
     Examples
     --------
-    >>> answered(np.array([[0.6, 0.4]]), np.log([1.0, 2.0]))
+    >>> predict_weighted(np.array([[0.6, 0.4]]), np.log([1.0, 2.0]))
     array([1])
     """
     answers: Places = (probabilities * np.exp(log_weights)).argmax(axis=1)
@@ -239,16 +239,16 @@ class Objective:
         text = text.strip()
         name, _, rest = text.partition(":")
         if "@" in text and not is_bound(text.replace(" ", "")):
-            return _constrained(_at_point(text))
+            return _parse_constrained(_at_point(text))
         if is_bound(text):
-            return _constrained(text)
+            return _parse_constrained(text)
         if name == "cost":
             return cls("cost", costs=_costs(text, rest))
         if name == "net_benefit":
             return cls("net_benefit", at=_rate(text, rest))
         name = re.sub(r"^(max|min)-", "", text)
         name = WORDS.get(name, name)
-        if _known(name).better in ("neither", "one", "zero"):
+        if _find_metric(name).better in ("neither", "one", "zero"):
             raise UsageError(
                 f"{name} has no better direction, so that no threshold is best for it",
                 where=f"objective {text!r}",
@@ -314,7 +314,7 @@ class Objective:
         return np.where(np.isfinite(margin), margin, -np.inf)
 
 
-def _known(name: str) -> Metric:
+def _find_metric(name: str) -> Metric:
     if any(metric.name == name and metric.needs == "truth" for metric in BINARY):
         raise UsageError(f"{name} does not move with the threshold", fix="choose another metric")
     if name not in METRICS:
@@ -353,7 +353,7 @@ def _number(text: str, value: str) -> float:
     return found
 
 
-def _constrained(text: str) -> Objective:
+def _parse_constrained(text: str) -> Objective:
     where = f"objective {text!r}"
     said = Bound.parse(text, where=where)
     if said.part or said.change:
@@ -362,7 +362,7 @@ def _constrained(text: str) -> Objective:
             where=where,
             fix="a threshold decides all rows: write METRIC >= NUMBER, as in recall>=0.95",
         )
-    metric = _known(WORDS.get(said.metric, said.metric))
+    metric = _find_metric(WORDS.get(said.metric, said.metric))
     if (metric.better, said.demands) in (("higher", "low"), ("lower", "high")):
         other = said.operator.translate(str.maketrans("<>", "><"))
         raise UsageError(
@@ -370,10 +370,10 @@ def _constrained(text: str) -> Objective:
         )
     said.check_possible(metric.low, metric.high, where=where)
     constraint = Constraint(metric.name, said.operator, said.number)
-    return Objective(_then(constraint), constraint)
+    return Objective(_metric_under_constraint(constraint), constraint)
 
 
-def _then(constraint: Constraint) -> str:
+def _metric_under_constraint(constraint: Constraint) -> str:
     if constraint.metric in _SPECIFIC:
         return "specificity"
     flags_more = constraint.metric == "predicted_positive_rate" and constraint.demands == "high"

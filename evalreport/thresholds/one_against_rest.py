@@ -15,7 +15,7 @@ from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import OF_ALL
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Choice, Hold, Optimum, Unreachable
-from evalreport.thresholds.cross_fitting import check_alike, judged
+from evalreport.thresholds.cross_fitting import check_alike, evaluate_thresholds
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.sweep import scores_of_rows
 
@@ -138,12 +138,12 @@ def table_threshold(
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.2, 0.6, 0.4]), np.array([False, True, True]))
+    >>> table = ScoreTable.from_scores(np.array([0.2, 0.6, 0.4]), np.array([False, True, True]))
     >>> table_threshold(table, part_bounds("recall>=1", Multilabel("a"))[0], sampling=Sampling()).threshold
     0.4
     """
-    sweep = judged(table, rows, tune_on=tune_on, objectives=[bound.objective], sampling=sampling)
-    return _named(sweep.optima[bound.objective.name], bound)
+    sweep = evaluate_thresholds(table, rows, tune_on=tune_on, objectives=[bound.objective], sampling=sampling)
+    return _rename_choice(sweep.optima[bound.objective.name], bound)
 
 
 def _against_rest(rows: Predictions, label: int | None) -> Predictions:
@@ -168,7 +168,7 @@ def _against_rest(rows: Predictions, label: int | None) -> Predictions:
     )
 
 
-def _named(choice: Choice, bound: PartBound) -> Choice:
+def _rename_choice(choice: Choice, bound: PartBound) -> Choice:
     """The choice under the name of its bound, with metrics by their names of all labels together."""
 
     def name(metric: str) -> str:
@@ -183,8 +183,12 @@ def _named(choice: Choice, bound: PartBound) -> Choice:
         objective=bound.name,
         text=bound.name,
         metric=name(choice.metric),
-        bound=None if choice.bound is None else replace(choice.bound, metric=name(choice.bound.metric)),
-        hold=None if choice.hold is None else _hold_named(choice.hold, name(choice.metric)),
+        constraint=None
+        if choice.constraint is None
+        else replace(choice.constraint, metric=name(choice.constraint.metric)),
+        at_confidence=None
+        if choice.at_confidence is None
+        else _hold_named(choice.at_confidence, name(choice.metric)),
     )
 
 

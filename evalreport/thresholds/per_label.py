@@ -29,7 +29,7 @@ from evalreport.statistics.resampling import BLOCK, DrawnSums, Stream, unit_sums
 from evalreport.statistics.row_sums import SET_SCORES
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Method, Optimum, OutOfSample, Tuned
-from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimated
+from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimate_from_draws
 from evalreport.thresholds.search import Dimension, Search, optimise
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
 from evalreport.thresholds.trials import Trials
@@ -90,7 +90,7 @@ class Problem(Protocol):
         """Return the value of decisions on these rows."""
         ...
 
-    def drawn(self, decided: npt.NDArray[Any], sampling: Sampling) -> Array:
+    def resample_values(self, decided: npt.NDArray[Any], sampling: Sampling) -> Array:
         """Return the value of decisions on resamples of these rows; none where that costs too much."""
         ...
 
@@ -100,7 +100,7 @@ def units_of(rows: Predictions) -> Places:
     return np.arange(len(rows)) if rows.groups is None else rows.groups.codes.astype(np.intp)
 
 
-def tuned(
+def tune_thresholds(
     problem: Callable[[Predictions], Problem | None],
     rows: Predictions,
     tune_on: Predictions | None,
@@ -124,9 +124,9 @@ def tuned(
         return Undefined(needs, float(rows.weights.sum()))
     choice = (own if other is None else other).choose(search)
     if other is not None:
-        out_of_sample = _measured(own, own.decide(choice.values), "other rows", sampling)
+        out_of_sample = _measure_decisions(own, own.decide(choice.values), "other rows", sampling)
     elif choice.method == "bayes":
-        out_of_sample = _measured(own, own.decide(choice.values), "nothing was fitted", sampling)
+        out_of_sample = _measure_decisions(own, own.decide(choice.values), "nothing was fitted", sampling)
     else:
         out_of_sample = _cross_fitted(own, choice, sampling)
     values = dict(zip(rows.space.names, choice.values.tolist(), strict=True))
@@ -144,7 +144,7 @@ def tuned(
     )
 
 
-def called(function: Callable[..., Any] | None, name: str, takes: str, *given: Any) -> float:
+def call_objective(function: Callable[..., Any] | None, name: str, takes: str, *given: Any) -> float:
     """Return the number that an objective of the user's makes of what it is given.
 
     Raises
@@ -171,7 +171,9 @@ def _cross_fitted(own: Problem, choice: JointChoice, sampling: Sampling) -> OutO
         return too_few()
     rng = fold_generator(sampling)
     found = [
-        _measured(own, _decided(own, dealt(own.unit, FOLDS, rng)), "cross-fitted", sampling)
+        _measure_decisions(
+            own, _cross_fitted_decisions(own, dealt(own.unit, FOLDS, rng)), "cross-fitted", sampling
+        )
         for _ in range(own.rounds)
     ]
     return middle_of_rounds(found)
@@ -188,7 +190,7 @@ def middle_of_rounds(found: Sequence[OutOfSample]) -> OutOfSample:
     return sorted(found, key=lambda out_of_sample: out_of_sample.value.value or 0.0)[len(found) // 2]
 
 
-def _decided(own: Problem, fold: Places) -> npt.NDArray[Any]:
+def _cross_fitted_decisions(own: Problem, fold: Places) -> npt.NDArray[Any]:
     """Decisions of each fold by the numbers that the other folds chose."""
     parts = [own.take(fold == i).decide(own.take(fold != i).choose(None).values) for i in range(FOLDS)]
     decided = np.zeros((len(fold), *parts[0].shape[1:]), dtype=parts[0].dtype)
@@ -197,10 +199,14 @@ def _decided(own: Problem, fold: Places) -> npt.NDArray[Any]:
     return decided
 
 
-def _measured(own: Problem, decided: npt.NDArray[Any], method: str, sampling: Sampling) -> OutOfSample:
-    drawn = own.drawn(decided, sampling)
+def _measure_decisions(
+    own: Problem, decided: npt.NDArray[Any], method: str, sampling: Sampling
+) -> OutOfSample:
+    drawn = own.resample_values(decided, sampling)
     return OutOfSample(
-        estimated(own.name, own.value(decided), drawn, float(own.weights.sum()), sampling), None, method
+        estimate_from_draws(own.name, own.value(decided), drawn, float(own.weights.sum()), sampling),
+        None,
+        method,
     )
 
 
@@ -309,7 +315,7 @@ class LabelObjective:
                 return float(weights @ score / weights.sum())
             case "function":
                 takes = "two 0/1 matrices (truth, predictions)"
-                return called(
+                return call_objective(
                     self.function, self.name, takes, truth.astype(np.int8), predicted.astype(np.int8)
                 )
 
@@ -357,23 +363,23 @@ def each_alone(tables: Iterable[ScoreTable], metric: str) -> Array:
     Examples
     --------
     >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
-    >>> each_alone((ScoreTable.of(*columns) for columns in zip(scores.T, truth.T)), "f1")
+    >>> each_alone((ScoreTable.from_scores(*columns) for columns in zip(scores.T, truth.T)), "f1")
     array([0.6, 0.3])
     """
     found = []
     for table in tables:
-        best = Sweep.of(table).best(metric)
+        best = Sweep.from_table(table).best(metric)
         found.append(best.threshold if table.positives and isinstance(best, Optimum) else np.inf)
     return np.array(found)
 
 
-def pooled(tables: Iterable[ScoreTable]) -> Array:
+def maximize_micro_f1(tables: Iterable[ScoreTable]) -> Array:
     """Return the thresholds with the greatest micro-averaged F1: exact, by fractional programming.
 
     Examples
     --------
     >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
-    >>> pooled(ScoreTable.of(*columns) for columns in zip(scores.T, truth.T))
+    >>> maximize_micro_f1(ScoreTable.from_scores(*columns) for columns in zip(scores.T, truth.T))
     array([0.6, 0.3])
     """
     return of_corners([corners_of(table) for table in tables])
@@ -401,10 +407,10 @@ def of_corners(corners: Sequence[Corners]) -> Array:
 def corners_of(table: ScoreTable) -> Corners:
     """Return the vertices of the hull of a ROC curve, from nothing flagged to all flagged."""
     (tp, fp), kept = table.path, table.corners
-    return tp[kept], fp[kept], Sweep.of(table).thresholds[::-1][kept]
+    return tp[kept], fp[kept], Sweep.from_table(table).thresholds[::-1][kept]
 
 
-def ascended(
+def coordinate_ascent(
     scores: FloatArray, truth: Flags, weights: Array, name: str, start: Array
 ) -> tuple[Array, float]:
     """Return thresholds that no change of a single label's threshold betters, and their value.
@@ -428,7 +434,7 @@ def ascended(
     Examples
     --------
     >>> scores, truth = np.array([[0.2, 0.7], [0.6, 0.3]]), np.array([[False, True], [True, True]])
-    >>> ascended(scores, truth, np.ones(2), "f1_samples", np.array([0.1, 0.9]))
+    >>> coordinate_ascent(scores, truth, np.ones(2), "f1_samples", np.array([0.1, 0.9]))
     (array([0.6, 0.3]), 1.0)
     """
     score = SET_SCORES[name]
@@ -550,7 +556,9 @@ def label_thresholds(
     """
     goal = LabelObjective.parse(objective)
     lacking = "needs scores; got labels alone"
-    return tuned(partial(_LabelRows.of, goal), rows, tune_on, search, sampling or Sampling(), lacking)
+    return tune_thresholds(
+        partial(_LabelRows.from_predictions, goal), rows, tune_on, search, sampling or Sampling(), lacking
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -567,7 +575,7 @@ class _LabelRows:
     unit: Places
 
     @classmethod
-    def of(cls, goal: LabelObjective, rows: Predictions) -> _LabelRows | None:
+    def from_predictions(cls, goal: LabelObjective, rows: Predictions) -> _LabelRows | None:
         if isinstance(rows.scores, NoScores):
             return None
         return cls(
@@ -614,23 +622,23 @@ class _LabelRows:
             return JointChoice(points[best], values[best], "coordinate ascent", values)
         return self._search([points[best], *points.values()], values, search or Search())
 
-    def drawn(self, decided: Flags, sampling: Sampling) -> Array:
+    def resample_values(self, decided: Flags, sampling: Sampling) -> Array:
         if self.goal.kind == "function":
             return np.empty(0)
         size = int(self.unit.max()) + 1
         drawn = drawn_sums(size, len(self.labels), sampling)
         if len(self.unit) == size:
             for start in range(0, size, BLOCK):
-                drawn.add(self._added(decided, slice(start, start + BLOCK)))
+                drawn.add(self._row_contributions(decided, slice(start, start + BLOCK)))
         else:
-            drawn.add(unit_sums(self.unit, self._added(decided, slice(None)), size))
+            drawn.add(unit_sums(self.unit, self._row_contributions(decided, slice(None)), size))
         if self.goal.kind == "rows":
             above, below = drawn.sums[1:].T
             values: Array = above / np.maximum(below, 1e-300)
             return values
         return np.asarray(self.goal.of_counts(counts_of_sums(drawn.sums[1:])))
 
-    def _added(self, decided: Flags, rows: slice) -> Array:
+    def _row_contributions(self, decided: Flags, rows: slice) -> Array:
         """What is summed of rows, by their weights: shape (n, k)."""
         truth, flags, weights = self.truth[rows], decided[rows], self.weights[rows, None]
         if self.goal.kind == "rows":
@@ -648,10 +656,10 @@ class _LabelRows:
         if self.goal.kind != "pooled":
             points["each"] = each_alone(scores.tables(), EACH.get(self.name, "f1"))
         if self.goal.kind != "each":
-            points["pooled"] = pooled(scores.tables())
+            points["pooled"] = maximize_micro_f1(scores.tables())
         if self.goal.kind == "rows":
             for name, point in list(points.items()):
-                climbed, _ = ascended(self.scores, self.truth, self.weights, self.name, point)
+                climbed, _ = coordinate_ascent(self.scores, self.truth, self.weights, self.name, point)
                 points[f"ascent from {name}"] = climbed
         return points
 

@@ -12,14 +12,14 @@ from typing import TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.curves.curve import along
+from evalreport.curves.curve import evenly_spaced_places
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.intervals.bootstrap import posterior
 from evalreport.intervals.settings import Sampling, by_rows
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, sums
 from evalreport.statistics.resampling import Stream, poisson_counts
-from evalreport.statistics.stored_columns import PIECE, as_stored, is_stored, run_sums
+from evalreport.statistics.stored_columns import PIECE, is_stored, run_sums, to_stored_column
 from evalreport.thresholds.sweep import Sweep
 
 EXACT = 50_000
@@ -105,7 +105,7 @@ class SingleRows:
     neg_squares: Array
 
     @classmethod
-    def of(cls, sweep: Sweep, count: float | None = None, *, counted: bool = False) -> SingleRows:
+    def from_sweep(cls, sweep: Sweep, count: float | None = None, *, counted: bool = False) -> SingleRows:
         """Return the units of a sweep.
 
         Parameters
@@ -117,7 +117,7 @@ class SingleRows:
             Whether every row is known to weigh 1.
         """
         if is_stored(sweep.tp) or (counted and len(sweep) > PIECE):  # sums of it alone are read
-            pos, neg = (cast(Array, as_stored(above).steps()) for above in (sweep.tp, sweep.fp))
+            pos, neg = (cast(Array, to_stored_column(above).steps()) for above in (sweep.tp, sweep.fp))
             return cls(pos, neg, pos, neg)
         pos, neg = (np.zeros(len(sweep)), np.zeros(len(sweep)))
         np.subtract(sweep.tp[:-1], sweep.tp[1:], out=pos[:-1])
@@ -129,14 +129,14 @@ class SingleRows:
         return cls(pos, neg, *((pos, neg) if whole else (pos**2, neg**2)))
 
     @classmethod
-    def weighted(cls, sweep: Sweep, rows: Predictions) -> SingleRows:
+    def from_weighted_rows(cls, sweep: Sweep, rows: Predictions) -> SingleRows:
         """Return the units of weighted rows that a sweep was made of."""
         place, positive, m = _places(sweep, rows), rows.y_true.astype(bool), len(sweep)
         pos, neg = (sums(place, rows.weights * (positive == kind), m) for kind in (True, False))
         squares = (sums(place, rows.weights**2 * (positive == kind), m) for kind in (True, False))
         return cls(pos, neg, *squares)
 
-    def narrowed(self, kept: Places) -> SingleRows:
+    def narrow_thresholds(self, kept: Places) -> SingleRows:
         """Return the units at some of the thresholds."""
         pos, neg = (run_sums(part, kept) for part in (self.pos, self.neg))
         if self.pos_squares is self.pos:
@@ -165,7 +165,7 @@ class SingleRows:
         pos, neg = (self._resample(*part, size, rng) for part in self._classes())
         return SplitWeights(pos, neg)
 
-    def drawn(self, counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
+    def draw_counts(self, counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
         """Return draws of the counts of an operating point, on as many rows as these are worth."""
         pos, neg, pos_squares, neg_squares = (float(part.sum()) for part in self._parts())
         scale = (pos + neg) / (pos_squares + neg_squares)
@@ -227,7 +227,7 @@ class RowGroups:
     weights: Array
 
     @classmethod
-    def of(cls, sweep: Sweep, rows: Predictions) -> RowGroups:
+    def from_grouped_rows(cls, sweep: Sweep, rows: Predictions) -> RowGroups:
         """Return the units of grouped rows that a sweep was made of."""
         unit = np.arange(len(rows)) if rows.groups is None else rows.groups.codes.astype(np.intp)
         cell = _places(sweep, rows) + len(sweep) * (rows.y_true == 0)
@@ -235,7 +235,7 @@ class RowGroups:
         pos, neg = sums(cell, rows.weights, 2 * len(sweep)).reshape(2, -1)
         return cls(pos, neg, cell[order], unit[order], rows.weights[order])
 
-    def narrowed(self, kept: Places) -> RowGroups:
+    def narrow_thresholds(self, kept: Places) -> RowGroups:
         """Return the units at some of the thresholds."""
         m = len(self.pos)
         at = np.repeat(np.arange(len(kept)), np.diff(np.append(kept, m)))
@@ -306,7 +306,7 @@ class RowGroups:
             row[self.cell[starts]] = np.add.reduceat(self.weights * times[self.unit], starts)
         return SplitWeights(*found.reshape(size, 2, -1).transpose(1, 0, 2))
 
-    def refolded(self, folds: int, size: int, rng: np.random.Generator) -> SplitWeights:
+    def resample_folds(self, folds: int, size: int, rng: np.random.Generator) -> SplitWeights:
         """Return Poisson resamples of the groups, each dealt into folds: one row per resample and fold.
 
         Of over 250,000 rows there are a quarter as many.
@@ -321,7 +321,7 @@ class RowGroups:
         pos, neg = found.reshape(size * folds, 2, -1).transpose(1, 0, 2)
         return SplitWeights(pos, neg)
 
-    def drawn(self, at: Places, sampling: Sampling) -> BinaryCounts:
+    def draw_counts(self, at: Places, sampling: Sampling) -> BinaryCounts:
         """Return draws of the counts with each row decided at a place, one for all or one per row.
 
         RowGroups whose counts are the same are drawn together.
@@ -413,11 +413,15 @@ def units_of(sweep: Sweep, rows: Predictions | None, count: float | None) -> Uni
         Number of rows behind weighted counts, when the rows are not at hand.
     """
     if rows is None or not by_rows(rows):
-        return SingleRows.of(sweep, count, counted=rows is not None)
-    return RowGroups.of(sweep, rows) if rows.groups is not None else SingleRows.weighted(sweep, rows)
+        return SingleRows.from_sweep(sweep, count, counted=rows is not None)
+    return (
+        RowGroups.from_grouped_rows(sweep, rows)
+        if rows.groups is not None
+        else SingleRows.from_weighted_rows(sweep, rows)
+    )
 
 
-def narrowed(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
+def narrow_sweep(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
     """Return a sweep at about `limit` thresholds, evenly along the ROC curve, its ends and optima kept.
 
     SingleRows between two kept thresholds are counted with the lower one.
@@ -430,8 +434,8 @@ def narrowed(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
             sweep.tp[place] / max(sweep.positives, 1e-300) + sweep.fp[place] / max(sweep.negatives, 1e-300)
         )
 
-    kept = np.union1d(along(length, len(sweep), limit), sweep.optimal())
+    kept = np.union1d(evenly_spaced_places(length, len(sweep), limit), sweep.optimal())
     fewer = replace(sweep, thresholds=sweep.thresholds[kept], tp=sweep.tp[kept], fp=sweep.fp[kept])
     if is_stored(units.pos):  # rows that weigh 1: their numbers are exact in sums, too
-        return fewer, SingleRows.of(fewer, counted=True)
-    return fewer, units.narrowed(kept)
+        return fewer, SingleRows.from_sweep(fewer, counted=True)
+    return fewer, units.narrow_thresholds(kept)

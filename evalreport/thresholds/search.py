@@ -13,7 +13,7 @@ from typing import Any
 
 from evalreport.core.errors import EvalreportError, MissingExtraError, UsageError
 from evalreport.core.text import redact
-from evalreport.thresholds.trial import Direction, Space, State, StudyObjective, Trial, joined, plain
+from evalreport.thresholds.trial import Direction, Space, State, StudyObjective, Trial, merge_spaces, plain
 from evalreport.thresholds.trials import Trials
 
 _STATES: dict[str, State] = {
@@ -80,7 +80,7 @@ def trials_of(study: Any, source: str) -> Trials:
     frozen = study.get_trials(deepcopy=False)
     trials = tuple(_trial(trial) for trial in frozen)
     drawn = dict.fromkeys(pair for trial in frozen for pair in trial.distributions.items())
-    spaces = joined(_space(*pair) for pair in drawn)
+    spaces = merge_spaces(_space(*pair) for pair in drawn)
     return Trials(_objectives(study), trials, source, study.study_name, spaces)
 
 
@@ -188,7 +188,7 @@ class Dimension:
 
     Examples
     --------
-    >>> Dimension("threshold: joy", 0.01, 1.0, log=True).within(2.0)
+    >>> Dimension("threshold: joy", 0.01, 1.0, log=True).clip_value(2.0)
     1.0
     """
 
@@ -197,7 +197,7 @@ class Dimension:
     high: float
     log: bool = False
 
-    def within(self, value: float) -> float:
+    def clip_value(self, value: float) -> float:
         """Return a value moved to the nearest bound where it lies outside."""
         return min(max(value, self.low), self.high)
 
@@ -251,7 +251,7 @@ def optimise(
         study = _study(optuna, search, name, direction)
         for start in starts:
             pairs = zip(dimensions, start, strict=True)
-            study.enqueue_trial({d.name: d.within(at) for d, at in pairs}, skip_if_exists=True)
+            study.enqueue_trial({d.name: d.clip_value(at) for d, at in pairs}, skip_if_exists=True)
 
         def objective(trial: Any) -> float:
             return value(tuple(trial.suggest_float(d.name, d.low, d.high, log=d.log) for d in dimensions))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from evalreport.core.bounds import CLOSE
 from evalreport.core.result import Undefined
-from evalreport.curves.curve import along, bends
+from evalreport.curves.curve import bends, evenly_spaced_places
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, run_starts
@@ -59,7 +59,7 @@ def scores_of_rows(rows: Predictions) -> ScoreTable:
     """Return the score table of rows of two labels, which have to have scores."""
     assert not isinstance(rows.scores, NoScores)  # noqa: S101  asked before
     weights = rows.weights if rows.weighted else None
-    return ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), weights)
+    return ScoreTable.from_scores(rows.scores.values, rows.y_true.astype(bool), weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +79,11 @@ class Sweep:
 
     Examples
     --------
-    >>> table = ScoreTable.of(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]))
-    >>> sweep = Sweep.of(table)
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.4, 0.6, 0.9]), np.array([False, True, False, True]))
+    >>> sweep = Sweep.from_table(table)
     >>> sweep.best("recall>=1").threshold
     0.4
-    >>> sweep.at([0.5, 0.95]).fp
+    >>> sweep.counts_at_threshold([0.5, 0.95]).fp
     array([1., 0.])
     """
 
@@ -95,11 +95,11 @@ class Sweep:
     optima: Mapping[str, Choice] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: ScoreTable) -> Self:
+    def from_table(cls, table: ScoreTable) -> Self:
         """Return the sweep of a score table: exact, one threshold for each distinct score."""
         tp, fp = table.path
         scores = table.scores
-        ends = scores.extended(np.inf) if is_stored(scores) else np.append(scores, np.inf)
+        ends = scores.append_value(np.inf) if is_stored(scores) else np.append(scores, np.inf)
         return cls(cast(Array, ends), tp[::-1], fp[::-1], table.positives, table.negatives)
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ class Sweep:
         rows = zip(*(column.tolist() for column in self._columns().values()), strict=True)
         return tuple(SweepPoint(*row) for row in rows)
 
-    def at(self, threshold: npt.ArrayLike) -> BinaryCounts:
+    def counts_at_threshold(self, threshold: npt.ArrayLike) -> BinaryCounts:
         """Return the counts at any threshold or thresholds.
 
         On a thinned sweep they are exact at the thresholds that it kept (the even grid of hundredths
@@ -224,9 +224,9 @@ class Sweep:
 
     def counts_at(self, where: Any) -> BinaryCounts:
         """Return the counts at places of `thresholds`: an index, several of them, or a slice."""
-        return self._counted(self.tp[where], self.fp[where], self.thresholds[where])
+        return self._make_counts(self.tp[where], self.fp[where], self.thresholds[where])
 
-    def _counted(self, tp: Array, fp: Array, threshold: Any = np.nan) -> BinaryCounts:
+    def _make_counts(self, tp: Array, fp: Array, threshold: Any = np.nan) -> BinaryCounts:
         # Weights that sum in another order may pass their total by a rounding.
         fn, tn = np.maximum(self.positives - tp, 0.0), np.maximum(self.negatives - fp, 0.0)
         return BinaryCounts(tp, fp, fn, tn, threshold=threshold)
@@ -251,8 +251,8 @@ class Sweep:
         for start in range(0, len(tp) - 1, BLOCK):
             stop = min(start + BLOCK, len(tp) - 1)
             here, following = slice(start, stop), slice(start + 1, stop + 1)
-            found = objective.score(self._counted(tp[here], fp[here]))
-            could = objective.score(self._counted(tp[here], fp[following]))
+            found = objective.score(self._make_counts(tp[here], fp[here]))
+            could = objective.score(self._make_counts(tp[here], fp[following]))
             yield (
                 float(found.max()),
                 np.maximum.reduceat(could, np.arange(0, len(could), BLOCK // STEP)).tolist(),
@@ -345,7 +345,7 @@ class Sweep:
         least, greatest = self.thresholds[0], self.thresholds[-2]
         unit = least >= 0 and greatest <= 1
         even = np.arange(GRID) / (GRID - 1) if unit else np.linspace(least, greatest, GRID)
-        spread = along(lambda place: -(self.tp[place] + self.fp[place]), len(self), GRID)
+        spread = evenly_spaced_places(lambda place: -(self.tp[place] + self.fp[place]), len(self), GRID)
         return np.concatenate([np.searchsorted(self.thresholds, even), spread])
 
     def _hull(self, room: int, corners: Places | None) -> Places:

@@ -45,10 +45,10 @@ def every_threshold(rows: Predictions) -> Mapping[str, Sweep]:
         return {}
     match rows.space:
         case Binary():
-            return {"": Sweep.of(scores_of_rows(rows))}
+            return {"": Sweep.from_table(scores_of_rows(rows))}
         case Multiclass():
             found = answers(rows)
-            return {} if isinstance(found, Undefined) else {"": Sweep.of(scores_of_rows(found))}
+            return {} if isinstance(found, Undefined) else {"": Sweep.from_table(scores_of_rows(found))}
         case Multilabel():
             return _of_labels(rows)
         case never:
@@ -60,7 +60,9 @@ def _of_labels(rows: Predictions) -> dict[str, Sweep]:
     weights, scores, truth = rows.weights if rows.weighted else None, rows.scores.values, rows.y_true
     found: dict[str, Sweep] = {}
     for place, name in enumerate(rows.space.names):
-        sweep = Sweep.of(ScoreTable.of(scores[:, place], truth[:, place].astype(bool), weights))
+        sweep = Sweep.from_table(
+            ScoreTable.from_scores(scores[:, place], truth[:, place].astype(bool), weights)
+        )
         found[name] = (
             sweep if scores.size <= MOST else sweep.thin(max(MOST // len(rows.space), 300))
         )  # 300: both grids of `thin`, and bends

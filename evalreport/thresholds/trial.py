@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from evalreport.core.errors import DataError, nearest
-from evalreport.core.json_codec import Whole, alike
+from evalreport.core.json_codec import Whole, shared_fields
 
 State: TypeAlias = Literal["complete", "infeasible", "pruned", "failed", "running", "waiting"]
 Direction: TypeAlias = Literal["maximize", "minimize"]
@@ -204,7 +204,7 @@ class Trial:
             "params": {name: _param_out(value) for name, value in self.params.items()},
             "intermediate": tuple((step, _number_out(value)) for step, value in self.intermediate),
         }
-        return TrialRecord(**(alike(self, TrialRecord) | own))
+        return TrialRecord(**(shared_fields(self, TrialRecord) | own))
 
     @classmethod
     def from_wire(cls, wire: TrialRecord) -> Trial:
@@ -214,7 +214,7 @@ class Trial:
             "params": {name: _param_in(value) for name, value in wire.params.items()},
             "intermediate": tuple((step, float(value)) for step, value in wire.intermediate),
         }
-        return cls(**(alike(wire, cls) | own))
+        return cls(**(shared_fields(wire, cls) | own))
 
     def value_of(self, objective: int) -> float | None:
         """Return its value of the objective at a place; None where it has none."""
@@ -273,12 +273,12 @@ class Space:
         return Space(self.name, min(lows, default=None), max(highs, default=None), log, self.choices + added)
 
 
-def joined(spaces: Iterable[Space]) -> tuple[Space, ...]:
+def merge_spaces(spaces: Iterable[Space]) -> tuple[Space, ...]:
     """Return one space per parameter, holding all that different trials declared of it.
 
     Examples
     --------
-    >>> joined([Space("C", 0.0, 1.0), Space("C", 0.5, 2.0)])
+    >>> merge_spaces([Space("C", 0.0, 1.0), Space("C", 0.5, 2.0)])
     (Space(name='C', low=0.0, high=2.0, log=False, choices=()),)
     """
     found: dict[str, Space] = {}

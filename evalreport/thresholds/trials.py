@@ -154,7 +154,7 @@ class Trials:
 
     def __repr__(self) -> str:
         goals = ", ".join(f"{goal.name} ({goal.direction})" for goal in self.objectives)
-        return f"Trials({len(self.trials)} trials of {goals}: {len(self.completed)} complete)"
+        return f"Trials({len(self.trials)} trials of {goals}: {len(self.completed_trials)} complete)"
 
     def __len__(self) -> int:
         return len(self.trials)
@@ -166,7 +166,7 @@ class Trials:
         return {state: found[state] for state in STATES}
 
     @cached_property
-    def completed(self) -> tuple[Trial, ...]:
+    def completed_trials(self) -> tuple[Trial, ...]:
         """Trials that ran to their end and break no constraint, with non-finite values or without."""
         return tuple(trial for trial in self.trials if trial.state == "complete")
 
@@ -188,7 +188,7 @@ class Trials:
     @property
     def n_non_finite(self) -> int:
         """Number of completed trials with a NaN or infinite value."""
-        return len(self.completed) - len(self.contenders)
+        return len(self.completed_trials) - len(self.contenders)
 
     def index_of(self, objective: str | None = None) -> int:
         """Return the position of an objective; None means the only one.

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from evalreport.core.errors import UnsafeFileError
-from evalreport.core.text import shown
+from evalreport.core.text import redact_uri
 
 ROOT_SETTING = "MLFLOW_DEFAULT_ARTIFACT_ROOT"
 """MLflow's own setting of the folder for artifacts; a server's word for a folder counts in it alone."""
@@ -55,7 +55,7 @@ def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
     if (scheme in CLOUDS or own) and not strange:
         return None
     raise UnsafeFileError(
-        f"the run's artifacts are at {shown(uri)}, where evalreport does not go",
+        f"the run's artifacts are at {redact_uri(uri)}, where evalreport does not go",
         where=where,
         fix="only the tracking server, cloud storage and local folders are gone to; use the file itself",
     )
@@ -78,7 +78,9 @@ def _local_root(uri: str, tracking: str, where: str) -> Path:
     parts = urlsplit(uri)
     if uri.startswith("file:") and parts.netloc and not is_loopback(parts.netloc):
         raise UnsafeFileError(
-            f"the run's artifacts are at {shown(uri)}", where=where, fix="use the file of predictions itself"
+            f"the run's artifacts are at {redact_uri(uri)}",
+            where=where,
+            fix="use the file of predictions itself",
         )
     folder = local_path(uri)
     if is_server(tracking) and not _is_configured(folder):

@@ -135,12 +135,12 @@ def list_artifacts(
     DataError
         Over 10,000 files.
     """
-    store.artifact_root(run.artifact_uri, run.shown)
+    store.artifact_root(run.artifact_uri, run.display_name)
     found: list[Artifact] = []
     waiting = [folder]
     while waiting:
         here = waiting.pop()
-        entries = store.ask(methodcaller("list_artifacts", run.run_id, here or None), run.shown)
+        entries = store.ask(methodcaller("list_artifacts", run.run_id, here or None), run.display_name)
         for entry in entries:
             inside = str(PurePosixPath(entry.path).parent) == (here or ".")
             if not (inside and is_safe(entry.path)) or entry.path in skip:
@@ -152,7 +152,7 @@ def list_artifacts(
         if len(found) + len(waiting) > MAX_ARTIFACTS:
             raise DataError(
                 f"the run has over {MAX_ARTIFACTS:,} artifacts",
-                where=run.shown,
+                where=run.display_name,
                 fix="name one with --artifact",
             )
     return sorted(found, key=lambda artifact: artifact.path)
@@ -168,17 +168,19 @@ def find_artifact(store: Store, run: RunInfo, path: str) -> Artifact | None:
     """
     if not is_safe(path):
         return None
-    store.artifact_root(run.artifact_uri, run.shown)
+    store.artifact_root(run.artifact_uri, run.display_name)
     folder = str(PurePosixPath(path).parent)
     entries = store.ask(
-        methodcaller("list_artifacts", run.run_id, None if folder == "." else folder), run.shown
+        methodcaller("list_artifacts", run.run_id, None if folder == "." else folder), run.display_name
     )
     found = (entry for entry in entries if entry.path == path and not entry.is_dir)
     return next((Artifact(entry.path, entry.file_size) for entry in found), None)
 
 
 @contextmanager
-def downloaded(store: Store, run: RunInfo, artifact: Artifact, *, any_size: bool = False) -> Iterator[Path]:
+def download_artifact(
+    store: Store, run: RunInfo, artifact: Artifact, *, any_size: bool = False
+) -> Iterator[Path]:
     """Yield a copy of an artifact, in a folder that is removed afterwards.
 
     Parameters
@@ -200,7 +202,7 @@ def downloaded(store: Store, run: RunInfo, artifact: Artifact, *, any_size: bool
     ServerError
         Also where less, or more, arrives than the listing promised.
     """
-    root = store.artifact_root(run.artifact_uri, run.shown)
+    root = store.artifact_root(run.artifact_uri, run.display_name)
     most = None if any_size else MAX_FILE
     for file in artifact.files:
         _check(file, root, _place(run, file), most)
@@ -217,7 +219,7 @@ def downloaded(store: Store, run: RunInfo, artifact: Artifact, *, any_size: bool
 
 
 def _place(run: RunInfo, artifact: Artifact) -> str:
-    return f"{run.shown}, artifact {printable(artifact.path)}"
+    return f"{run.display_name}, artifact {printable(artifact.path)}"
 
 
 def _check(file: Artifact, root: Path | None, where: str, most: int | None) -> None:
@@ -247,7 +249,9 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most
                 "the server lists the artifact and does not give it", where=where, fix=_AGAIN
             ) from error
         raise ArtifactNotFoundError(
-            f"there is no artifact {printable(path)}", where=run.shown, fix="look at the run's artifacts"
+            f"there is no artifact {printable(path)}",
+            where=run.display_name,
+            fix="look at the run's artifacts",
         ) from error
     status = place.lstat()
     inside = Path(os.path.realpath(place)).is_relative_to(Path(os.path.realpath(folder)))
@@ -262,7 +266,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most
             where=where,
             fix=_AGAIN,
         )
-    logger.info("downloaded artifact %s of %s, %.0f kB", path, run.shown, status.st_size / 1000)
+    logger.info("downloaded artifact %s of %s, %.0f kB", path, run.display_name, status.st_size / 1000)
     return place
 
 

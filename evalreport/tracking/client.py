@@ -28,11 +28,11 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, ServerError, UsageError
-from evalreport.core.progress import stage
-from evalreport.core.text import keep_login, shown
+from evalreport.core.progress import report_progress
+from evalreport.core.text import keep_login, redact_uri
 from evalreport.readers.limits import MAX_FILE
 from evalreport.tracking.artifact_locations import artifact_root, is_server
-from evalreport.tracking.errors import LOCKED, LOCKED_FIX, translated
+from evalreport.tracking.errors import LOCKED, LOCKED_FIX, translate_error
 
 SETTINGS = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # its own 7 hang for minutes on a refused connection
@@ -258,7 +258,7 @@ def _stream(address: str, path: str, place: Path) -> None:
         with place.open("wb") as file:
             for chunk in answer.iter_content(_CHUNK):
                 came += len(chunk)
-                stage("downloading kB", came // 1000, size // 1000)
+                report_progress("downloading kB", came // 1000, size // 1000)
                 if came > MAX_FILE:
                     raise DataError("the artifact is larger than 2 GB", fix="log a sample, or write Parquet")
                 file.write(chunk)
@@ -290,12 +290,12 @@ class Store:
 
     def __reduce__(self) -> tuple[Callable[[str], Store], tuple[str]]:
         """Stand for the same store in another process, which has a connection of its own."""
-        return _reconnected, (self.uri,)
+        return _reconnect_store, (self.uri,)
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """The store's address without its secrets."""
-        return shown(self.uri)
+        return redact_uri(self.uri)
 
     @property
     def remote(self) -> bool:
@@ -332,13 +332,15 @@ class Store:
         try:
             with quiet():
                 answer = call(self.client)
-            logger.debug("asked %s to %s%s", self.shown, _name_of(call), f" ({where})" if where else "")
+            logger.debug(
+                "asked %s to %s%s", self.display_name, _name_of(call), f" ({where})" if where else ""
+            )
             return answer
         except Exception as error:
-            known = translated(error, self.shown)
+            known = translate_error(error, self.display_name)
             if known is None:
                 raise
-            failure = known.located(where) if where else known
+            failure = known.with_location(where) if where else known
         raise failure  # outside the handler, so that no traceback shows a URI with its password
 
     def page_of_run(self, experiment_id: str, run_id: str) -> str:
@@ -394,7 +396,7 @@ def connect(tracking_uri: str | None = None) -> Store:
     except EvalreportError:
         raise
     except Exception as error:
-        known = translated(error, shown(uri))
+        known = translate_error(error, redact_uri(uri))
         if known is None:
             raise
         failure = known
@@ -402,7 +404,7 @@ def connect(tracking_uri: str | None = None) -> Store:
 
 
 @lru_cache
-def _reconnected(uri: str) -> Store:
+def _reconnect_store(uri: str) -> Store:
     return connect(uri)
 
 
@@ -442,13 +444,15 @@ def check_uri(uri: str, *, default: bool = False) -> None:
     try:
         urlsplit(uri)
     except ValueError:
-        message = f"{shown(uri)} is not an address"
+        message = f"{redact_uri(uri)} is not an address"
         raise UsageError(message, where="tracking URI", fix=_NAME_A_STORE) from None
     if sqlite:
         _check_sqlite(sqlite["path"] or "", default)
     elif _is_file_store(uri) and os.environ.get("MLFLOW_ALLOW_FILE_STORE", "").lower() not in {"true", "1"}:
         came = (
-            "MLflow takes ./mlruns of this folder for its store" if default else f"{shown(uri)} is a folder"
+            "MLflow takes ./mlruns of this folder for its store"
+            if default
+            else f"{redact_uri(uri)} is a folder"
         )
         raise UsageError(
             f"{came}, and MLflow no longer reads stores made of files",

@@ -143,7 +143,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def translated(error: Exception, store: str) -> EvalreportError | None:
+def translate_error(error: Exception, store: str) -> EvalreportError | None:
     """Return the error for what a library raised, or None when it is none of theirs.
 
     Parameters
@@ -156,7 +156,7 @@ def translated(error: Exception, store: str) -> EvalreportError | None:
     --------
     >>> class RequestException(Exception):
     ...     __module__ = "requests.exceptions"
-    >>> print(translated(RequestException("Max retries exceeded"), "http://host").as_lines())
+    >>> print(translate_error(RequestException("Max retries exceeded"), "http://host").as_lines())
     error: the tracking server cannot be reached
       at   http://host
       fix  check that it runs, and --tracking-uri or MLFLOW_TRACKING_URI

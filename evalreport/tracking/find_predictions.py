@@ -36,8 +36,8 @@ from evalreport.columns.names import (
     role,
     words,
 )
-from evalreport.columns.nested import ALONE, as_columns, completed, truth_of
-from evalreport.columns.request import Columns, listed
+from evalreport.columns.nested import ALONE, as_columns, fill_from_format, truth_of
+from evalreport.columns.request import Columns, list_names
 from evalreport.core.errors import (
     ArtifactNotFoundError,
     ColumnNotFoundError,
@@ -53,11 +53,11 @@ from evalreport.core.errors import (
 from evalreport.core.text import printable
 from evalreport.page.payload import SITE, is_ours
 from evalreport.readers.formats import ARRAYS, PICKLES, RawTable, accepted_suffixes, unpacked_name
-from evalreport.readers.read import read_for
+from evalreport.readers.read import read_requested_columns
 from evalreport.tracking.artifact_locations import local_path
 from evalreport.tracking.artifacts import (
     Artifact,
-    downloaded,
+    download_artifact,
     find_artifact,
     is_safe,
     list_artifacts,
@@ -95,7 +95,7 @@ class RunRequest:
     artifact: str | None = None
     format: str | None = None
     columns: Columns = field(default_factory=Columns)
-    truth_elsewhere: bool = False
+    label_file: bool = False
 
 
 class RunFileReader:
@@ -128,11 +128,11 @@ class RunFileReader:
                 texts = [text.replace(f"{folder}{os.sep}", "") for text in texts]
             raise type(error)(texts[0], where=texts[1], fix=texts[2]) from error
 
-    def read(self, store: Store, run: RunInfo, artifact: Artifact, request: RunRequest) -> Rows:
+    def read_artifact(self, store: Store, run: RunInfo, artifact: Artifact, request: RunRequest) -> Rows:
         """Download an artifact, and read it or open it."""
         with ExitStack() as copies:
             large = self.opened is not None and artifact.is_streamed(request.format)
-            copy = downloaded(store, run, artifact, any_size=large)
+            copy = download_artifact(store, run, artifact, any_size=large)
             local = copies.enter_context(copy)
             self._folders.append(local.parents[artifact.path.count("/")])
             with self._as_in_run():
@@ -145,7 +145,7 @@ class RunFileReader:
         """Read a file of this machine, or open it."""
         is_streamed = os.path.isdir(path) or Artifact(path.name).is_streamed(request.format)
         stream = self.opened(str(path)) if self.opened is not None and is_streamed else None
-        return stream or read_for(path, request.columns, format=request.format, name=name)
+        return stream or read_requested_columns(path, request.columns, format=request.format, name=name)
 
 
 Rows: TypeAlias = RawTable | Any
@@ -188,7 +188,9 @@ def kinds_of(
         usual = _KNOWN.search(PurePosixPath(file.path).name.partition(".")[0])
         kinds[0 if file.path in tables else 1 if usual else 2].append(file)
     for number, kind in enumerate(kinds):
-        made = (Candidate(file.path, partial(reader.read, store, run, file, request)) for file in kind)
+        made = (
+            Candidate(file.path, partial(reader.read_artifact, store, run, file, request)) for file in kind
+        )
         yield CandidateKind(tuple(made), meant=number < 2)
     yield CandidateKind(tuple(_datasets(store, run, request, reader)))
 
@@ -261,7 +263,7 @@ def one_of(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], tuple[str, 
         return found[0], (found[1],)
     names = [printable(name) for name, _ in fitting]
     raise UsageError(
-        f"{len(names)} artifacts hold predictions: {listed(names)}",
+        f"{len(names)} artifacts hold predictions: {list_names(names)}",
         fix=f"say which, as in --artifact {names[0]}",
     )
 
@@ -282,7 +284,7 @@ def _test_file(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], str] | 
     others = [printable(name) for name, _ in fitting if name != chosen[0]]
     note = (
         f"of files that differ by the part of the data alone {printable(chosen[0])} is taken; "
-        f"others: {listed(others)}; for another pass --artifact {others[-1]}"
+        f"others: {list_names(others)}; for another pass --artifact {others[-1]}"
     )
     return chosen, note
 
@@ -306,7 +308,7 @@ class PairedTables:
     taken: str
 
 
-def paired(tables: Sequence[Named]) -> PairedTables | None:
+def pair_tables(tables: Sequence[Named]) -> PairedTables | None:
     """Return truth and answers of two files that are named as such and have as many rows.
 
     ``y_test.csv`` beside ``y_pred.csv``; arrays of labels and of scores may lie apart as well.
@@ -315,12 +317,12 @@ def paired(tables: Sequence[Named]) -> PairedTables | None:
     answers = [named for named in tables if _role(named[0]) in ("prediction", "score")]
     if len(truths) != 1 or not answers or any(table.n != truths[0][1].n for _, table in answers):
         return None
-    table = answers[0][1] if len(answers) == 1 else _merged(answers)
+    table = answers[0][1] if len(answers) == 1 else _merge_arrays(answers)
     if table is None:
         return None
     names = [printable(name) for name, _ in answers]
     return PairedTables(
-        table, truths[0][1], f"artifacts {listed(names)}, truth from {printable(truths[0][0])}"
+        table, truths[0][1], f"artifacts {list_names(names)}, truth from {printable(truths[0][0])}"
     )
 
 
@@ -331,7 +333,7 @@ def _role(path: str) -> str | None:
     return role(bare)
 
 
-def _merged(answers: Sequence[Named]) -> RawTable | None:
+def _merge_arrays(answers: Sequence[Named]) -> RawTable | None:
     """Return arrays of labels and of scores as one table, each named like its file."""
     if any(table.format not in ARRAYS or ALONE not in table.columns for _, table in answers):
         return None
@@ -446,29 +448,29 @@ def read_run(
     DataError, UnsafeFileError, ServerError
     """
     try:
-        return _read(store, run, request or RunRequest(), reader or RunFileReader())
+        return _read_run(store, run, request or RunRequest(), reader or RunFileReader())
     except EvalreportError as error:
-        raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
+        raise error if run.display_name in error.where else error.with_location(run.display_name)  # noqa: B904 (its own kind)
 
 
-def _read(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
+def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
     if request.artifact is not None:
-        return _named(store, run, request, reader)
+        return _read_named_artifact(store, run, request, reader)
     files = list_artifacts(store, run, skip=_SKIPPED)
     aside: Aside = []
     halves: list[tuple[str, RawTable]] = []
     kinds = kinds_of(store, run, request, files, reader)
     for kind in kinds:
-        opened = _opened(kind.candidates, request, aside)
+        opened = _open_candidates(kind.candidates, request, aside)
         if opened.broken and (kind.meant or not opened.fitting):
-            raise _broken(opened, kinds, request)
+            raise _unreadable_file_error(opened, kinds, request)
         halves += opened.halves
         if opened.fitting:
             (name, rows), said = one_of(opened.fitting)
             notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
             inside = (file.path for file in files if file.path == name or file.path.startswith(f"{name}/"))
-            return _taken(rows, request, name, next(inside, ""), (*said, *notes))
-    pair = None if request.truth_elsewhere else paired(halves)
+            return _make_run_rows(rows, request, name, next(inside, ""), (*said, *notes))
+    pair = None if request.label_file else pair_tables(halves)
     if pair is not None:
         return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
     if has_traces(store, run, untagged=not aside):
@@ -476,7 +478,7 @@ def _read(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader
     raise _nothing(run, files, aside, () if aside else _children(store, run))
 
 
-def _taken(
+def _make_run_rows(
     rows: Rows, request: RunRequest, name: str, artifact: str, notes: tuple[str, ...] = ()
 ) -> RunTable | RunStream:
     what = f"artifact {printable(name)}"
@@ -485,7 +487,7 @@ def _taken(
     return RunStream(rows, what, notes, artifact)
 
 
-def _opened(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) -> _Opened:
+def _open_candidates(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) -> _Opened:
     """Read candidates: those with the columns it takes, and those that cannot be read at all.
 
     Raises
@@ -515,12 +517,14 @@ def _opened(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) 
     return _Opened(tuple(fitting), tuple(broken), tuple(halves))
 
 
-def _broken(opened: _Opened, later: Iterator[CandidateKind], request: RunRequest) -> EvalreportError:
+def _unreadable_file_error(
+    opened: _Opened, later: Iterator[CandidateKind], request: RunRequest
+) -> EvalreportError:
     """Return the error of a file that cannot be read, with another of the run that can be taken instead."""
     name, error = opened.broken[0]
     fitting = opened.fitting
     while not fitting and (kind := next(later, None)) is not None:
-        fitting = _opened(kind.candidates, request, []).fitting
+        fitting = _open_candidates(kind.candidates, request, []).fitting
     if not fitting:
         return error
     other = printable(fitting[0][0])
@@ -545,18 +549,20 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
 
 
 def _check_columns(table: RawTable, request: RunRequest) -> None:
-    columns, named = as_columns(table, completed(table, request.columns))
-    truth = () if request.truth_elsewhere else truth_of(columns, named)[0].columns
+    columns, named = as_columns(table, fill_from_format(table, request.columns))
+    truth = () if request.label_file else truth_of(columns, named)[0].columns
     grades = {name for name in columns.columns if name != "score" and plain_name(name) in GRADES}
-    beside = {*grades, *truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named)
+    beside = {*grades, *truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named_columns)
     if all(name in beside or is_beside(name) for name in columns.columns if name not in truth):
         raise ColumnNotFoundError(
             f"no column of predictions or scores is in {table.name}",
-            fix=f"columns are: {listed(columns.names)}. Use --pred COLUMN or --score COLUMN",
+            fix=f"columns are: {list_names(columns.names)}. Use --pred COLUMN or --score COLUMN",
         )
 
 
-def _named(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> RunTable | RunStream:
+def _read_named_artifact(
+    store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader
+) -> RunTable | RunStream:
     pattern = request.artifact or ""
     exact = find_artifact(store, run, pattern)
     if exact is None and is_safe(pattern) and not has_magic(pattern):
@@ -575,8 +581,8 @@ def _named(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReade
             f"--artifact {printable(pattern)} means {len(found)} artifacts: {_some(found)}",
             fix="name one of them",
         )
-    rows = reader.read(store, run, found[0], request)
-    return _taken(rows, request, found[0].path, found[0].files[0].path)
+    rows = reader.read_artifact(store, run, found[0], request)
+    return _make_run_rows(rows, request, found[0].path, found[0].files[0].path)
 
 
 def _some(files: list[Artifact]) -> str:
@@ -584,13 +590,13 @@ def _some(files: list[Artifact]) -> str:
 
 
 def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
-    table = read_traces(store, run, expected=not request.truth_elsewhere)
+    table = read_traces(store, run, expected=not request.label_file)
     columns = request.columns
     expected = [name for name in table.names if name not in {TRACE_ID, ANSWER}]
-    if columns.truth is None and not request.truth_elsewhere:
+    if columns.truth is None and not request.label_file:
         if len(expected) > 1:
             raise UsageError(
-                f"the traces hold {len(expected)} expectations: {listed(expected)}",
+                f"the traces hold {len(expected)} expectations: {list_names(expected)}",
                 fix=f"say which is the label, as in --truth {expected[0]}",
             )
         columns = replace(columns, truth=expected[0])
@@ -610,7 +616,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
     tables = [(name, error) for name, error in aside if not isinstance(error, NoTableError)]
     if len(tables) == 1:
         name, error = tables[0]
-        return error if name in f"{error.message}{error.where}" else error.located(printable(name))
+        return error if name in f"{error.message}{error.where}" else error.with_location(printable(name))
     aside = tables
     pickles = [file.path for file in files if PurePosixPath(file.path).suffix.lower() in PICKLES]
     if pickles and not aside:
@@ -631,7 +637,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
         where += f"; dataset {printable(remote[0].name)} is not on this machine"
     if children:
         return parent_alone(where, children)
-    kept, remedy = _kept(run, files)
+    kept, remedy = _missing_predictions_hint(run, files)
     return ArtifactNotFoundError(
         f"the run holds no predictions{kept}",
         where=where,
@@ -639,7 +645,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
     )
 
 
-def _kept(run: RunInfo, files: list[Artifact]) -> tuple[str, str]:
+def _missing_predictions_hint(run: RunInfo, files: list[Artifact]) -> tuple[str, str]:
     """Return what a run keeps in place of predictions, and the call that logs them."""
     names = {PurePosixPath(file.path).name for file in files}
     if AUTOLOG_TAG in run.tags:

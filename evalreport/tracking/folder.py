@@ -69,7 +69,7 @@ class FolderSink:
         files, record = payload.exports, f"{MANIFESTS}/{payload.part}.json"
         for path in (*files, record):
             refuse_link(self.folder / path, self.folder)
-        earlier = {path.stem: _read(path) for path in (self.folder / MANIFESTS).glob("*.json")}
+        earlier = {path.stem: _read_manifest(path) for path in (self.folder / MANIFESTS).glob("*.json")}
         there = [path for path in files if os.path.exists(self.folder / path)]
         ours = {path: data for path in there if (data := self._ours(path, earlier.values())) is not None}
         if len(ours) < len(there) and not self.force:
@@ -77,7 +77,7 @@ class FolderSink:
         before = earlier.get(payload.part, Manifest())
         if not dry_run:
             # The manifest comes first: whatever stands there after a cut is then known to be ours.
-            manifest = Manifest.of(files, [], before, ours).as_bytes()
+            manifest = Manifest.from_files(files, [], before, ours).as_bytes()
             write_files({self.folder / path: data for path, data in {record: manifest, **files}.items()})
         left = [path for path in before.files if path not in files and os.path.isfile(self.folder / path)]
         return Logged("dry run" if dry_run else "written", (), tuple(files), tuple(there), tuple(left))
@@ -92,9 +92,9 @@ class FolderSink:
         return data if MARK in data[:HEAD] or any(one.wrote(path, data) for one in known) else None
 
 
-def _read(path: Path) -> Manifest:
+def _read_manifest(path: Path) -> Manifest:
     with suppress(OSError):
-        return Manifest.read(path.read_bytes())
+        return Manifest.from_json_bytes(path.read_bytes())
     return Manifest()
 
 

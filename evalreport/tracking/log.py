@@ -25,14 +25,28 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.core.errors import LoggingInterrupted, NotFoundError, UsageError
-from evalreport.core.format import counted
-from evalreport.core.progress import stage
+from evalreport.core.format import pluralize
+from evalreport.core.progress import report_progress
 from evalreport.page.payload import LONGEST_TAG, Part, Payload, digest_tag, manifest_of
 from evalreport.tracking.folder import refuse_link
 from evalreport.tracking.interface import Logged, State, Tracking
-from evalreport.tracking.ownership import Held, Manifest, OtherSizeError, Points, Sent, held_by
-from evalreport.tracking.verify import Lacking, history, lacking_files, missing_points
-from evalreport.tracking.writer import UNFINISHED, Writer, busy, mixed, not_stored, refuse_deleted
+from evalreport.tracking.ownership import (
+    ExistingArtifacts,
+    Manifest,
+    OtherSizeError,
+    Points,
+    Sent,
+    read_held_files,
+)
+from evalreport.tracking.verify import MissingParts, history, lacking_files, missing_points
+from evalreport.tracking.writer import (
+    UNFINISHED,
+    Writer,
+    busy,
+    concurrent_logging_error,
+    not_stored,
+    refuse_deleted,
+)
 
 NOTE_TAG = "mlflow.note.content"
 """The run's description, Markdown, which is the user's."""
@@ -149,14 +163,14 @@ class Link:
     dataset_digest: str = ""
 
     @property
-    def named(self) -> dict[str, str]:
+    def metric_arguments(self) -> dict[str, str]:
         """The arguments of an MLflow `Metric`.
 
         Examples
         --------
-        >>> Link("m-1", "tagger", "dev", "5f1c").named
+        >>> Link("m-1", "tagger", "dev", "5f1c").metric_arguments
         {'model_id': 'm-1', 'dataset_name': 'dev', 'dataset_digest': '5f1c'}
-        >>> Link(dataset_name="dev", dataset_digest="5f1c").named  # a dataset alone is no model's
+        >>> Link(dataset_name="dev", dataset_digest="5f1c").metric_arguments  # a dataset alone is no model's
         {}
         """
         if not self.model_id:
@@ -247,18 +261,18 @@ class Plan:
     notes : tuple of str
     """
 
-    held: Held
+    held: ExistingArtifacts
     files: Mapping[str, bytes]
     manifest: Manifest
     sent: Sent
     tags: Mapping[str, str]
-    todo: Lacking
+    todo: MissingParts
     nothing: bool
     link: Link
     notes: tuple[str, ...]
 
 
-def planned(job: Job, run: Any) -> Plan:
+def plan_logging(job: Job, run: Any) -> Plan:
     """Return what has to be written into a run so that it holds a payload.
 
     Parameters
@@ -276,34 +290,34 @@ def planned(job: Job, run: Any) -> Plan:
     """
     tag = run.data.tags.get(job.tag, "")
     new = job.files(run.info.start_time or 0)
-    held = _held(job, run, new, tag)
+    held = _check_held_files(job, run, new, tag)
     stand = {path for path in new if _stands(job, held, path)}
     same, timestamp = _timestamp(job, held)
     files = {path: held.ours[path] if path in stand else data for path, data in new.items()}
-    sent = Sent.of(job.payload, timestamp, files)
+    sent = Sent.from_payload(job.payload, timestamp, files)
     absent = missing_points(job.tracking, run, sent.metrics, timestamp, job.where) if same else sent.metrics
-    if same and _covered(job, run, absent, timestamp):
-        sent = Sent.of(job.payload, _fresh(job, run), files)
+    if same and _is_overwritten(job, run, absent, timestamp):
+        sent = Sent.from_payload(job.payload, _fresh(job, run), files)
         absent = sent.metrics
     tags, notes = _tags(job.payload, run.data.tags)
-    todo = Lacking({path: "missing" for path in new if path not in stand}, absent, tags)
+    todo = MissingParts({path: "missing" for path in new if path not in stand}, absent, tags)
     whole = tag == job.payload.digest
     if whole and todo and not job.force:
         notes.append(f"the run had lost {todo}")
     return Plan(
         held=held,
         files=files,
-        manifest=Manifest.of(files, list(sent.metrics), held.manifest, held.ours, sent),
+        manifest=Manifest.from_files(files, list(sent.metrics), held.manifest, held.ours, sent),
         sent=sent,
         tags=tags,
-        todo=Lacking(todo.files, absent, tags),
+        todo=MissingParts(todo.files, absent, tags),
         nothing=whole and not todo,
         link=link_of(job.tracking, run, job.payload.model, job.where),
         notes=tuple(notes),
     )
 
 
-def _held(job: Job, run: Any, files: Mapping[str, bytes], tag: str) -> Held:
+def _check_held_files(job: Job, run: Any, files: Mapping[str, bytes], tag: str) -> ExistingArtifacts:
     """Return what the run holds, or refuse what is not ours."""
     path = manifest_of(job.payload.part)
     root = job.tracking.artifact_root(run.info.artifact_uri, job.where)
@@ -311,7 +325,7 @@ def _held(job: Job, run: Any, files: Mapping[str, bytes], tag: str) -> Held:
         for name in (*files, path):
             refuse_link(root / name, root)
     try:
-        held = held_by(job.tracking, run, files, path, tag, job.where, repair=job.repair)
+        held = read_held_files(job.tracking, run, files, path, tag, job.where, repair=job.repair)
     except OtherSizeError:
         _check_alone(job, run)
         raise
@@ -322,7 +336,7 @@ def _held(job: Job, run: Any, files: Mapping[str, bytes], tag: str) -> Held:
     return held
 
 
-def _stands(job: Job, held: Held, path: str) -> bool:
+def _stands(job: Job, held: ExistingArtifacts, path: str) -> bool:
     """Tell whether a file of this very payload is there already."""
     before = held.manifest.sent
     return (
@@ -334,7 +348,7 @@ def _stands(job: Job, held: Held, path: str) -> bool:
     )
 
 
-def _timestamp(job: Job, held: Held) -> tuple[bool, int]:
+def _timestamp(job: Job, held: ExistingArtifacts) -> tuple[bool, int]:
     """Return whether this payload was logged before, wholly or in part, and the timestamp to use.
 
     The same payload keeps its timestamp, or the histories of its metrics would be doubled. Another one uses
@@ -344,7 +358,7 @@ def _timestamp(job: Job, held: Held) -> tuple[bool, int]:
     if before is not None and before.digest == job.payload.digest and 0 < before.timestamp <= LATEST:
         return True, before.timestamp
     if job.repair and before is None and held.tag == job.payload.digest:
-        return True, _logged_at(job)
+        return True, _find_logging_time(job)
     return False, _fresh(job, held.run)
 
 
@@ -359,14 +373,14 @@ def _fresh(job: Job, run: Any) -> int:
     return min(max(job.timestamp, 0, *shown), LATEST)
 
 
-def _logged_at(job: Job) -> int:
+def _find_logging_time(job: Job) -> int:
     """Return when the metrics of this payload were logged, where no manifest tells."""
     key = next(iter(job.payload.metrics), "")
     points = job.tracking.ask(methodcaller("get_metric_history", job.run_id, key), job.where) if key else ()
     return max((point.timestamp for point in points), default=job.timestamp)
 
 
-def _covered(job: Job, run: Any, absent: Mapping[str, Points], timestamp: int) -> bool:
+def _is_overwritten(job: Job, run: Any, absent: Mapping[str, Points], timestamp: int) -> bool:
     """Tell whether somebody has logged over a metric of ours, so that only a later value would show."""
     return any(
         points[0][1] in history(job.tracking, job.run_id, key, timestamp, job.where).get(0, ())
@@ -408,7 +422,7 @@ def _check_alone(job: Job, before: Any) -> None:
 def _not_ours(foreign: list[str], where: str) -> UsageError:
     names = ", ".join(foreign[:5])
     return UsageError(
-        f"the run has {counted(len(foreign), 'file')} of our names that evalreport did not write: {names}",
+        f"the run has {pluralize(len(foreign), 'file')} of our names that evalreport did not write: {names}",
         where=where,
         fix="move them, or pass --force to write over them",
     )
@@ -472,9 +486,9 @@ class MlflowSink:
         where = f"run {self.run_id[:8]} ({run.info.run_name})"
         at = time.time_ns() // 1_000_000 if timestamp is None else timestamp
         job = Job(payload, self.tracking, self.run_id, where, at, self.force, self.repair)
-        plan = planned(job, run)
+        plan = plan_logging(job, run)
         if not plan.nothing and not dry_run:
-            plan = _written(job, plan)
+            plan = _apply_plan(job, plan)
         keys = (*payload.metrics, *payload.series)
         state: State = "unchanged" if plan.nothing else "dry run" if dry_run else "written"
         return Logged(
@@ -482,7 +496,7 @@ class MlflowSink:
             metrics=keys,
             files=tuple(plan.files),
             replaced=tuple(path for path in plan.files if path in plan.held.sizes),
-            left=_left(keys, plan.files, plan.held.manifest),
+            left=_leftover_names(keys, plan.files, plan.held.manifest),
             notes=(*plan.notes, *_theirs(keys, plan.held)),
             page=self.tracking.page_of_run(run.info.experiment_id, self.run_id),
             model=plan.link.model_id or None,
@@ -519,25 +533,25 @@ def check_run(tracking: Tracking, run_id: str, *, allow_running: bool = False) -
     return run
 
 
-def _left(keys: Sequence[str], files: Mapping[str, bytes], before: Manifest) -> tuple[str, ...]:
+def _leftover_names(keys: Sequence[str], files: Mapping[str, bytes], before: Manifest) -> tuple[str, ...]:
     return (*sorted(before.metrics.difference(keys)), *(path for path in before.files if path not in files))
 
 
-def _theirs(keys: Sequence[str], held: Held) -> list[str]:
+def _theirs(keys: Sequence[str], held: ExistingArtifacts) -> list[str]:
     names = [key for key in keys if key in held.run.data.metrics and key not in held.manifest.metrics]
     if not names or held.tag.startswith(UNFINISHED):
         return []
     return [
-        f"{counted(len(names), 'metric')} of our names came from elsewhere before: {', '.join(names[:5])}"
+        f"{pluralize(len(names), 'metric')} of our names came from elsewhere before: {', '.join(names[:5])}"
     ]
 
 
-def _written(job: Job, plan: Plan) -> Plan:
+def _apply_plan(job: Job, plan: Plan) -> Plan:
     """Write, and return the plan that was followed: another one if the run was logged meanwhile."""
     run = job.tracking.ask(methodcaller("get_run", job.run_id), job.where)
     refuse_deleted(run, job.where)
     if run.data.tags.get(job.tag, "") != plan.held.tag:
-        plan = planned(job, run)
+        plan = plan_logging(job, run)
     if not plan.nothing:
         try:
             _write(job, plan, Writer(job.tracking, job.run_id, job.tag, plan.held.tag, job.where))
@@ -555,9 +569,9 @@ def _write(job: Job, plan: Plan, writer: Writer) -> None:
     path = plan.held.manifest_path
     record = {path: plan.manifest.as_bytes()}
     writer.begin()
-    _put(job, writer, record)
+    _send_files(job, writer, record)
     if _lacking_files(job, plan, record):
-        _put(job, writer, record)
+        _send_files(job, writer, record)
         if _lacking_files(job, plan, record):
             raise not_stored(path, job.where)
     _send(job, plan, writer, plan.todo)
@@ -570,13 +584,13 @@ def _write(job: Job, plan: Plan, writer: Writer) -> None:
         raise not_stored(str(lacking), job.where)
     writer.end(job.payload.digest)
     if _lacking_files(job, plan, record):
-        raise mixed(job.run_id, job.where)
+        raise concurrent_logging_error(job.run_id, job.where)
     logger.info("verified %d files and %d metrics of %s", len(plan.files), len(plan.sent.metrics), job.where)
 
 
-def _lacking(job: Job, plan: Plan, run: Any) -> Lacking:
+def _lacking(job: Job, plan: Plan, run: Any) -> MissingParts:
     """Return what the run does not hold of the plan."""
-    return Lacking(
+    return MissingParts(
         _lacking_files(job, plan, plan.files),
         missing_points(job.tracking, run, plan.sent.metrics, plan.sent.timestamp, job.where),
         {name: text for name, text in plan.tags.items() if run.data.tags.get(name) != text},
@@ -595,17 +609,17 @@ def _lacking_files(job: Job, plan: Plan, files: Mapping[str, bytes]) -> dict[str
     return lacking_files(job.tracking, job.run_id, sizes, stands, read, job.where)
 
 
-def _send(job: Job, plan: Plan, writer: Writer, what: Lacking) -> None:
-    _put(job, writer, {path: plan.files[path] for path in what.files if path in plan.files})
+def _send(job: Job, plan: Plan, writer: Writer, what: MissingParts) -> None:
+    _send_files(job, writer, {path: plan.files[path] for path in what.files if path in plan.files})
     if what.metrics or what.tags:
         batch = _batch(job, plan, what)
         writer.write(lambda client: client.log_batch(job.run_id, **batch))
 
 
-def _put(job: Job, writer: Writer, files: Mapping[str, bytes]) -> None:
+def _send_files(job: Job, writer: Writer, files: Mapping[str, bytes]) -> None:
     sent = 0
-    for parent, names in _together(files):
-        stage("sending files", sent, len(files))
+    for parent, names in _batch_by_folder(files):
+        report_progress("sending files", sent, len(files))
         with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
             for name in names:
                 _make(Path(folder) / name, files[f"{parent}/{name}" if parent else name])
@@ -613,7 +627,7 @@ def _put(job: Job, writer: Writer, files: Mapping[str, bytes]) -> None:
         sent += len(names)
 
 
-def _together(files: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+def _batch_by_folder(files: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield a folder of the run and the names of files that are sent into it together."""
     folders: dict[str, list[str]] = {}
     for path in files:
@@ -635,7 +649,7 @@ def _make(place: Path, data: bytes) -> None:
         ) from error
 
 
-def _batch(job: Job, plan: Plan, what: Lacking) -> dict[str, Any]:
+def _batch(job: Job, plan: Plan, what: MissingParts) -> dict[str, Any]:
     """Return metrics and tags as one batch: scalars at step 0, series at their steps, one timestamp.
 
     Scalars show on the run's model, too; a curve would fill its page with points.
@@ -644,7 +658,7 @@ def _batch(job: Job, plan: Plan, what: Lacking) -> dict[str, Any]:
 
     single = job.payload.metrics
     metrics = [
-        Metric(key, value, plan.sent.timestamp, step, **(plan.link.named if key in single else {}))
+        Metric(key, value, plan.sent.timestamp, step, **(plan.link.metric_arguments if key in single else {}))
         for key, points in what.metrics.items()
         for step, value in points
     ]

@@ -56,7 +56,7 @@ class Sent:
     sizes: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, payload: Payload, timestamp: int, files: Mapping[str, bytes]) -> Sent:
+    def from_payload(cls, payload: Payload, timestamp: int, files: Mapping[str, bytes]) -> Sent:
         """Return what a logging of a payload sends."""
         single = {key: ((0, value),) for key, value in payload.metrics.items()}
         sizes = {path: len(data) for path, data in files.items()}
@@ -98,12 +98,12 @@ class Manifest:
 
     Examples
     --------
-    >>> manifest = Manifest.of({"a.json": b"new"}, ["f1"], Manifest(), {})
+    >>> manifest = Manifest.from_files({"a.json": b"new"}, ["f1"], Manifest(), {})
     >>> manifest.wrote("a.json", b"new"), manifest.wrote("a.json", b"theirs")
     (True, False)
     >>> manifest.stands("a.json", b"new"), manifest.began("a.json", b"")
     (True, True)
-    >>> Manifest.read(manifest.as_bytes()) == manifest
+    >>> Manifest.from_json_bytes(manifest.as_bytes()) == manifest
     True
     """
 
@@ -113,7 +113,7 @@ class Manifest:
     sent: Sent | None = None
 
     @classmethod
-    def of(
+    def from_files(
         cls,
         files: Mapping[str, bytes],
         metrics: list[str],
@@ -170,7 +170,7 @@ class Manifest:
         return dumps(self).encode()
 
     @classmethod
-    def read(cls, data: bytes) -> Manifest:
+    def from_json_bytes(cls, data: bytes) -> Manifest:
         """Return the manifest of a file; an empty one, of a file that is none: then nothing is ours."""
         try:
             made: Manifest = decode(cls, loads(data))
@@ -204,7 +204,7 @@ class OtherSizeError(ServerError):
 
 
 @dataclass(frozen=True)
-class Held:
+class ExistingArtifacts:
     """What the run holds before we write.
 
     Parameters
@@ -236,7 +236,7 @@ class Held:
         return [path for path in self.sizes if path != self.manifest_path and path not in self.ours]
 
 
-def held_by(
+def read_held_files(
     tracking: Tracking,
     run: Any,
     names: Collection[str],
@@ -245,7 +245,7 @@ def held_by(
     where: str,
     *,
     repair: bool = False,
-) -> Held:
+) -> ExistingArtifacts:
     """Return what a run holds.
 
     Parameters
@@ -261,10 +261,10 @@ def held_by(
         Whether files of our names are ours where the manifest is lost and the digest tag stands: they were
         when it was set, as a logging refuses those of others.
     """
-    sizes = listed(tracking, run.info.run_id, {*names, manifest_path}, where)
+    sizes = list_file_sizes(tracking, run.info.run_id, {*names, manifest_path}, where)
     manifest, cut = Manifest(), tag.startswith(UNFINISHED)
     if manifest_path in sizes and (sizes[manifest_path] or 0) <= MAX_COMPARED:
-        manifest = Manifest.read(content(tracking, run.info.run_id, manifest_path, sizes, where))
+        manifest = Manifest.from_json_bytes(content(tracking, run.info.run_id, manifest_path, sizes, where))
     lost = manifest == Manifest() and ((cut and manifest_path in sizes) or (repair and bool(tag)))
     ours: dict[str, bytes] = {}
     for path, size in sizes.items():
@@ -272,7 +272,7 @@ def held_by(
             data = content(tracking, run.info.run_id, path, sizes, where)
             if lost or manifest.wrote(path, data) or (cut and _is_half(manifest, path, data)):
                 ours[path] = data
-    return Held(run, where, sizes, manifest_path, manifest, ours, tag)
+    return ExistingArtifacts(run, where, sizes, manifest_path, manifest, ours, tag)
 
 
 def _is_half(manifest: Manifest, path: str, data: bytes) -> bool:
@@ -281,7 +281,9 @@ def _is_half(manifest: Manifest, path: str, data: bytes) -> bool:
     return len(data) < sizes.get(path, 0) and manifest.began(path, data)
 
 
-def listed(tracking: Tracking, run_id: str, names: Collection[str], where: str) -> dict[str, int | None]:
+def list_file_sizes(
+    tracking: Tracking, run_id: str, names: Collection[str], where: str
+) -> dict[str, int | None]:
     """Return those of the names that are files of a run, with their sizes."""
     sizes: dict[str, int | None] = {}
     for folder in sorted({str(PurePosixPath(path).parent) for path in names}):

@@ -70,7 +70,7 @@ class RunInfo:
 
     Examples
     --------
-    >>> RunInfo("3f9c1e0a7b", "calm-heron-412", "3", "triage", "FINISHED").shown
+    >>> RunInfo("3f9c1e0a7b", "calm-heron-412", "3", "triage", "FINISHED").display_name
     'run 3f9c1e0a (calm-heron-412)'
     """
 
@@ -88,7 +88,7 @@ class RunInfo:
     remarks: tuple[str, ...] = field(default=(), repr=False)
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """How the run is named in messages."""
         return f"run {self.run_id[:8]} ({self.name})" if self.name else f"run {self.run_id[:8]}"
 
@@ -199,12 +199,12 @@ def find_run(store: Store, run_id: str) -> RunInfo:
             f"the run id {run_id} is too short",
             fix=f"give at least {SHORTEST_ID} of its {FULL_ID} characters",
         )
-    full = run_id if len(run_id) >= FULL_ID else _completed(store, run_id)
+    full = run_id if len(run_id) >= FULL_ID else _complete_run_id(store, run_id)
     run = store.ask(methodcaller("get_run", full), f"run {run_id}")
     if run.info.lifecycle_stage == "deleted":
         raise RunNotFoundError(
             f"run {full[:8]} ({run.info.run_name}) is deleted",
-            where=store.shown,
+            where=store.display_name,
             fix=f"restore it with `mlflow runs restore --run-id {full}`",
         )
     experiment = store.ask(methodcaller("get_experiment", run.info.experiment_id))
@@ -250,14 +250,16 @@ def active_run_id() -> str:
     return str(run.info.run_id)
 
 
-def _completed(store: Store, start: str) -> str:
+def _complete_run_id(store: Store, start: str) -> str:
     """Return the one id that begins so; deleted runs count, to be named as deleted."""
     known = {experiment.experiment_id: experiment.name for experiment in all_experiments(store, view=3)}
     query = f"attributes.run_id LIKE '{start}%'"
     found = [run for run in pages(store, query, list(known), view=3) if run.info.run_id.startswith(start)]
     if not found:
         raise RunNotFoundError(
-            f"no run id begins with {start}", where=store.shown, fix="check the id and the tracking URI"
+            f"no run id begins with {start}",
+            where=store.display_name,
+            fix="check the id and the tracking URI",
         )
     if len(found) > 1:
         listed = ", ".join(f"{run.info.run_id[:12]} ({run.info.run_name})" for run in found[:5])
@@ -304,7 +306,7 @@ def _models(run: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.model_id for entry in (*made, *taken)))
 
 
-def paged(
+def iterate_pages(
     store: Store, search: Callable[[str | None], Callable[[Any], Any]], where: str = ""
 ) -> Iterator[Any]:
     """Yield what the pages of an answer hold, one after the other; `search` is told the token of a page."""
@@ -319,7 +321,9 @@ def paged(
 
 def all_experiments(store: Store, view: int = 1) -> list[Any]:
     """Return all experiments; views as MLflow numbers them: 1 active, 2 deleted, 3 both."""
-    return list(paged(store, lambda token: methodcaller("search_experiments", view, PAGE, page_token=token)))
+    return list(
+        iterate_pages(store, lambda token: methodcaller("search_experiments", view, PAGE, page_token=token))
+    )
 
 
 def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
@@ -331,7 +335,9 @@ def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
     found = exact or {key: name for key, name in active.items() if fnmatchcase(name, pattern)}
     if not found:
         raise RunNotFoundError(
-            f"there is no experiment {pattern!r}", where=store.shown, fix=nearest(pattern, active.values())
+            f"there is no experiment {pattern!r}",
+            where=store.display_name,
+            fix=nearest(pattern, active.values()),
         )
     return found
 
@@ -350,7 +356,7 @@ def pages(
         batch = experiments[start : start + _EXPERIMENTS_AT_ONCE]
         size = min(PAGE, at_most or PAGE)
         search = partial(methodcaller, "search_runs", batch, query, view, size, NEWEST_FIRST)
-        yield from islice(paged(store, search, where), at_most)
+        yield from islice(iterate_pages(store, search, where), at_most)
 
 
 def _search(store: Store, selection: Selection, experiments: Mapping[str, str]) -> list[RunInfo]:
@@ -384,7 +390,7 @@ def _too_many(selection: Selection) -> UsageError:
 
 
 def _none_finished(store: Store, selection: Selection, experiments: Mapping[str, str]) -> RunNotFoundError:
-    where = f"experiment {selection.experiment}" if selection.experiment else store.shown
+    where = f"experiment {selection.experiment}" if selection.experiment else store.display_name
     query = " and ".join(filter(None, ("attributes.status != 'FINISHED'", selection.filter)))
     others = len(list(pages(store, query, list(experiments), at_most=PAGE)))
     if others:

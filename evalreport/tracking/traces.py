@@ -17,7 +17,7 @@ from evalreport.core.errors import DataError, EndpointMissingError
 from evalreport.readers.formats import RawTable
 from evalreport.readers.limits import MAX_ROWS, refuse_cell
 from evalreport.tracking.client import Store
-from evalreport.tracking.runs import RunInfo, paged
+from evalreport.tracking.runs import RunInfo, iterate_pages
 
 GENAI_TAG = ("mlflow.runType", "genai_evaluate")
 ANSWER = "generation"
@@ -78,7 +78,7 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
     if not traces or (expected and not names):
         raise DataError(
             f"the run has {len(traces)} traces and no expectation to compare answers with",
-            where=run.shown,
+            where=run.display_name,
             fix="pass expectations to mlflow.genai.evaluate, or the truth with --truth-file",
         )
     answers = [_text(trace.data.response) for trace in traces]
@@ -88,7 +88,7 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
     for column in columns.values():
         column.flags.writeable = False
     return RawTable(
-        columns, len(traces), f"traces of {run.shown}", _digest(columns), "traces", tuple(columns)
+        columns, len(traces), f"traces of {run.display_name}", _digest(columns), "traces", tuple(columns)
     )
 
 
@@ -99,7 +99,7 @@ def _pages(store: Store, run: RunInfo) -> Iterator[Any]:
     def search(token: str | None) -> methodcaller:
         return methodcaller("search_traces", **asked, page_token=token)
 
-    return islice(paged(store, search, run.shown), MAX_ROWS + 1)
+    return islice(iterate_pages(store, search, run.display_name), MAX_ROWS + 1)
 
 
 def _where(store: Store, run: RunInfo) -> dict[str, Any]:

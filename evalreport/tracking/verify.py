@@ -9,15 +9,15 @@ from operator import methodcaller
 from typing import Any, ClassVar
 
 from evalreport.core.errors import some_of
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.page.payload import Part, digest_tag, manifest_of
 from evalreport.tracking.interface import Tracking
-from evalreport.tracking.ownership import Manifest, Points, content, listed
+from evalreport.tracking.ownership import Manifest, Points, content, list_file_sizes
 from evalreport.tracking.writer import UNFINISHED
 
 
 @dataclass(frozen=True)
-class Lacking:
+class MissingParts:
     """What a run does not hold of what was sent into it.
 
     Parameters
@@ -31,10 +31,10 @@ class Lacking:
 
     Examples
     --------
-    >>> lacking = Lacking({"a.json": "missing"}, {"f1": ((0, 0.5),), "auc": ((0, 0.7),)})
+    >>> lacking = MissingParts({"a.json": "missing"}, {"f1": ((0, 0.5),), "auc": ((0, 0.7),)})
     >>> print(lacking)
     1 file and 2 metrics: a.json, auc, f1
-    >>> bool(lacking), bool(Lacking())
+    >>> bool(lacking), bool(MissingParts())
     (True, False)
     """
 
@@ -73,30 +73,30 @@ class CheckedPart:
         Of what was logged, by the manifest, or by the tag where that is lost.
     """
 
-    KEYS: ClassVar = ("part", "whole", "unfinished", "files", "metrics", "lacking")
+    KEYS: ClassVar = ("part", "whole", "incomplete", "files", "metrics", "missing")
 
     part: Part
-    lacking: Lacking
+    missing: MissingParts
     files: int
     metrics: int
-    unfinished: bool
+    incomplete: bool
     manifest: Manifest
     digest: str
 
     @property
     def whole(self) -> bool:
         """Whether all is there and as it was sent."""
-        return not self.lacking and not self.unfinished
+        return not self.missing and not self.incomplete
 
     @property
     def trouble(self) -> str:
         """What is wrong, to follow "it had"."""
-        lost = f"lost or changed {self.lacking}" if self.lacking else ""
-        return " and ".join(filter(None, ("an unfinished logging" if self.unfinished else "", lost)))
+        lost = f"lost or changed {self.missing}" if self.missing else ""
+        return " and ".join(filter(None, ("an unfinished logging" if self.incomplete else "", lost)))
 
     def __str__(self) -> str:
         if self.whole:
-            return f"verified {counted(self.files, 'file')}, {counted(self.metrics, 'metric')}"
+            return f"verified {pluralize(self.files, 'file')}, {pluralize(self.metrics, 'metric')}"
         return f"not whole: {self.trouble}"
 
 
@@ -113,16 +113,16 @@ def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedP
     ServerError
     """
     tag, path = run.data.tags.get(digest_tag(part), ""), manifest_of(part)
-    sizes = listed(tracking, run.info.run_id, {path}, where)
+    sizes = list_file_sizes(tracking, run.info.run_id, {path}, where)
     manifest = Manifest()
     if path in sizes:
-        manifest = Manifest.read(content(tracking, run.info.run_id, path, sizes, where))
+        manifest = Manifest.from_json_bytes(content(tracking, run.info.run_id, path, sizes, where))
     sent = manifest.sent
     if sent is None:
-        lost = Lacking({path: "changed" if path in sizes else "missing"})
+        lost = MissingParts({path: "changed" if path in sizes else "missing"})
         known = bool(tag or sizes)
         return CheckedPart(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest, tag) if known else None
-    lacking = Lacking(
+    lacking = MissingParts(
         lacking_files(tracking, run.info.run_id, sent.sizes, manifest.stands, sent.sizes, where),
         missing_points(tracking, run, sent.metrics, sent.timestamp, where),
         {name: text for name, text in sent.tags.items() if run.data.tags.get(name) != text},
@@ -152,16 +152,16 @@ def lacking_files(
     read : paths whose content is looked at
     where : str
     """
-    there = listed(tracking, run_id, sizes, where)
+    there = list_file_sizes(tracking, run_id, sizes, where)
 
-    def changed(path: str) -> bool:
+    def is_changed(path: str) -> bool:
         known = there[path]
         if known is None or (known == sizes[path] and path in read):
             return not stands(path, content(tracking, run_id, path, there, where))
         return known != sizes[path]
 
     missing = {path: "missing" for path in sizes if path not in there}
-    return missing | {path: "changed" for path in sizes if path in there and changed(path)}
+    return missing | {path: "changed" for path in sizes if path in there and is_changed(path)}
 
 
 def missing_points(

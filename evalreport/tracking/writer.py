@@ -85,7 +85,7 @@ class Writer:
         if tag == self.before:
             raise not_stored(f"the tag {self.tag}", self.where)
         if tag != self.mark:
-            raise mixed(self.run_id, self.where) if self.wrote else busy(self.where)
+            raise concurrent_logging_error(self.run_id, self.where) if self.wrote else busy(self.where)
         return run
 
     def write(self, call: Callable[[Any], object]) -> None:
@@ -114,7 +114,7 @@ class Writer:
             if tag == digest:
                 return
             if tag != self.mark:
-                raise mixed(self.run_id, self.where)
+                raise concurrent_logging_error(self.run_id, self.where)
         raise not_stored(f"the tag {self.tag}", self.where)
 
     def _run(self) -> Any:
@@ -140,7 +140,7 @@ def busy(where: str) -> UsageError:
     )
 
 
-def mixed(run_id: str, where: str) -> UsageError:
+def concurrent_logging_error(run_id: str, where: str) -> UsageError:
     """Return the error of a run that two loggings have written into at the same time."""
     return UsageError(
         "another logging is writing into this run, which may now contain parts of both",

@@ -30,7 +30,7 @@ from evalreport.statistics.summary import decide_at, summarise
 from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned
 from evalreport.thresholds.class_weights import class_weights
 from evalreport.thresholds.coverage_cutoff import cutoff
-from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import STANDARD, CostMatrix, Objective
 from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
@@ -41,7 +41,7 @@ from evalreport.workflow.engines import MEMORY, CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import (
     check_both_classes,
     check_holdable,
-    deployed,
+    deployment_metrics,
     label_goal,
     no_scores,
     table_of,
@@ -130,10 +130,12 @@ def swept_item(
     EvalreportError
         Whatever keeps a threshold from being chosen.
     """
-    read = item.read(request, partial(chosen_of_facts, request=request, asked=asked), asked.objectives)
+    read = item.read_predictions(
+        request, partial(chosen_of_facts, request=request, asked=asked), asked.objectives
+    )
     if isinstance(read, MadeOfFacts):
         return read.made, read
-    return chosen(read, request, item.tuning_rows(request), asked), read
+    return select_thresholds(read, request, item.tuning_rows(request), asked), read
 
 
 def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdRequest) -> ThresholdSelection:
@@ -146,7 +148,7 @@ def chosen_of_facts(counted: CollectedFacts, request: Request, asked: ThresholdR
     summary = counted.seen.summary
     if isinstance(summary.space, Multiclass):
         raise chosen_by_row()
-    deployed(summary.space, request.prevalence)
+    deployment_metrics(summary.space, request.prevalence)
     of_labels = isinstance(summary.space, Multilabel)
     found = _reachable((_streamed_labels if of_labels else _streamed_binary)(counted, request, asked))
     return replace(found, evaluation=found.evaluation.with_provenance(counted.provenance))
@@ -163,10 +165,10 @@ def _streamed_binary(
     def evaluation(sweep: Sweep) -> Evaluation:
         return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["binary"], sweep=sweep)
 
-    def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+    def evaluate_threshold(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
         return estimates(metrics, decide_at(summary, threshold), None, request.sampling)
 
-    return _binary(_Ranked(table, evaluation, at), request, None, asked)
+    return _binary(_Ranked(table, evaluation, evaluate_threshold), request, None, asked)
 
 
 def _streamed_labels(
@@ -178,12 +180,12 @@ def _streamed_labels(
         raise no_scores()
     check_holdable(summary.space, request.sampling, asked.objectives, HOLDABLE)
 
-    def bounded(bound: PartBound) -> Choice:
+    def choose_for_bound(bound: PartBound) -> Choice:
         if bound.label is None:
             raise not_at_hand(bound.name)
         return table_threshold(tables.table(bound.label), bound, sampling=request.sampling)
 
-    def tuned(name: str) -> Tuned:
+    def find_tuned(name: str) -> Tuned:
         if name not in counted.tuned:
             raise not_at_hand(name)
         return counted.tuned[name]
@@ -192,10 +194,12 @@ def _streamed_labels(
         return evaluate_facts(counted.seen, request.sampling, only=OF_SWEEP["multilabel"])
 
     likely = summary.score_kind != "decision"
-    return _multilabel(_Labels(summary.space, tables if likely else None, evaluation, bounded, tuned), asked)
+    return _multilabel(
+        _Labels(summary.space, tables if likely else None, evaluation, choose_for_bound, find_tuned), asked
+    )
 
 
-def chosen(
+def select_thresholds(
     collected: Collected, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
 ) -> ThresholdSelection:
     """Return what is chosen for each objective, on other rows or on these.
@@ -213,10 +217,10 @@ def chosen(
     ask = HOLDABLE if isinstance(rows.space, Multilabel) else "accuracy>=0.95"
     bounds = asked.objectives or (ACCURACIES if isinstance(rows.space, Multiclass) else ())
     check_holdable(rows.space, request.sampling, bounds, ask)
-    deployed(rows.space, request.prevalence)
+    deployment_metrics(rows.space, request.prevalence)
     match rows.space:
         case Binary():
-            found = _binary(_ranked(rows, request), request, tune_on, asked)
+            found = _binary(_ranked_from_rows(rows, request), request, tune_on, asked)
         case Multilabel():
             found = _multilabel(_labels(rows, request, tune_on, asked), asked)
         case Multiclass():
@@ -253,12 +257,12 @@ class _Ranked:
     rows: Predictions | None = None
 
 
-def _ranked(rows: Predictions, request: Request) -> _Ranked:
-    def at(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
-        decided = rows.at(threshold)
+def _ranked_from_rows(rows: Predictions, request: Request) -> _Ranked:
+    def evaluate_threshold(threshold: Threshold, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+        decided = rows.with_threshold(threshold)
         return estimates(metrics, summarise(decided), decided, request.sampling)
 
-    return _Ranked(table_of(rows), lambda sweep: _evaluation(rows, request, sweep), at, rows)
+    return _Ranked(table_of(rows), lambda sweep: _evaluation(rows, request, sweep), evaluate_threshold, rows)
 
 
 def _binary(
@@ -271,22 +275,26 @@ def _binary(
     check_distinct([objective.name for objective in wanted])
     objectives = {objective.name: objective for objective in wanted}
     rest = tuple(other for other in STANDARD if other.name not in objectives)
-    sweep = judged(
+    sweep = evaluate_thresholds(
         ranked.table, ranked.rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling
     )
     ev = ranked.evaluation(sweep)
     found = {name: sweep.optima[name] for name in objectives}
-    there = [find(name) for name in deployed(ev.space, request.prevalence)]
+    there = [find(name) for name in deployment_metrics(ev.space, request.prevalence)]
     return ThresholdSelection(
         ev,
         found,
         objectives,
-        whole=Sweep.of(ranked.table) if asked.every else ev.sweep,
-        deployed={name: _at(ranked, best, there) for name, best in found.items()} if there else {},
+        whole=Sweep.from_table(ranked.table) if asked.every else ev.sweep,
+        deployed={name: _evaluate_at_prevalence(ranked, best, there) for name, best in found.items()}
+        if there
+        else {},
     )
 
 
-def _at(ranked: _Ranked, best: Selected, metrics: Sequence[Metric]) -> Mapping[str, Result]:
+def _evaluate_at_prevalence(
+    ranked: _Ranked, best: Selected, metrics: Sequence[Metric]
+) -> Mapping[str, Result]:
     """What a threshold does at the prevalence that was stated, counted on these rows."""
     return ranked.at(Threshold(best.threshold, "given"), metrics) if isinstance(best, Optimum) else {}
 
@@ -306,17 +314,19 @@ class _Labels:
 def _labels(
     rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
 ) -> _Labels:
-    def bounded(bound: PartBound) -> Choice:
+    def choose_for_bound(bound: PartBound) -> Choice:
         return part_threshold(rows, bound, tune_on=tune_on, sampling=request.sampling)
 
-    def tuned(name: str) -> Selected:
+    def tune_objective(name: str) -> Selected:
         wanted = asked.search is not None or tune_on is not None or ":" in name
         search = asked.searching(request.sampling.seed, name) if wanted else None
         return label_thresholds(rows, name, tune_on=tune_on, search=search, sampling=request.sampling)
 
     scores, likely = summarise(rows).scores, isinstance(rows.scores, Probabilities)
     tables = scores if likely and isinstance(scores, RankedScores) else None
-    return _Labels(rows.space, tables, lambda: _evaluation(rows, request), bounded, tuned, rows)
+    return _Labels(
+        rows.space, tables, lambda: _evaluation(rows, request), choose_for_bound, tune_objective, rows
+    )
 
 
 def _multilabel(labels: _Labels, asked: ThresholdRequest) -> ThresholdSelection:
@@ -481,7 +491,7 @@ def common_values(scores: RankedScores, goal: LabelObjective, at: Array) -> Arra
     >>> common_values(ClassScores(*rows, None), LabelObjective.parse("f1_micro"), np.array([0.3, 0.9]))
     array([1., 0.])
     """
-    counts = [Sweep.of(scores.table(label)).at(at) for label in range(scores.size)]
+    counts = [Sweep.from_table(scores.table(label)).counts_at_threshold(at) for label in range(scores.size)]
     return np.asarray(goal.of_counts(side_by_side(counts)))
 
 

@@ -9,19 +9,19 @@ from typing import BinaryIO
 
 from evalreport.columns.find import Found, find, find_folds, find_in_files, to_predictions
 from evalreport.columns.graded import refuse_unparsed
-from evalreport.columns.request import listed
+from evalreport.columns.request import list_names
 from evalreport.core.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
 from evalreport.core.extensions import extension
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.core.result import Provenance
-from evalreport.data.labels import Binary, LabelSpace, Multiclass, renamed
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, rename_labels
 from evalreport.data.parsing_outcomes import Parsed, parse_texts
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.parts import RepeatedResponses
 from evalreport.intervals.settings import Sampling
 from evalreport.page.payload import UNIT_TAG
 from evalreport.readers.formats import RawTable
-from evalreport.readers.read import read_for, read_truth
+from evalreport.readers.read import read_requested_columns, read_truth
 from evalreport.tracking.client import Store
 from evalreport.tracking.find_predictions import RunRequest, RunTable, read_run
 from evalreport.tracking.runs import RunInfo, child_runs
@@ -59,7 +59,7 @@ def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
     truth = None if request.truth_file is None else Path(request.truth_file)
     found = find_in_files(path, request.columns, truth=truth, format=request.format)
     stem = found.files[0].name.split(".", 1)[0]
-    return _collected(found, request, Provenance(run_name=stem))
+    return _collect_found(found, request, Provenance(run_name=stem))
 
 
 def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
@@ -70,7 +70,7 @@ def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
     EvalreportError
         Whatever keeps it from being evaluated; folds that share a row, or whose columns differ.
     """
-    tables = [read_for(path, request.columns, format=request.format) for path in paths]
+    tables = [read_requested_columns(path, request.columns, format=request.format) for path in paths]
     names = _distinct([path.name.split(".", 1)[0] for path in paths])
     truth = (
         None
@@ -78,7 +78,7 @@ def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
         else read_truth(Path(request.truth_file), tables[0], request.columns)
     )
     found = find_folds(tables, names, request.columns, truth)
-    return _collected(found, request, Provenance(run_name="cross-validation"))
+    return _collect_found(found, request, Provenance(run_name="cross-validation"))
 
 
 def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collected:
@@ -91,25 +91,25 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
     EvalreportError
         Whatever keeps it from being evaluated; folds that share a row, or whose columns differ.
     """
-    asked = asked_of(request)
+    asked = make_run_request(request)
     read: list[tuple[RunInfo, RunTable]] = []
     left: list[str] = []
     for child in child_runs(store, parent):
         try:
             if child.status != "FINISHED":
-                left.append(f"{child.shown} has not finished ({child.status}) and is left out")
+                left.append(f"{child.display_name} has not finished ({child.status}) and is left out")
             else:
                 read.append((child, read_run(store, child, asked)))
         except NotFoundError as error:
             raise ArtifactNotFoundError(
-                f"the fold {child.shown} cannot be used: {error.message}",
-                where="; ".join((parent.shown, error.where)),
+                f"the fold {child.display_name} cannot be used: {error.message}",
+                where="; ".join((parent.display_name, error.where)),
                 fix=error.fix,
             ) from None
     if len(read) < 2:
         raise ArtifactNotFoundError(
             f"a cross-validation has two folds or more; child runs with predictions: {len(read)}",
-            where="; ".join((parent.shown, *left[:5])),
+            where="; ".join((parent.display_name, *left[:5])),
             fix="log the predictions of each fold into its child run",
         )
     tables, first = [table.table for _, table in read], read[0][1]
@@ -120,8 +120,8 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
     noted = (note for _, table in read for note in table.notes)
     origin = replace(run_origin(store, parent), notes=(*left, *dict.fromkeys(noted)))
     found = find_folds(tables, names, first.columns, truth)
-    collected = _collected(found, with_unit(request, parent), origin)
-    taken = (("source", f"{len(read)} child runs: {listed(names)}"), *collected.taken)
+    collected = _collect_found(found, with_unit(request, parent), origin)
+    taken = (("source", f"{len(read)} child runs: {list_names(names)}"), *collected.taken)
     return replace(collected, taken=taken, sensitive=any(map(is_hidden, (parent, *(run for run, _ in read)))))
 
 
@@ -138,7 +138,7 @@ def collect_table(table: RawTable, request: Request) -> Collected:
     EvalreportError
         Whatever keeps it from being evaluated.
     """
-    return _collected(find(table, request.columns), request, Provenance())
+    return _collect_found(find(table, request.columns), request, Provenance())
 
 
 def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
@@ -149,11 +149,11 @@ def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
     EvalreportError
         Whatever keeps the run from being evaluated; it names the run.
     """
-    stage("reading the predictions")
-    return collect_run_table(read_run(store, run, asked_of(request)), store, run, request)
+    report_progress("reading the predictions")
+    return collect_run_table(read_run(store, run, make_run_request(request)), store, run, request)
 
 
-def asked_of(request: Request) -> RunRequest:
+def make_run_request(request: Request) -> RunRequest:
     """Return what was said about where a run keeps its predictions."""
     return RunRequest(request.artifact, request.format, request.columns, request.truth_file is not None)
 
@@ -167,9 +167,9 @@ def collect_run_table(table: RunTable, store: Store, run: RunInfo, request: Requ
     origin = replace(origin, notes=(*origin.notes, *table.notes))
     try:
         found = find(table.table, table.columns, truth)
-        collected = _collected(found, with_unit(request, run), origin)
+        collected = _collect_found(found, with_unit(request, run), origin)
     except EvalreportError as error:
-        raise error if run.shown in error.where else error.located(run.shown)  # noqa: B904 (its own kind)
+        raise error if run.display_name in error.where else error.with_location(run.display_name)  # noqa: B904 (its own kind)
     taken = (("source", table.taken), *collected.taken)
     return replace(collected, taken=taken, sensitive=is_hidden(run), artifact=table.artifact)
 
@@ -181,10 +181,10 @@ def run_origin(store: Store, run: RunInfo) -> Provenance:
         run_name=run.name,
         experiment=run.experiment,
         dataset=", ".join(dataset.name for dataset in run.datasets),
-        tracking=store.shown,
+        tracking=store.display_name,
         model=run.model,
         commit=run.tags.get("mlflow.source.git.commit", ""),
-        notes=(*_unfinished(run), *(f"{run.shown}: {remark}" for remark in run.remarks)),
+        notes=(*_unfinished_run_notes(run), *(f"{run.display_name}: {remark}" for remark in run.remarks)),
     )
 
 
@@ -199,15 +199,15 @@ def with_unit(request: Request, run: RunInfo) -> Request:
     return replace(request, unit=(one, many)) if one and many and request.unit == Request.unit else request
 
 
-def _unfinished(run: RunInfo) -> tuple[str, ...]:
+def _unfinished_run_notes(run: RunInfo) -> tuple[str, ...]:
     if run.status == "FINISHED":
         return ()
     if run.running:
-        return (f"{run.shown} has not ended ({run.status}): what it holds may still change",)
-    return (f"{run.shown} did not finish ({run.status}): rows of it may be missing",)
+        return (f"{run.display_name} has not ended ({run.status}): what it holds may still change",)
+    return (f"{run.display_name} did not finish ({run.status}): rows of it may be missing",)
 
 
-def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
+def _collect_found(found: Found, request: Request, origin: Provenance) -> Collected:
     if request.approximate:
         raise UsageError(
             "scores are counted in bins by a stream or by Spark, not in memory",
@@ -224,7 +224,7 @@ def _collected(found: Found, request: Request, origin: Provenance) -> Collected:
     rows, response_metrics = _predictions(found, request), None
     if request.columns.several_answers:
         rows, response_metrics = extension("responses", "combining repeated responses")(rows)
-    rows = replace(rows, space=renamed(rows.space, dict(request.label_names)))
+    rows = replace(rows, space=rename_labels(rows.space, dict(request.label_names)))
     if found.text is not None and request.columns.labels is None:
         found = replace(found, taken=(*found.taken, ("label list", "the truth column's")))
     first = found.files[0]
@@ -248,17 +248,17 @@ def _parser_name(rows: Predictions) -> str:
 
 
 def _predictions(found: Found, request: Request) -> Predictions:
-    found = replace(found, space=ordered(found.space, request))
+    found = replace(found, space=with_label_order(found.space, request))
     try:
         answers, missing = _answers(found, request), request.columns.missing if found.text is None else None
     except EvalreportError as error:
-        raise error.located(found.files[0].source)  # noqa: B904 (its own kind)
+        raise error.with_location(found.files[0].source)  # noqa: B904 (its own kind)
     if answers is not None:
         refuse_unparsed(found.files[0], answers, request.columns)
     return to_predictions(found, answers, missing=missing, weight_kind=request.columns.weight_kind)
 
 
-def ordered(space: LabelSpace, request: Request) -> LabelSpace:
+def with_label_order(space: LabelSpace, request: Request) -> LabelSpace:
     """Return the labels with an order that means something, where that was declared.
 
     Raises

@@ -25,18 +25,18 @@ from evalreport.core.errors import (
     UsageError,
     nearest,
 )
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.page.payload import EVALUATION
 from evalreport.thresholds.objectives import Costs
-from evalreport.tracking.artifacts import Artifact, downloaded
+from evalreport.tracking.artifacts import Artifact, download_artifact
 from evalreport.tracking.client import connect
 from evalreport.tracking.log import MlflowSink
 from evalreport.tracking.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.deliver import Deliverable, Delivered, deliver, files_read, sink_in
-from evalreport.workflow.evaluate import deployed
+from evalreport.workflow.evaluate import deployment_metrics
 from evalreport.workflow.items import STDIN, Item, are_facts, work_on_each
 from evalreport.workflow.request import Destination, Request
 
@@ -61,7 +61,7 @@ class Checks(Protocol):
     """How rules came out."""
 
     @property
-    def passed(self) -> bool:
+    def all_passed(self) -> bool:
         """Whether no rule makes the command fail."""
 
     def lines(self) -> Iterable[str]:
@@ -137,9 +137,9 @@ class Compared:
     skipped: Mapping[str, EvalreportError] = field(default_factory=dict)
 
     @property
-    def passed(self) -> bool:
+    def all_passed(self) -> bool:
         """Whether no rule makes the command fail."""
-        return self.checks is None or self.checks.passed
+        return self.checks is None or self.checks.all_passed
 
     @property
     def base(self) -> RunInfo | None:
@@ -165,7 +165,7 @@ class _Rival:
         return (origin.run_name if stored and origin.run_name else "") or self.item.name
 
 
-def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Compared:
+def compare_items(items: Sequence[Item], request: Request, how: CompareRequest) -> Compared:
     """Evaluate the items and compare them.
 
     Raises
@@ -185,17 +185,17 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
             "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"
         )
     plain = with_metrics(replace(request, title=""), how.bounds)
-    rivals, skipped = _evaluated(every, plain, None if place is None else every[place], skip=how.skip)
+    rivals, skipped = _evaluate_items(every, plain, None if place is None else every[place], skip=how.skip)
     place = None if place is None else [rival.item for rival in rivals].index(every[place])
     task = rivals[0].evaluation.task
     if how.costs is not None and task != "binary":
         raise UsageError("a cost of misses is for two classes", where="--cost", fix="leave --cost out")
-    there = deployed(rivals[0].evaluation.space, request.prevalence)
-    metrics = wanted(request.metrics, how.bounds, task, there)
+    there = deployment_metrics(rivals[0].evaluation.space, request.prevalence)
+    metrics = select_metrics(request.metrics, how.bounds, task, there)
     primary = None if how.sort_by is None else find(how.sort_by, task).name
     if primary is not None:
         chosen = None if place is None else rivals[place]
-        rivals = _ordered(rivals, primary)
+        rivals = _sort_rivals(rivals, primary)
         place = None if chosen is None else rivals.index(chosen)
     ranked_alone = primary is not None and len(rivals) > MOST_RUNS and not (how.all_pairs or how.bounds)
     found = _compare(
@@ -212,25 +212,25 @@ def compared(items: Sequence[Item], request: Request, how: CompareRequest) -> Co
     return Compared(found, items, checks, needed, skipped)
 
 
-def _evaluated(
+def _evaluate_items(
     items: Sequence[Item], request: Request, baseline: Item | None, *, skip: bool
 ) -> tuple[list[_Rival], dict[str, EvalreportError]]:
     """Evaluate the items; with `skip` those that cannot be are returned by name, but for the baseline."""
     if not skip:
         return [_Rival(item, evaluation_of(item, request)) for item in items], {}
     done, failed = work_on_each(items, lambda item: evaluation_of(item, request))
-    if baseline is not None and baseline.shown in failed:
-        raise failed[baseline.shown]
+    if baseline is not None and baseline.display_name in failed:
+        raise failed[baseline.display_name]
     if len(done) < 2:
         raise UsageError(
-            f"one run cannot be compared, and {counted(len(failed), 'run')} cannot be evaluated",
+            f"one run cannot be compared, and {pluralize(len(failed), 'run')} cannot be evaluated",
             where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:5]),
             fix="`evalreport report --run-id ID` shows what one of them needs",
         )
     return [_Rival(*one) for one in done], failed
 
 
-def wanted(
+def select_metrics(
     metrics: Sequence[str], bounds: Sequence[Bound], task: Task, more: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the metrics that are compared: those asked for, or the headline ones, those of changes, more.
@@ -277,10 +277,12 @@ def _compare(
             where=", ".join(metrics),
             fix="name metrics that every run has; see `evalreport metrics`",
         )
-    return found if found.of(found.primary) else replace(found, primary=found.differences[0].metric)
+    return (
+        found if found.differences_for(found.primary) else replace(found, primary=found.differences[0].metric)
+    )
 
 
-def _ordered(rivals: Sequence[_Rival], metric: str) -> list[_Rival]:
+def _sort_rivals(rivals: Sequence[_Rival], metric: str) -> list[_Rival]:
     """Best first; undefined values last."""
     sign = 1 if find(metric, rivals[0].evaluation.task).better == "lower" else -1
 
@@ -342,7 +344,7 @@ def _other(items: Sequence[Item], word: str) -> Item | None:
     other = next((item for item in items if item.store is not None), None)
     if other is None or not RUN_ID.fullmatch(word):
         return None
-    return replace(other, run=find_run(other.opened, word), called="")
+    return replace(other, run=find_run(other.tracking_store, word), called="")
 
 
 def evaluation_of(item: Item, request: Request) -> Evaluation:
@@ -353,12 +355,12 @@ def evaluation_of(item: Item, request: Request) -> Evaluation:
     EvalreportError
     """
     if item.run is None:
-        stored = _stored(item)
+        stored = _read_stored_evaluation(item)
         return stored if stored is not None else item.evaluate(request)[0]
     try:
         return item.evaluate(request)[0]
     except ArtifactNotFoundError as error:
-        stored = None if request.artifact is not None else _logged(item)
+        stored = None if request.artifact is not None else _read_logged_evaluation(item)
         if stored is None:
             raise error from None
         if stored.folds is None:
@@ -367,7 +369,7 @@ def evaluation_of(item: Item, request: Request) -> Evaluation:
         return stored.with_provenance(replace(stored.provenance, notes=(*stored.provenance.notes, note)))
 
 
-def _stored(item: Item) -> Evaluation | None:
+def _read_stored_evaluation(item: Item) -> Evaluation | None:
     """The evaluation in a file that begins as `evaluation.json` does."""
     if item.path in (None, STDIN):
         return None
@@ -378,30 +380,30 @@ def _stored(item: Item) -> Evaluation | None:
                 return None
     except OSError:
         return None
-    return _read(path, item.shown)
+    return _load_evaluation(path, item.display_name)
 
 
-def _logged(item: Item) -> Evaluation | None:
+def _read_logged_evaluation(item: Item) -> Evaluation | None:
     """The evaluation that was logged into a run; None when there is none."""
     if item.run is None:
         return None
     with (
         suppress(ArtifactNotFoundError),
-        downloaded(item.opened, item.run, Artifact(EVALUATION, None)) as path,
+        download_artifact(item.tracking_store, item.run, Artifact(EVALUATION, None)) as path,
     ):
-        found = _read(path, item.shown)
+        found = _load_evaluation(path, item.display_name)
         origin = replace(found.provenance, run_id=item.run.run_id, run_name=item.run.name)
         return found.with_provenance(origin)
     return None
 
 
-def _read(path: Path, where: str) -> Evaluation:
+def _load_evaluation(path: Path, where: str) -> Evaluation:
     if path.stat().st_size > LARGEST:
         raise DataError("the evaluation is larger than 100 MB", where=where, fix="name the predictions")
     try:
         return Evaluation.from_json(path.read_bytes())
     except EvalreportError as error:
-        raise error.located(where) from None
+        raise error.with_location(where) from None
 
 
 def deliver_comparison(

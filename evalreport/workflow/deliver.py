@@ -21,9 +21,9 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from evalreport.core.errors import UsageError, some_of
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.core.json_codec import dumps, encode
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.core.result import Provenance
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.csv_tables import PARTS, extracts
@@ -71,30 +71,30 @@ class Deliverable(Generic[T]):
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def shown(self) -> Presentation[T]:
+    def result_presentation(self) -> Presentation[T]:
         """How it is shown, written and logged."""
         return present(self.of, notes=self.notes, extra=self.extra)
 
     @cached_property
     def html(self) -> str:
         """The page, rendered once."""
-        html = render_page(self.shown, self.title)
+        html = render_page(self.result_presentation, self.title)
         logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
         return html
 
     def payload(self, prefix: str, folder: bool) -> Payload:
         """Return what is logged, and with a folder its files: every figure and table is among them."""
-        shown, html = replace(self.shown, prefix=prefix), self.html
+        shown, html = replace(self.result_presentation, prefix=prefix), self.html
         made = shown.payload(html)
         return replace(made, exports={**shown.files(html), **extracts(html)}) if folder else made
 
 
 def document_in_run(of: Any, run: RunInfo) -> Deliverable[Any]:
     """Return the document of what is logged, as it stands in the run."""
-    return Deliverable(of.with_provenance(_placed(of.provenance, run)))
+    return Deliverable(of.with_provenance(_with_run_provenance(of.provenance, run)))
 
 
-def _placed(origin: Provenance, run: RunInfo) -> Provenance:
+def _with_run_provenance(origin: Provenance, run: RunInfo) -> Provenance:
     """The provenance with the run that is logged into, and the time where there is none."""
     made = origin.made or time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     return replace(
@@ -131,7 +131,7 @@ class Delivered(Generic[T]):
     taken: tuple[tuple[str, str], ...] = ()
 
     @property
-    def made(self) -> T:
+    def delivered_result(self) -> T:
         """What the document is of."""
         return self.document.of
 
@@ -144,11 +144,11 @@ class Delivered(Generic[T]):
     def lines(self) -> tuple[str, ...]:
         """What became of it, as a command prints it; of a dry run, everything that would be."""
         would = "would write " if self.dry_run else ""
-        files = tuple(f"{would}{line}" for line in _listed(self.paths))
+        files = tuple(f"{would}{line}" for line in _list_paths(self.paths))
         if self.logged is None:
             return files
         page = (self.logged.page,) if self.logged.page else ()
-        what = f"{_counted(self.logged, self.document)} into run {self.run_id[:8]}"
+        what = f"{_summarise_logged(self.logged, self.document)} into run {self.run_id[:8]}"
         return (*_logged_lines(self.logged, what), *files, *page)
 
     @property
@@ -192,7 +192,7 @@ def deliver(
     EvalreportError
         A place that cannot be written to, or holds what evalreport did not write.
     """
-    stage("writing figures and page")
+    report_progress("writing figures and page")
     made_of = hashlib.sha256((origin or key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     page, folder = where.page_of(name, made_of), where.folder_of(name, key)
     outer = None if folder is None else FolderSink(folder, where.force)
@@ -206,7 +206,7 @@ def deliver(
         check_page(page, force=where.force)
     kept = logged = None
     if payload is not None:
-        kept, logged = _logged(payload, outer, inner, dry_run=where.dry_run)
+        kept, logged = _log_payload(payload, outer, inner, dry_run=where.dry_run)
     if page is not None and not where.dry_run:
         content = document.html.encode()
         write_page(
@@ -227,14 +227,14 @@ def _paths(payload: Payload | None, folder: Path | None) -> tuple[Path, ...]:
     return () if payload is None or folder is None else tuple(folder / path for path in payload.exports)
 
 
-def _listed(paths: Sequence[Path]) -> Iterator[str]:
+def _list_paths(paths: Sequence[Path]) -> Iterator[str]:
     """A line per file; figures and tables of a page are counted."""
     inner = Counter(path.parent for path in paths if path.parent.name in PARTS)
     yield from (str(path) for path in paths if path.parent not in inner)
-    yield from (f"{folder} ({counted(n, 'file')})" for folder, n in inner.items())
+    yield from (f"{folder} ({pluralize(n, 'file')})" for folder, n in inner.items())
 
 
-def _logged(
+def _log_payload(
     payload: Payload, folder: FolderSink | None, run: MlflowSink | None, *, dry_run: bool
 ) -> tuple[Logged | None, Logged | None]:
     """Write into the folder and the run; the run checks itself before it writes, the folder before that."""
@@ -265,15 +265,19 @@ def _logged_lines(logged: Logged, what: str) -> tuple[str, ...]:
             return (f"would log {what}", *_in_full(logged))
         case _:
             verified = (
-                f"verified {counted(len(logged.files), 'file')}, {counted(len(logged.metrics), 'metric')}"
+                f"verified {pluralize(len(logged.files), 'file')}, {pluralize(len(logged.metrics), 'metric')}"
             )
             return (f"logged {what}", verified)
 
 
-def _counted(logged: Logged, document: Deliverable[Any]) -> str:
+def _summarise_logged(logged: Logged, document: Deliverable[Any]) -> str:
     figures = sum(path.endswith(".png") and "/" not in path for path in logged.files)
-    page = f"{document.shown.page_name} ({len(document.html.encode()) / 1000:.0f} kB)"
-    parts = [counted(len(logged.metrics), "metric"), page, *([counted(figures, "figure")] if figures else [])]
+    page = f"{document.result_presentation.page_name} ({len(document.html.encode()) / 1000:.0f} kB)"
+    parts = [
+        pluralize(len(logged.metrics), "metric"),
+        page,
+        *([pluralize(figures, "figure")] if figures else []),
+    ]
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -360,7 +364,7 @@ def inputs_tag(item: Item, path: str, request: Request, where: Destination) -> d
     if item.run is None or not path or request.truth_file is not None or request.tune_on is not None:
         return {}
     folder = str(PurePosixPath(path).parent)
-    return {INPUTS_TAG: f"{_inputs_digest(item.opened, item.run, folder, request, where)} {folder}"}
+    return {INPUTS_TAG: f"{_inputs_digest(item.tracking_store, item.run, folder, request, where)} {folder}"}
 
 
 def standing(item: Item, request: Request, where: Destination) -> StandingRun | None:
@@ -379,12 +383,12 @@ def same_inputs(item: Item, tag: str, request: Request, where: Destination) -> b
     digest, _, folder = tag.partition(" ")
     if item.run is None or not folder:
         return False
-    return digest == _inputs_digest(item.opened, item.run, folder, request, where)
+    return digest == _inputs_digest(item.tracking_store, item.run, folder, request, where)
 
 
 def _inputs_digest(store: Store, run: RunInfo, folder: str, request: Request, where: Destination) -> str:
     listing = methodcaller("list_artifacts", run.run_id, None if folder == "." else folder)
-    entries = store.ask(listing, run.shown)
+    entries = store.ask(listing, run.display_name)
     files = sorted(
         (entry.path, entry.file_size)
         for entry in entries
@@ -445,4 +449,4 @@ def run_of(item: Item, where: Destination) -> MlflowSink | None:
     """
     if not where.log or item.run is None:
         return None
-    return sink_in(item.opened, item.run.run_id, where)
+    return sink_in(item.tracking_store, item.run.run_id, where)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
-from evalreport.columns.names import wanted
+from evalreport.columns.names import column_selector
 from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.core.extensions import extension, extensions
 from evalreport.core.result import Provenance
@@ -48,7 +48,7 @@ class MadeOfFacts(Generic[T]):
     artifact: str = ""
 
     @classmethod
-    def of(cls, counted: CollectedFacts, work: Callable[[CollectedFacts], T]) -> MadeOfFacts[T]:
+    def from_collected(cls, counted: CollectedFacts, work: Callable[[CollectedFacts], T]) -> MadeOfFacts[T]:
         """Do the work."""
         return cls(work(counted), counted.taken)
 
@@ -56,7 +56,7 @@ class MadeOfFacts(Generic[T]):
 class Counting(Protocol):
     """Predictions that an engine has opened: their columns are known, their rows are not counted yet."""
 
-    def made(
+    def run_on_counts(
         self,
         work: Callable[[CollectedFacts], T],
         origin: Provenance | None = None,
@@ -140,7 +140,7 @@ def _is_large(path: str, request: Request) -> bool:
         return False  # the reader of whole files says what is wrong
     if not any(one.name == "stream" and one.is_installed for one in extensions("engines")):
         return False
-    columns = len(wanted(request.columns)(data.names))
+    columns = len(column_selector(request.columns)(data.names))
     need = data.size * PACKED if data.rows is None else data.rows * max(ROW, CELL * columns)
     return data.format in STREAMED and need > _free() // SHARE
 

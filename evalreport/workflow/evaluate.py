@@ -15,7 +15,7 @@ from typing import assert_never
 
 from evalreport.core.bounds import is_bound
 from evalreport.core.errors import DataError, UsageError
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.core.result import Undefined
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Origin, Predictions, Threshold
@@ -28,7 +28,7 @@ from evalreport.metrics.operating_points import at_prevalence
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned, Unreachable
-from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
 from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
@@ -47,7 +47,7 @@ class Decision:
     tuned: Tuned | None = None
 
 
-def decided(
+def decide_rows(
     rows: Predictions, wanted: str | None, tune_on: Predictions | None, sampling: Sampling
 ) -> Decision:
     """Return the rows decided as wanted, with the out-of-sample values of what was chosen.
@@ -84,7 +84,7 @@ def decided(
         raise no_scores_to_decide()
     if number is not None:
         (value,) = on_scale([number], probabilities=isinstance(rows.scores, Probabilities))
-        return Decision(rows.at(Threshold(value, "given")))
+        return Decision(rows.with_threshold(Threshold(value, "given")))
     origin: Origin = "cross-fitted" if tune_on is None else "tuned"
     match rows.space:
         case Binary():
@@ -128,11 +128,13 @@ def _binary(
     rows: Predictions, wanted: str, tune_on: Predictions | None, sampling: Sampling, origin: Origin
 ) -> Decision:
     check_both_classes(tune_on)
-    point, sweep = chosen_on(table_of(rows), wanted, sampling, rows=rows, tune_on=tune_on, origin=origin)
-    return Decision(rows.at(point), sweep)
+    point, sweep = choose_threshold(
+        table_of(rows), wanted, sampling, rows=rows, tune_on=tune_on, origin=origin
+    )
+    return Decision(rows.with_threshold(point), sweep)
 
 
-def chosen_on(
+def choose_threshold(
     table: ScoreTable,
     wanted: str,
     sampling: Sampling,
@@ -161,11 +163,13 @@ def chosen_on(
     """
     objective = Objective.parse(wanted)
     named = [other for other in STANDARD if other.name != objective.name]
-    sweep = judged(table, rows, tune_on=tune_on, objectives=(*named, objective), sampling=sampling)
-    return Threshold(_reached(sweep.optima[objective.name], wanted), origin), sweep
+    sweep = evaluate_thresholds(
+        table, rows, tune_on=tune_on, objectives=(*named, objective), sampling=sampling
+    )
+    return Threshold(_selected_threshold(sweep.optima[objective.name], wanted), origin), sweep
 
 
-def _reached(choice: Choice, wanted: str) -> float:
+def _selected_threshold(choice: Choice, wanted: str) -> float:
     """The threshold of a choice.
 
     Raises
@@ -175,7 +179,7 @@ def _reached(choice: Choice, wanted: str) -> float:
     """
     match choice:
         case Optimum():
-            return _held(choice, wanted)
+            return _constraint_threshold(choice, wanted)
         case Unreachable() | Undefined():
             raise DataError(
                 f"no threshold can be chosen by {wanted}: {choice.reason}",
@@ -193,13 +197,13 @@ def _per_label(
     if bounds:
         check_each(bounds, rows.space, wanted)
         chosen = [part_threshold(rows, bound, tune_on=tune_on, sampling=sampling) for bound in bounds]
-        return Decision(rows.at(_of_bounds(chosen, bounds, rows.space, origin)))
+        return Decision(rows.with_threshold(_of_bounds(chosen, bounds, rows.space, origin)))
     found = label_thresholds(rows, label_goal(wanted), tune_on=tune_on, sampling=sampling)
     if isinstance(found, Undefined):
         raise DataError(
             f"no thresholds can be chosen: {found.reason}", where="--threshold", fix="pass a number"
         )
-    return Decision(rows.at(Threshold(tuple(found.values.values()), origin)), tuned=found)
+    return Decision(rows.with_threshold(Threshold(tuple(found.values.values()), origin)), tuned=found)
 
 
 def label_goal(wanted: str) -> str:
@@ -248,7 +252,7 @@ def check_each(bounds: Sequence[PartBound], space: LabelSpace, wanted: str) -> N
 def _of_bounds(
     chosen: Sequence[Choice], bounds: Sequence[PartBound], space: LabelSpace, origin: Origin
 ) -> Threshold:
-    at = [_reached(choice, bound.name) for choice, bound in zip(chosen, bounds, strict=True)]
+    at = [_selected_threshold(choice, bound.name) for choice, bound in zip(chosen, bounds, strict=True)]
     return Threshold(tuple(at if len(at) > 1 else at * len(space)), origin)
 
 
@@ -285,17 +289,17 @@ def chosen_label_by_label(
     return _of_bounds(chosen, bounds, space, "cross-fitted")
 
 
-def _held(choice: Optimum, wanted: str) -> float:
+def _constraint_threshold(choice: Optimum, wanted: str) -> float:
     """The threshold that keeps a bound surely where that is asked for, else the best of the sample."""
-    if choice.hold is None:
+    if choice.at_confidence is None:
         return choice.threshold
-    if choice.hold.threshold is None:
+    if choice.at_confidence.threshold is None:
         raise DataError(
-            f"{wanted} {choice.hold.reason}",
+            f"{wanted} {choice.at_confidence.reason}",
             where="--hold",
             fix="ask for less, leave --hold out, or bring more rows",
         )
-    return choice.hold.threshold
+    return choice.at_confidence.threshold
 
 
 def check_threshold_holdable(space: LabelSpace, sampling: Sampling, wanted: str | None) -> None:
@@ -326,7 +330,7 @@ def check_holdable(space: LabelSpace, sampling: Sampling, objectives: Sequence[s
     ------
     UsageError
     """
-    if sampling.hold is None or isinstance(space, Binary) or any(map(is_bound, objectives)):
+    if sampling.constraint_confidence is None or isinstance(space, Binary) or any(map(is_bound, objectives)):
         return
     raise UsageError(
         f"there is no bound to hold; these are {len(space)} labels",
@@ -380,7 +384,7 @@ def table_of(rows: Predictions) -> ScoreTable:
 logger = logging.getLogger(__name__)
 
 
-def deployed(space: LabelSpace, prevalence: float | None) -> tuple[str, ...]:
+def deployment_metrics(space: LabelSpace, prevalence: float | None) -> tuple[str, ...]:
     """Return the names of the metrics that a stated prevalence of deployment asks for.
 
     Raises
@@ -403,7 +407,9 @@ def deployed(space: LabelSpace, prevalence: float | None) -> tuple[str, ...]:
     return at_prevalence(prevalence)
 
 
-def evaluated(collected: Collected, request: Request, tune_on: Predictions | None = None) -> Evaluation:
+def evaluate_collected(
+    collected: Collected, request: Request, tune_on: Predictions | None = None
+) -> Evaluation:
     """Evaluate what was collected.
 
     Parameters
@@ -411,8 +417,8 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
     tune_on : Predictions, optional
         Other rows, on which the threshold is chosen.
     """
-    stage(f"evaluating {len(collected.predictions):,} rows")
-    decision = decided(collected.predictions, request.threshold, tune_on, request.sampling)
+    report_progress(f"evaluating {len(collected.predictions):,} rows")
+    decision = decide_rows(collected.predictions, request.threshold, tune_on, request.sampling)
     rows = decision.rows
     if request.no_examples or collected.sensitive:
         rows = replace(rows, texts=None)
@@ -420,31 +426,31 @@ def evaluated(collected: Collected, request: Request, tune_on: Predictions | Non
         rows,
         request.sampling,
         only=request.metrics,
-        more=(*deployed(rows.space, request.prevalence), *request.points),
+        more=(*deployment_metrics(rows.space, request.prevalence), *request.points),
         sweep=decision.sweep,
         tuned=decision.tuned,
     )
     answers = None if collected.response_metrics is None else collected.response_metrics(request.sampling)
-    ev = ev.changed(provenance=collected.provenance, answers=answers)
+    ev = ev.with_fields(provenance=collected.provenance, repeated_responses=answers)
     if request.no_examples or collected.sensitive:
-        ev = replace(ev, mistakes=(), pair_texts=(), facts={**ev.facts, "withheld": 1.0})
+        ev = replace(ev, mistakes=(), pair_texts=(), data_checks={**ev.data_checks, "withheld": 1.0})
     logger.debug("evaluated %s rows, %d metrics", f"{ev.rows:,}", len(ev.metrics))
-    return ev.changed(findings=find(ev) if request.sampling.intervals else partial(find, ev))
+    return ev.with_fields(findings=find(ev) if request.sampling.intervals else partial(find, ev))
 
 
 def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
     """Evaluate what was counted of a stream."""
     seen = collected.seen
-    stage(f"evaluating {seen.summary.rows:,} rows")
+    report_progress(f"evaluating {seen.summary.rows:,} rows")
     ev = evaluate_facts(
         seen,
         request.sampling,
         only=request.metrics,
-        more=(*deployed(seen.summary.space, request.prevalence), *request.points),
+        more=(*deployment_metrics(seen.summary.space, request.prevalence), *request.points),
         sweep=collected.sweep,
         tuned=None if request.threshold is None else next(iter(collected.tuned.values()), None),
     )
     ev = replace(ev, provenance=collected.provenance)
     if request.no_examples or collected.sensitive:
-        ev = replace(ev, mistakes=(), facts={**ev.facts, "withheld": 1.0})
+        ev = replace(ev, mistakes=(), data_checks={**ev.data_checks, "withheld": 1.0})
     return replace(ev, findings=find(ev))

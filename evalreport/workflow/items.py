@@ -18,8 +18,8 @@ from evalreport.core.errors import (
     ServerError,
     UsageError,
 )
-from evalreport.core.extensions import added
-from evalreport.core.progress import stage
+from evalreport.core.extensions import load_extensions
+from evalreport.core.progress import report_progress
 from evalreport.core.text import slug
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluation import Evaluation
@@ -33,18 +33,18 @@ from evalreport.tracking.find_predictions import RunFileReader, RunTable, read_r
 from evalreport.tracking.runs import PARENT_TAG, RunInfo, Selection, select_runs
 from evalreport.workflow.collect import (
     Collected,
-    asked_of,
     collect_file,
     collect_fold_files,
     collect_fold_runs,
     collect_run,
     collect_run_table,
     is_hidden,
+    make_run_request,
     run_origin,
     with_unit,
 )
 from evalreport.workflow.engines import ENDING, CollectedFacts, Counting, MadeOfFacts, is_streamed, open_with
-from evalreport.workflow.evaluate import evaluated, evaluated_facts
+from evalreport.workflow.evaluate import evaluate_collected, evaluated_facts
 from evalreport.workflow.request import Request
 
 T = TypeVar("T")
@@ -70,10 +70,10 @@ class Item:
     table: Any = None
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """How the item is named in messages."""
         if self.run is not None:
-            return self.run.shown
+            return self.run.display_name
         if self.table is not None:
             return str(self.table)
         return "stdin" if self.path == STDIN else str(self.path)
@@ -104,11 +104,11 @@ class Item:
     def collect(self, request: Request) -> Collected:
         """Read the predictions of the item."""
         if self.run is not None and self.children:
-            return collect_fold_runs(self.opened, self.run, request)
+            return collect_fold_runs(self.tracking_store, self.run, request)
         if self.folds:
             return collect_fold_files(list(map(Path, self.folds)), request)
         if self.run is not None:
-            return collect_run(self.opened, self.run, request)
+            return collect_run(self.tracking_store, self.run, request)
         return collect_file(sys.stdin.buffer if self.path == STDIN else Path(str(self.path)), request)
 
     def tuning_rows(self, request: Request) -> Predictions | None:
@@ -118,8 +118,8 @@ class Item:
         plain = replace(request, artifact=None, truth_file=None, format=None)
         if os.path.exists(request.tune_on) or self.run is None:
             return collect_file(Path(request.tune_on), plain).predictions
-        (other,) = select_runs(self.opened, Selection(run_ids=(request.tune_on,)))
-        return collect_run(self.opened, other, plain).predictions
+        (other,) = select_runs(self.tracking_store, Selection(run_ids=(request.tune_on,)))
+        return collect_run(self.tracking_store, other, plain).predictions
 
     def evaluate(self, request: Request) -> tuple[Evaluation, Collected | MadeOfFacts[Evaluation]]:
         """Evaluate the predictions of the item with the engine that is asked for, or fits.
@@ -128,12 +128,12 @@ class Item:
         -------
         The evaluation, and what was read for it.
         """
-        read = self.read(request, partial(evaluated_facts, request=request))
+        read = self.read_predictions(request, partial(evaluated_facts, request=request))
         if isinstance(read, MadeOfFacts):
             return read.made, read
-        return evaluated(read, request, self.tuning_rows(request)), read
+        return evaluate_collected(read, request, self.tuning_rows(request)), read
 
-    def read(
+    def read_predictions(
         self, request: Request, work: Callable[[CollectedFacts], T], sought: Sequence[str] | None = None
     ) -> Collected | MadeOfFacts[T]:
         """Read the predictions of the item, or do work on what is counted of them.
@@ -149,7 +149,7 @@ class Item:
         if self.run is None and request.artifact is not None:
             raise UsageError(
                 "--artifact names a file inside a run, and this is no run",
-                where=f"{self.shown}, --artifact",
+                where=f"{self.display_name}, --artifact",
                 fix="name a run with --run-id ID, or leave --artifact out",
             )
         request = request if self.run is None else with_unit(request, self.run)
@@ -160,14 +160,14 @@ class Item:
             try:
                 return self._of_run(self.run, request, work, sought)
             except ArtifactNotFoundError:
-                sources = added("run_sources") if request.engine == "auto" else ()
+                sources = load_extensions("run_sources") if request.engine == "auto" else ()
                 counting = next(filter(None, (source(self, request) for source in sources)), None)
                 if counting is None:
                     raise
         if self.run is None:
-            return counting.made(work, sought=sought)
-        origin = run_origin(self.opened, self.run)
-        return counting.made(work, origin, sought=sought, sensitive=is_hidden(self.run))
+            return counting.run_on_counts(work, sought=sought)
+        origin = run_origin(self.tracking_store, self.run)
+        return counting.run_on_counts(work, origin, sought=sought, sensitive=is_hidden(self.run))
 
     @property
     def is_tagged(self) -> bool:
@@ -188,7 +188,7 @@ class Item:
             return open_with("stream", self, request) if streamed else None
         if request.engine == "stream" and (self.run is None or self.children):
             raise UsageError(
-                f"{self.shown} is read as a whole",
+                f"{self.display_name} is read as a whole",
                 where="--engine stream",
                 fix="leave it out; of a cross-validation, each child run by itself is streamed",
             )
@@ -202,29 +202,29 @@ class Item:
         sought: Sequence[str] | None,
     ) -> Collected | MadeOfFacts[T]:
         """Read the files of a run, or count them where they are a stream; copies of them are removed."""
-        stage("reading the predictions")
+        report_progress("reading the predictions")
 
-        def opened(path: str) -> Counting | None:
+        def open_path_stream(path: str) -> Counting | None:
             return open_with("stream", Item(path=path), request) if is_streamed((path,), request) else None
 
-        with RunFileReader(opened).keeping() as reader:
-            found = read_run(self.opened, run, asked_of(request), reader)
+        with RunFileReader(open_path_stream).keeping() as reader:
+            found = read_run(self.tracking_store, run, make_run_request(request), reader)
             if isinstance(found, RunTable):
                 if request.engine == "stream":
                     raise UsageError(
                         f"{found.taken} is read as a whole",
-                        where=f"{run.shown}, --engine stream",
+                        where=f"{run.display_name}, --engine stream",
                         fix=f"log the predictions as one of {', '.join(STREAMED)}, or leave the engine out",
                     )
-                return collect_run_table(found, self.opened, run, request)
-            origin = run_origin(self.opened, run)
+                return collect_run_table(found, self.tracking_store, run, request)
+            origin = run_origin(self.tracking_store, run)
             origin = replace(origin, notes=(*origin.notes, *found.notes))
-            with in_file(run.shown):
-                counted = found.stream.made(_itself, origin, sought=sought, sensitive=is_hidden(run))
+            with in_file(run.display_name):
+                counted = found.stream.run_on_counts(_itself, origin, sought=sought, sensitive=is_hidden(run))
         return MadeOfFacts(work(counted.made), (("source", found.taken), *counted.taken), found.artifact)
 
     @property
-    def opened(self) -> Store:
+    def tracking_store(self) -> Store:
         """The store of a run.
 
         Raises
@@ -233,7 +233,7 @@ class Item:
             The item is a file.
         """
         if self.store is None:
-            raise UsageError(f"{self.shown} is not a run", fix="name a file")
+            raise UsageError(f"{self.display_name} is not a run", fix="name a file")
         return self.store
 
 
@@ -328,7 +328,7 @@ def work_on_each(
         except ServerError:
             raise
         except EvalreportError as error:
-            failed[item.shown] = error
+            failed[item.display_name] = error
     if done or not failed:
         return done, failed
     first = next(iter(failed.values()))

@@ -10,7 +10,7 @@ from evalreport.core.errors import EvalreportError, NotFoundError, ServerError
 from evalreport.core.json_codec import encode
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.payload import EVALUATION, Part
-from evalreport.tracking.ownership import content, listed
+from evalreport.tracking.ownership import content, list_file_sizes
 from evalreport.tracking.verify import CheckedPart, check_part
 from evalreport.workflow.deliver import Deliverable, sink_in
 from evalreport.workflow.items import Item
@@ -18,7 +18,7 @@ from evalreport.workflow.request import Destination, Request
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedRuns:
     """What a run was found to hold of each of its parts.
 
     Parameters
@@ -65,7 +65,7 @@ class Verified:
         return {
             "run_id": None if run is None else run.run_id,
             "run_name": self.item.name,
-            "source": self.item.shown,
+            "source": self.item.display_name,
             "ok": self.whole,
             "verified": [
                 encode(checked) | {"repaired": checked.whole and not then.whole}
@@ -74,7 +74,7 @@ class Verified:
         }
 
 
-def verify_item(item: Item, request: Request, where: Destination, *, repair: bool = False) -> Verified:
+def verify_item(item: Item, request: Request, where: Destination, *, repair: bool = False) -> VerifiedRuns:
     """Hold a run against its manifests, and mend its evaluation where that is asked for.
 
     What is missing comes from the run's own `evaluation.json`, if that is whole; else it is evaluated again.
@@ -86,27 +86,27 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     EvalreportError
         Whatever keeps it from being evaluated, or written to.
     """
-    found = _checked(item)
+    found = _check_parts(item)
     broken = any(checked.part == "evaluation" and not checked.whole for checked in found)
     if not repair or not broken:
-        return Verified(item, found, found, repair)
-    sink = sink_in(item.opened, _run_id(item), where, repair=True)
+        return VerifiedRuns(item, found, found, repair)
+    sink = sink_in(item.tracking_store, _run_id(item), where, repair=True)
     (evaluation,) = (checked for checked in found if checked.part == "evaluation")
-    kept = _kept(item, evaluation)
+    kept = _read_kept_evaluation(item, evaluation)
     made = None if kept is None else Deliverable(kept, notes=request.notes).payload(where.prefix, False)
     if made is None or made.digest != evaluation.digest:
         ev, _ = item.evaluate(request)
         made = Deliverable(ev, notes=request.notes).payload(where.prefix, False)
     sink.log(made)
-    return Verified(item, found, _checked(item), repair)
+    return VerifiedRuns(item, found, _check_parts(item), repair)
 
 
 def _run_id(item: Item) -> str:
     return "" if item.run is None else item.run.run_id
 
 
-def _checked(item: Item) -> tuple[CheckedPart, ...]:
-    store, where = item.opened, item.shown
+def _check_parts(item: Item) -> tuple[CheckedPart, ...]:
+    store, where = item.tracking_store, item.display_name
     run = store.ask(methodcaller("get_run", _run_id(item)), where)
     checks = (check_part(store, run, part, where) for part in get_args(Part))
     found = tuple(checked for checked in checks if checked is not None)
@@ -117,11 +117,11 @@ def _checked(item: Item) -> tuple[CheckedPart, ...]:
     return found
 
 
-def _kept(item: Item, evaluation: CheckedPart) -> Evaluation | None:
+def _read_kept_evaluation(item: Item, evaluation: CheckedPart) -> Evaluation | None:
     """Return the evaluation that lies in the run, if it is not known to be another than was logged."""
-    store, where = item.opened, item.shown
-    sizes = listed(store, _run_id(item), {EVALUATION}, where)
-    if EVALUATION not in sizes or EVALUATION in evaluation.lacking.files:
+    store, where = item.tracking_store, item.display_name
+    sizes = list_file_sizes(store, _run_id(item), {EVALUATION}, where)
+    if EVALUATION not in sizes or EVALUATION in evaluation.missing.files:
         return None
     try:
         return Evaluation.from_json(content(store, _run_id(item), EVALUATION, sizes, where))

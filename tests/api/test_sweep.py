@@ -79,7 +79,7 @@ def test_a_prevalence_tells_what_a_threshold_does_there() -> None:
     found = er.sweep(ev, ["f1", "youden"], prevalence=0.01)
     assert ev.predictions is not None and found.whole is not None
     for name in ("f1", "youden_j"):
-        here = found.whole.at(found.optima[name].threshold)
+        here = found.whole.counts_at_threshold(found.optima[name].threshold)
         recall, fpr = here.tp / (here.tp + here.fn), here.fp / (here.fp + here.tn)
         slow = 0.01 * recall / (0.01 * recall + 0.99 * fpr)
         assert found.deployed[name]["precision@prevalence=0.01"].value == pytest.approx(slow)
@@ -92,7 +92,7 @@ def test_a_prevalence_tells_what_a_threshold_does_there() -> None:
 
 def test_trials_become_a_study_with_a_page() -> None:
     study = er.sweep(trials(), judging=er.Judging(n=400))
-    assert (study.best.number, len(study.tied)) == (2, 11)
+    assert (study.best.number, len(study.tied_trials)) == (2, 11)
     assert "cannot be told apart" in er.to_html(study)
     assert repr(study).startswith("Study(The best of 12 complete trials reaches accuracy 0.82")
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from evalreport.curves.binary import binary_curves
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import STANDARD
-from evalreport.thresholds.per_label import ascended, each_alone, pooled
+from evalreport.thresholds.per_label import coordinate_ascent, each_alone, maximize_micro_f1
 from evalreport.thresholds.sweep import Sweep
 from tests.benchmarks.measure import Result, cpu, limit, ratio, show
 
@@ -43,7 +43,7 @@ def rows(n: int) -> Rows:
 
 def everything(truth: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64]) -> Sweep:
     """Sweep rows and choose by every standard objective."""
-    return Sweep.of(ScoreTable.of(scores, truth)).with_optima()
+    return Sweep.from_table(ScoreTable.from_scores(scores, truth)).with_optima()
 
 
 def against_scikit_learn(n: int = ROWS) -> Iterator[Result]:
@@ -53,7 +53,7 @@ def against_scikit_learn(n: int = ROWS) -> Iterator[Result]:
     truth, scores = rows(n)
     for kind in (np.float64, np.float32):
         typed = scores.astype(kind)
-        own = cpu(lambda typed=typed: Sweep.of(ScoreTable.of(typed, truth)), 3)  # type: ignore[misc]
+        own = cpu(lambda typed=typed: Sweep.from_table(ScoreTable.from_scores(typed, truth)), 3)  # type: ignore[misc]
         other = cpu(
             lambda typed=typed: (roc_curve(truth, typed), precision_recall_curve(truth, typed)),  # type: ignore[misc]
             3,
@@ -63,8 +63,12 @@ def against_scikit_learn(n: int = ROWS) -> Iterator[Result]:
     whole = cpu(lambda: everything(truth, scores), 3)
     what = f"best threshold for {len(STANDARD)} objectives, {n:,} rows"
     yield ratio(what, whole, f"{GRID} calls of f1_score", loop, 100)
-    table = ScoreTable.of(scores, truth)
-    yield limit("out-of-sample values and intervals of all objectives", cpu(lambda: judged(table), 3), "s")
+    table = ScoreTable.from_scores(scores, truth)
+    yield limit(
+        "out-of-sample values and intervals of all objectives",
+        cpu(lambda: evaluate_thresholds(table), 3),
+        "s",
+    )
     yield limit("all curves, thinned", cpu(lambda: binary_curves(table, probabilities=True), 3), "s")
 
 
@@ -79,9 +83,9 @@ def many_labels(n: int, size: int) -> Iterator[Result]:
         return ClassScores(scores, truth, None).tables()
 
     yield limit(f"{what}: macro-F1, exact", cpu(lambda: each_alone(tables(), "f1")), "s")
-    start = pooled(tables())
-    yield limit(f"{what}: micro-F1, exact", cpu(lambda: pooled(tables())), "s")
-    climb = partial(ascended, scores, truth, np.ones(n))
+    start = maximize_micro_f1(tables())
+    yield limit(f"{what}: micro-F1, exact", cpu(lambda: maximize_micro_f1(tables())), "s")
+    climb = partial(coordinate_ascent, scores, truth, np.ones(n))
     for name in ("f1_samples", "subset_accuracy"):
         yield limit(f"{what}: {name}, ascent", cpu(partial(climb, name, start)), "s")
 

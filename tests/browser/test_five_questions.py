@@ -142,10 +142,10 @@ def test_of_two_runs_the_page_names_the_better_one(
     moved, instead = page.found(
         rf"at equal recall run-b raises ({NUMBER}) false alarms? instead of ({NUMBER})"
     )
-    assert [number(moved), number(instead)] == point["false_alarms"]["values"]
+    assert [number(moved), number(instead)] == point["false_positives"]["values"]
     (at,) = page.found(rf"At equal recall run-b moved to ({NUMBER})")
     assert number(at) <= point["thresholds"][0] < number(at) + 0.001, "rounded down"
-    assert ("Matched, it is better" in page.text) == (point["false_alarms"]["verdict"] == "better")
+    assert ("Matched, it is better" in page.text) == (point["false_positives"]["verdict"] == "better")
 
 
 def test_of_a_trade_off_the_page_says_both_sides_in_rows(read: Callable[[str], Reader]) -> None:
@@ -233,7 +233,7 @@ def test_a_bound_that_will_not_hold_is_told_as_a_chance(read: Callable[[str], Re
     found = swept(rows_of(400), "recall>=0.95")
     page, best = read(render(found)), chosen_of(found, "recall>=0.95")
     (chance,) = page.found(rf"that it holds on new data has a chance of ({NUMBER})%")
-    assert number(chance) == pytest.approx(100 * best["bound"]["chance"], abs=0.51)
+    assert number(chance) == pytest.approx(100 * best["constraint"]["chance"], abs=0.51)
     assert ("a coin toss" in page.head) == (40 <= number(chance) <= 60)
     again, safe, finds = page.found(
         rf"keeps the bound on new tumours is ({NUMBER})%\. ({NUMBER}) keeps it with a confidence of 95%: "
@@ -273,7 +273,9 @@ def test_a_report_recommends_what_its_own_table_does(read: Callable[[str], Reade
         told["thresholds"]["optima"],
     )
     if chance:
-        assert number(chance[0]) == pytest.approx(100 * bound["recall>=0.95"]["bound"]["chance"], abs=0.51)
+        assert number(chance[0]) == pytest.approx(
+            100 * bound["recall>=0.95"]["constraint"]["chance"], abs=0.51
+        )
 
 
 def test_a_report_and_a_sweep_of_one_run_name_one_safe_threshold(read: Callable[[str], Reader]) -> None:

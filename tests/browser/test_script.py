@@ -17,7 +17,7 @@ from playwright.sync_api import expect
 
 import evalreport as er
 from evalreport.core import format as fmt
-from evalreport.core.estimate_format import interval, valued
+from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.result import Estimate
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.proportions import wilson
@@ -124,7 +124,7 @@ def test_each_named_threshold_equals_its_row_and_its_intervals(opened: Open, kin
             for key, k, n in (("recall", tp, tp + fn), ("npv", tn, tn + fn), ("precision", tp, tp + fp)):
                 low, high = map(float, wilson(k, n))
                 result = Estimate(k / n, n, min(low, k / n), max(high, k / n))
-                assert shown(f"rate-{key}") == valued(result, "percent")
+                assert shown(f"rate-{key}") == format_estimate(result, "percent")
                 assert shown(f"rate-{key}-i") == interval(result, "percent")
 
 

@@ -18,7 +18,7 @@ from evalreport.cli.console import CLEAR, Console
 from evalreport.cli.streams import Progress, Pulse, describe_stage, draw
 from evalreport.core import errors
 from evalreport.core.errors import EvalreportError
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]
@@ -102,8 +102,8 @@ def test_colour_on_a_terminal(monkeypatch: Patch, environment: dict[str, str], c
     for name, value in {**TERMINAL, **environment}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert Console().colored is colored
-    assert Console(color="never").colored is False
+    assert Console().uses_color is colored
+    assert Console(color="never").uses_color is False
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -120,28 +120,28 @@ def test_one_long_piece_of_work_shows_what_it_does(capsys: Capture, monkeypatch:
     monkeypatch.setattr("evalreport.cli.streams.draw", drawing)
     with Pulse(console), Progress(console, 1) as progress:
         progress.begin("calm-heron-412")
-        stage("bootstrap draws", 1200, 2000)
+        report_progress("bootstrap draws", 1200, 2000)
         beats.clear()
         assert beats.wait(60)
         shown = capsys.readouterr().err.rpartition(CLEAR)[2]
         assert shown[8:] == "[00:20] calm-heron-412: bootstrap draws 1,200 of 2,000"[8 : columns - 1]
         console.say("a word")
         assert f"{CLEAR}a word\n" in capsys.readouterr().err
-        console.out("the result")
+        console.print_result("the result")
         capsys.readouterr()
         beats.clear()
         assert beats.wait(60)
     assert capsys.readouterr().err == ""
-    stage("unheard")
+    report_progress("unheard")
     assert console.stage is None
 
 
 def test_the_pace_of_a_stage_is_that_since_it_began() -> None:
     console = Console(started=time.monotonic() - 20)
-    console.hear("reading the predictions", 0, 0)
-    console.hear("rows counted", 1_000_000, 9_000_000)
+    console.show_progress("reading the predictions", 0, 0)
+    console.show_progress("rows counted", 1_000_000, 9_000_000)
     begun, first = console.stage_from
-    console.hear("rows counted", 5_000_000, 9_000_000)
+    console.show_progress("rows counted", 5_000_000, 9_000_000)
     assert console.stage_from == (begun, first) and first == 1_000_000
     assert describe_stage("rows counted", 5_000_000, 9_000_000, 2.0, first).endswith("00:02 left, 2.0M/s")
     assert describe_stage("rows counted", 9_000_000, 9_000_000, 60.0, first).endswith("of 9,000,000")
@@ -156,7 +156,7 @@ def test_nothing_moves_where_nobody_looks(
     console = Console(started=time.monotonic() - 20, verbosity=verbosity)
     with Pulse(console), Progress(console, 1) as progress:
         progress.begin("calm-heron-412")
-        stage("bootstrap draws", 1200, 2000)
+        report_progress("bootstrap draws", 1200, 2000)
     assert capsys.readouterr().err == ""
     assert console.stage is None
 

@@ -16,7 +16,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from evalreport.core.progress import listening
+from evalreport.core.progress import on_progress
 from evalreport.tracking import artifacts
 from evalreport.tracking.client import Store, connect
 from tests.cli.running import Ran, run
@@ -170,7 +170,7 @@ def test_large_files_stream_by_themselves_and_stand_when_they_are_logged(
     first = on(capsys, sqlite_store, "log", large, *both)
     assert first.code == 0, first.err
     assert "stream of 1 file, by itself" in first.err
-    monkeypatch.setattr(artifacts, "downloaded", None)  # nothing is copied any more
+    monkeypatch.setattr(artifacts, "download_artifact", None)  # nothing is copied any more
     again = on(capsys, sqlite_store, "log", large, *both)
     assert again.out.count("unchanged since it was logged") == 2, again.out + again.err
 
@@ -204,7 +204,7 @@ def test_an_interrupted_stream_leaves_nothing(
             assert list(copies.iterdir())
             signal.raise_signal(stop)
 
-    with listening(interrupt):
+    with on_progress(interrupt):
         assert on(capsys, sqlite_store, "log", made).code == 130
     assert not metrics(sqlite_store, made)
 

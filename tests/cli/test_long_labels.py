@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.core.text import marked
+from evalreport.core.text import truncate_with_digest
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.payload import LONGEST_KEY
 from evalreport.tracking.client import Store
@@ -61,7 +61,7 @@ def test_a_label_of_5000_characters(capsys: Capture, tmp_path: Path, task: str) 
         with (out / "classes.csv").open(encoding="utf-8", newline="") as table:
             assert [line["label"] for line in csv.DictReader(table)] == shown
     assert Evaluation.from_json((out / "evaluation.json").read_bytes()).space.names == tuple(
-        map(marked, data["labels"])
+        map(truncate_with_digest, data["labels"])
     )
 
 

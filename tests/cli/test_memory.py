@@ -69,11 +69,11 @@ def test_words_and_tables_that_are_counted_stay_within_the_budget(tmp_path: Path
     for _ in range(20):
         for holder in holders:
             holder.add(rng.random(10_000, dtype=np.float32), rng.random(10_000) < 0.5)
-            most = max(most, budget.ledger.taken)
+            most = max(most, budget.ledger.used_bytes)
     tables = []
     for holder in holders:
         tables.append(holder.table())
-        most = max(most, budget.ledger.taken)
+        most = max(most, budget.ledger.used_bytes)
     assert most <= budget.memory
     assert sum(table.total for table in tables) == 1_000_000
     assert budget.spill == tmp_path and list(tmp_path.iterdir()) == []
@@ -85,9 +85,9 @@ def test_columns_in_memory_are_counted_while_they_are_used() -> None:
     rng = np.random.default_rng(2)
     holder.add(rng.random(40_000, dtype=np.float32), rng.random(40_000) < 0.5)
     table = holder.table()
-    assert 0 < budget.ledger.taken == 6 * len(table) <= budget.memory
+    assert 0 < budget.ledger.used_bytes == 6 * len(table) <= budget.memory
     del table
-    assert budget.ledger.taken == 0
+    assert budget.ledger.used_bytes == 0
 
 
 @pytest.mark.parametrize(

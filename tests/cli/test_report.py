@@ -58,7 +58,7 @@ def test_json_holds_the_evaluation_and_writes_nothing(capsys: Capture) -> None:
     )
     assert set(one["metrics"]["roc_auc"]) >= {"value", "low", "high", "method", "n", "reason"}
     f1 = one["thresholds"]["optima"]["f1"]
-    assert f1["honest"] <= f1["apparent"]
+    assert f1["held_out"] <= f1["apparent"]
     assert not list(Path.cwd().iterdir())
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalreport import cli
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 
 ROOT = str(Path(__file__).parents[2])
 PLOTTING = {"pandas", "sklearn", "mlflow", "matplotlib", "seaborn", "optuna"}
@@ -63,7 +63,7 @@ def test_no_garbage_is_looked_for_until_work_begins(monkeypatch: pytest.MonkeyPa
 
     def work(*_: object, **__: object) -> None:
         swept.append(gc.isenabled())
-        stage("reading the predictions")
+        report_progress("reading the predictions")
         swept.append(gc.isenabled())
 
     monkeypatch.setattr(cli.group, "main", work)

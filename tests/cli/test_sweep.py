@@ -67,7 +67,7 @@ def test_json_holds_every_threshold_beside_the_run(capsys: Capture) -> None:
     body = run(capsys, "sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "f1", "--json").json
     assert (len(body["runs"]), body["runs"][0]["source"]) == (1, "oof_scores.parquet")
     f1 = body["sweep"]["optima"]["f1"]
-    assert f1["honest"] < f1["apparent"]
+    assert f1["held_out"] < f1["apparent"]
     assert f1["low"] <= f1["threshold"] <= f1["high"]
     assert len(body["sweep"]["points"]) > 5000
 

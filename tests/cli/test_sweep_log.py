@@ -166,7 +166,7 @@ def check_binary(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     metrics, tags, best = after["metrics"], after["tags"], sweep["optima"]["f1"]
     assert metrics["eval/sweep/f1_threshold"] == best["threshold"]
     assert metrics["eval/sweep/f1_apparent"] == best["apparent"]
-    assert metrics["eval/sweep/f1_honest"] == best["honest"]
+    assert metrics["eval/sweep/f1_honest"] == best["held_out"]
     assert (
         metrics["eval/sweep/recall_at_least_0.95_threshold_low"] == (sweep["optima"]["recall>=0.95"]["low"])
     )
@@ -191,7 +191,7 @@ def check_multilabel(after: dict[str, Any], sweep: dict[str, Any]) -> None:
 
 def check_searched(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     best = sweep["optima"]["f1_samples"]
-    assert after["metrics"]["eval/sweep/f1_samples_honest"] == best["honest"] > best["without"]
+    assert after["metrics"]["eval/sweep/f1_samples_honest"] == best["held_out"] > best["without"]
     assert json.loads(after["tags"]["evalreport.sweep.threshold/f1_samples"]) == best["values"]
     assert len(best["trials"]["trials"]) == 15
 

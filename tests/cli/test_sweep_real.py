@@ -61,8 +61,8 @@ def test_emotions_are_tuned_on_dev_and_reported_on_test(capsys: Capture) -> None
     for name in EVERY:
         best = sweep["optima"][name]
         assert best["apparent"] >= max(best["starts"].values()) - 1e-12, name
-        assert best["honest"] > best["without"] + 0.05, name
-        assert best["honest_method"] == "other rows"
+        assert best["held_out"] > best["without"] + 0.05, name
+        assert best["held_out_method"] == "other rows"
     methods = [sweep["optima"][name]["method"] for name in EVERY]
     assert methods == ["exact", "exact", "optuna", "optuna", "optuna"]
     study = sweep["optima"]["f1_samples"]["trials"]
@@ -110,7 +110,7 @@ def test_costs_that_depend_on_the_truth_give_weights_by_the_rule_of_bayes(capsys
 
     assert best["apparent"] == pytest.approx(spent(weights))
     assert best["without"] == pytest.approx(spent(np.ones(3)))
-    assert best["honest"] == best["apparent"] < best["without"]
+    assert best["held_out"] == best["apparent"] < best["without"]
     Path("costs.json").write_text(costs.to_json(orient="index"), encoding="utf-8")
     again = checked(run(capsys, *command, "costs.json", "--json", "-q"))["sweep"]["optima"]["cost"]
     assert again == best
@@ -124,11 +124,11 @@ def test_other_costs_and_macro_f1_are_fitted_on_other_rows(capsys: Capture) -> N
     found = checked(run(capsys, *command, "--json", "-q"))["sweep"]["optima"]
     cost, macro = found["cost"], found["f1_macro"]
     assert cost["apparent"] <= min(v for k, v in cost["starts"].items() if k != "bayes rule") + 1e-12
-    assert cost["honest"] < cost["without"]
+    assert cost["held_out"] < cost["without"]
     assert macro["method"] == "optuna"
     assert macro["apparent"] >= max(macro["starts"].values()) - 1e-12
     assert len(macro["trials"]["trials"]) == 60
-    assert macro["honest_estimate"]["low"] <= macro["honest"] <= macro["honest_estimate"]["high"]
+    assert macro["held_out_estimate"]["low"] <= macro["held_out"] <= macro["held_out_estimate"]["high"]
 
 
 COSTS = [

@@ -61,7 +61,7 @@ def test_what_is_missing_or_changed_is_named_and_mended(
     assert done.code == 1
     jsonschema.validate(done.json, SCHEMA)
     (found,) = done.json["runs"][0]["verified"]
-    assert found["lacking"] == {
+    assert found["missing"] == {
         "files": {PAGE: "changed", "evalreport/metrics.json": "missing"},
         "metrics": ["eval/curves/roc_tpr_by_fpr_pct"],
         "tags": ["evalreport.task"],

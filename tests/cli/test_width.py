@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.cli.console import aligned, fitted, indented
+from evalreport.cli.console import align_columns, indent_lines, wrap_line
 from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.sweeping import optuna_study, two_params
@@ -131,13 +131,13 @@ def test_elsewhere_no_width_matters(written: str, capsys: Capture, monkeypatch: 
 
 def test_a_table_folds_whole_columns_and_long_words_stay_whole() -> None:
     rows = [("", "threshold", "interval", ""), ("模型", "0.351", "0.24 to 0.48", "not demonstrated by far")]
-    table = indented(pickle.loads(pickle.dumps(aligned(rows, left=(0, 3)))))
-    assert [part for line in table for part in fitted(line, 32)] == [
+    table = indent_lines(pickle.loads(pickle.dumps(align_columns(rows, left=(0, 3)))))
+    assert [part for line in table for part in wrap_line(line, 32)] == [
         "        threshold      interval",
         "  模型      0.351  0.24 to 0.48",
         "    not demonstrated by far",
     ]
     path = "/a/very/long/path/of-a-file/that-nobody/breaks.csv"
-    assert fitted(f"  at   {path} and ± 0.02", 40) == ["  at", f"    {path}", "    and ± 0.02"]
-    assert fitted("an interval of ± 0.02", 16) == ["an interval of", "  ± 0.02"]
-    assert fitted(table[1], None) == [str(table[1])]
+    assert wrap_line(f"  at   {path} and ± 0.02", 40) == ["  at", f"    {path}", "    and ± 0.02"]
+    assert wrap_line("an interval of ± 0.02", 16) == ["an interval of", "  ± 0.02"]
+    assert wrap_line(table[1], None) == [str(table[1])]

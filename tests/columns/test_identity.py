@@ -104,7 +104,7 @@ def test_whole_numbers_beyond_int64_are_distinct_ids_groups_and_slices(
         values = found.ids if found.ids is not None else found.groups
         values = found.slices["id"] if request.slices else values
         assert values is not None
-        assert Categorical.of(values).values == TEXTS
+        assert Categorical.from_values(values).values == TEXTS
     assert rows_where(read_table(path), [f"id={TEXTS[3]}"])[f"id={TEXTS[3]}"].sum() == 1
 
 
@@ -133,7 +133,7 @@ def test_python_numbers_of_any_size_are_exact() -> None:
         [*LARGE[:-1], Decimal(LARGE[-1])],
     ):
         assert tuple(ids_as_text(ids).tolist()) == TEXTS  # type: ignore[arg-type]
-        assert Categorical.of(ids).values == TEXTS  # type: ignore[arg-type]
+        assert Categorical.from_values(ids).values == TEXTS  # type: ignore[arg-type]
     assert identity_texts([2**63, -1], "id") == [str(2**63), "-1"]
     assert identity_texts([2**53 + 1, 0.5], "id") == [str(2**53 + 1), "0.5"]
 
@@ -163,7 +163,7 @@ def test_floats_that_merge_whole_numbers_are_no_ids(ids: Any) -> None:
         ids_as_text(ids)
     assert "first: row 1" in caught.value.where
     with pytest.raises(DataError, match="account has floating-point numbers so large"):
-        Categorical.of(ids, "account")
+        Categorical.from_values(ids, "account")
 
 
 def test_a_file_of_such_floats_names_its_column(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_file_of_such_floats_names_its_column(tmp_path: Path) -> None:
 )
 def test_1_and_1_0_and_the_text_1_are_one_id(ids: Any) -> None:
     assert ids_as_text(ids).tolist() == ["1", "2", "3"]
-    assert Categorical.of(ids).values == ("1", "2", "3")
+    assert Categorical.from_values(ids).values == ("1", "2", "3")
 
 
 def test_runs_with_ids_of_several_types_are_paired(
@@ -216,7 +216,7 @@ def test_large_ids_pair_with_themselves_alone(
 def test_large_groups_are_counted_one_by_one(name: str) -> None:
     found = find_in_files(FILES / name, Columns(group="account"))
     assert found.groups is not None
-    assert len(Categorical.of(found.groups).values) == 40
+    assert len(Categorical.from_values(found.groups).values) == 40
 
 
 def test_truth_in_another_file_is_joined_by_large_ids(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ def test_a_trailing_nul_is_refused_everywhere(make: Callable[[list[str]], Any]) 
     for what in (
         lambda values: to_labels(values, "y"),
         ids_as_text,
-        Categorical.of,
+        Categorical.from_values,
         lambda values: text_array(list(values), "labels"),
         lambda values: er.Multiclass(list(values)),
         lambda values: er.evaluate(["a", "b", "a"], ["a", "b", "a"], slices={"part": values}),

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from evalreport.columns.find import Found, find, to_predictions
-from evalreport.columns.names import PRED, SINGLE, TRUTH, wanted
+from evalreport.columns.names import PRED, SINGLE, TRUTH, column_selector
 from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, UsageError
 from evalreport.data.labels import Binary, Multiclass, Multilabel
@@ -233,9 +233,9 @@ def test_lists_of_mixed_types_or_of_nothing() -> None:
 
 def test_only_what_may_play_a_part_is_read() -> None:
     names = ["y_true", "y_pred", "proba_a", "feature", "score_lr", "age", "id", "city"]
-    assert list(wanted(Columns())(names)) == ["y_true", "y_pred", "proba_a", "score_lr", "id"]
+    assert list(column_selector(Columns())(names)) == ["y_true", "y_pred", "proba_a", "score_lr", "id"]
     named = Columns(score="score_lr", pred="age", truth="y_true", slices=("city",))
-    assert list(wanted(named)(names)) == ["y_true", "score_lr", "age", "id", "city"]
+    assert list(column_selector(named)(names)) == ["y_true", "score_lr", "age", "id", "city"]
 
 
 def test_contradicting_options() -> None:

@@ -44,7 +44,7 @@ def test_no_row_that_is_meant_is_an_error(where: tuple[str, ...], kind: type[Dat
 def test_of_several_parts_the_test_rows_are_meant() -> None:
     rows = table(split=["train", "test", "val", "test"], y=[1, 2, 3, 4])
     kept, named, (note,) = rows_meant(rows, Columns())
-    assert named.filtered == ("split",)
+    assert named.filtered_columns == ("split",)
     assert kept.columns["y"].tolist() == [2, 4]
     assert "test 2, train 1, val 1" in note and '--where "split=train"' in note
     sliced, _, notes = rows_meant(rows, Columns(slices=("split",)))

@@ -139,10 +139,13 @@ def truly_best(setting: Setting, metric: str, times: int) -> dict[str, Any]:
 def power(setting: Setting, metric: str, times: int) -> dict[str, Any]:
     """Return how often a difference was demonstrated on as many rows as the pilots said it needs."""
     rng = np.random.default_rng([3, setting.n])
-    pilots = [_compared(setting, rng, (metric,)).of(metric)[0] for _ in range(PILOTS)]
+    pilots = [_compared(setting, rng, (metric,)).differences_for(metric)[0] for _ in range(PILOTS)]
     detectable = float(np.mean([models.reach(d) for d in pilots]))
     rows = rows_needed(setting.n, detectable, abs(truth(setting, (metric,))[metric])) or 0
-    found = [_compared(setting, rng, (metric,), rows).of(metric)[0].demonstrated for _ in range(times)]
+    found = [
+        _compared(setting, rng, (metric,), rows).differences_for(metric)[0].is_significant
+        for _ in range(times)
+    ]
     return {
         "setting": setting.what,
         "metric": metric,
@@ -163,7 +166,7 @@ def at_equal_recall(case: Recall, times: int) -> dict[str, Any]:
     for _ in range(times):
         found = matched_runs(models.sides(case.draw(rng), FEW), ("a", "b"))
         assert found is not None
-        verdicts += [p.false_alarms.verdict for p in found.points if p.kind == "equal_recall"]
+        verdicts += [p.false_positives.verdict for p in found.points if p.kind == "equal_recall"]
     apart = sum(verdict in ("better", "worse") for verdict in verdicts)
     return {**asdict(case), "times": times, "told": len(verdicts), "apart": apart}
 
@@ -178,7 +181,7 @@ def agreement(times: int) -> dict[str, int]:
             if d.adjusted is not None and d.p_adjusted is not None:
                 counted += 1
                 excludes = d.adjusted.low > 0 or d.adjusted.high < 0
-                apart += not d.demonstrated == excludes == (d.p_adjusted < 1 - found.level)
+                apart += not d.is_significant == excludes == (d.p_adjusted < 1 - found.level)
     return {"differences": counted, "disagree": apart}
 
 

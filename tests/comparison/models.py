@@ -103,7 +103,7 @@ def multilabel(
 
 def sides(pair: Sequence[Predictions], sampling: Sampling = QUICK) -> PairedSamples:
     """Two sets of predictions of the same rows."""
-    return PairedSamples(Counted.of(pair[0]), Counted.of(pair[1]), sampling)
+    return PairedSamples(Counted.from_predictions(pair[0]), Counted.from_predictions(pair[1]), sampling)
 
 
 def paired(metric: Metric, samples: PairedSamples, names: tuple[str, str] = ("a", "b")) -> Difference:

@@ -104,7 +104,7 @@ def truth(setting: Setting, names: tuple[str, ...]) -> dict[str, float]:
     both = [
         summarise(p) for p in plain.draw(np.random.default_rng(99), POPULATION // max(1, len(setting.shares)))
     ]
-    values = {name: [find(name, setting.task).of(facts) for facts in both] for name in names}
+    values = {name: [find(name, setting.task).compute_value(facts) for facts in both] for name in names}
     return {
         name: pair[0] - pair[1]
         for name, pair in values.items()
@@ -154,7 +154,7 @@ def false_alarms(
     for _ in range(times):
         result = compare([models.bare(p) for p in equal.draw(rng)], None, metrics=wanted, details=False)
         for name in wanted:
-            raised[name] += any(d.verdict in ("better", "worse") for d in result.of(name))
+            raised[name] += any(d.verdict in ("better", "worse") for d in result.differences_for(name))
     return {name: count / times for name, count in raised.items()}
 
 
@@ -226,7 +226,10 @@ def _raised(job: tuple[Setting, int]) -> dict[str, Any]:
 
 def as_markdown(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> str:
     """Return the document: coverage, and how often equal runs were told apart."""
-    settings, outside = len({(row.setting, row.n, row.task) for row in rows}), sum(not r.within for r in rows)
+    settings, outside = (
+        len({(row.setting, row.n, row.task) for row in rows}),
+        sum(not r.is_within_target for r in rows),
+    )
     times = {row.simulations for row in rows if "bootstrap" not in row.method}
     # where a model hardly ever differs a few samples have no interval
     least, most = math.floor(min(times) / 500 + 0.5) * 500, max(times)

@@ -63,13 +63,13 @@ def test_against_a_baseline_every_other_run_has_its_row() -> None:
 
 
 def test_all_against_all_are_corrected_together_and_grouped(spam: Comparison) -> None:
-    found = spam.of("roc_auc")
+    found = spam.differences_for("roc_auc")
     assert len(found) == 6
     assert all((d.p_adjusted or 0) >= (d.p or 0) for d in found)
     lowest = min(found, key=lambda d: d.p or 0)
     assert lowest.p_adjusted == pytest.approx(6 * (lowest.p or 0))
     for d in found:
-        assert spam.apart("roc_auc", d.run, d.baseline) == (d.verdict != "not_demonstrated")
+        assert spam.differ_significantly("roc_auc", d.run, d.baseline) == (d.verdict != "not_demonstrated")
 
 
 def test_groups_hold_runs_that_cannot_be_told_apart() -> None:
@@ -133,7 +133,7 @@ def test_several_classes_are_judged_by_the_recall_of_each_with_twenty_examples()
 
 
 def test_a_lower_loss_is_better(spam: Comparison) -> None:
-    known = [d for d in spam.of("brier") if d.verdict in ("better", "worse")]
+    known = [d for d in spam.differences_for("brier") if d.verdict in ("better", "worse")]
     assert known
     assert all((d.verdict == "better") == ((d.difference or 0) < 0) for d in known)
 
@@ -141,7 +141,7 @@ def test_a_lower_loss_is_better(spam: Comparison) -> None:
 def test_a_verdict_needs_the_interval_and_the_corrected_p() -> None:
     """One difference of 45 that alone would count for one, and together does not."""
     runs = [models.bare(p) for p in models.binary(np.random.default_rng(1), 150, skills=(1.8,) * 10)]
-    found = compare(runs, None, metrics=["accuracy"], details=False).of("accuracy")
+    found = compare(runs, None, metrics=["accuracy"], details=False).differences_for("accuracy")
     alone = [d for d in found if d.low is not None and d.high is not None and (d.low > 0 or d.high < 0)]
     assert alone, "of 45 intervals of 95% some lie beside 0 by chance"
     assert all(d.verdict == "not_demonstrated" for d in found)
@@ -159,7 +159,7 @@ def test_moved_examples_are_counted_and_named(spam: Comparison) -> None:
 
 
 def test_withheld_examples_are_not_named() -> None:
-    runs = [replace(ev, facts={"withheld": 1.0}) for ev in four()[:2]]
+    runs = [replace(ev, data_checks={"withheld": 1.0}) for ev in four()[:2]]
     moved = compare(runs, metrics=["roc_auc"]).movement[0]
     assert moved.fixed + moved.broken > 0
     assert moved.fixed_ids == moved.broken_ids == ()
@@ -197,7 +197,7 @@ def test_recalls_of_classes_are_counted_by_hand() -> None:
 
 
 def _sites(p: Predictions) -> dict[str, Categorical]:
-    return {"site": Categorical.of(np.where(np.arange(len(p)) % 2, "north", "south"))}
+    return {"site": Categorical.from_values(np.where(np.arange(len(p)) % 2, "north", "south"))}
 
 
 def test_classes_with_weights_or_clusters_go_by_rows() -> None:
@@ -241,7 +241,7 @@ def test_a_run_of_easier_rows_stands_behind_those_that_beat_it_there() -> None:
         ("weak", False),
         ("easy", False),
     ]
-    last, gap = found.ranking[2], found.of("accuracy", "easy")[0].difference
+    last, gap = found.ranking[2], found.differences_for("accuracy", "easy")[0].difference
     assert gap is not None and last.value is not None
     assert last.value > (found.ranking[0].value or 0.0)
     assert last.behind == pytest.approx(-gap)
@@ -254,7 +254,7 @@ def test_tests_of_independent_rows_are_of_such_rows_alone() -> None:
     pair = models.binary(np.random.default_rng(0), 60, skills=(1.8, 1.4))
     assert len(compare([models.bare(p) for p in pair]).mcnemar) == 1
     tenfold = [p.take(np.repeat(np.arange(60), 10)) for p in pair]
-    groups = Categorical.of(np.repeat(np.arange(60), 10))
+    groups = Categorical.from_values(np.repeat(np.arange(60), 10))
     weights = np.where(np.arange(600) % 10, 0.5, 5.5)
     for change in ({"groups": groups}, {"weights": weights, "weighted": True}):
         found = compare([models.bare(replace(p, **change)) for p in tenfold])
@@ -315,14 +315,17 @@ def test_evaluations_alone_are_compared_by_their_own_intervals() -> None:
     runs = models.evaluations(models.binary(np.random.default_rng(0), 300, skills=(2.6, 1.2)))
     stored = [Evaluation.from_json(ev.to_json()) for ev in runs]
     result = compare(stored, names=["a", "b"])
-    found = result.of("roc_auc")[0]
-    paired = compare(runs, names=["a", "b"]).of("roc_auc")[0]
+    found = result.differences_for("roc_auc")[0]
+    paired = compare(runs, names=["a", "b"]).differences_for("roc_auc")[0]
     assert found.difference == paired.difference
     assert models.reach(found) > models.reach(paired), "what is not paired knows less"
     assert not (result.parts or result.movement)
     assert encode(result)["pairing"]["kind"] == "unpaired"
     few = Evaluation.from_json(replace(runs[0], metrics={}).to_json())
-    assert compare([few, stored[1]], names=["a", "b"]).of("mcc")[0].reason == "a: not in this evaluation"
+    assert (
+        compare([few, stored[1]], names=["a", "b"]).differences_for("mcc")[0].reason
+        == "a: not in this evaluation"
+    )
 
 
 def test_labels_read_from_text_are_compared_with_the_unread_counted_wrong() -> None:
@@ -334,10 +337,10 @@ def test_labels_read_from_text_are_compared_with_the_unread_counted_wrong() -> N
         for answer in answers
     ]
     result = compare(runs, names=["a", "b"], metrics=["accuracy", "parse_rate", "f1", "npv"])
-    assert result.of("accuracy")[0].values == pytest.approx((0.5, 58 / 60))
-    assert result.of("parse_rate")[0].difference == pytest.approx(2 / 60)
-    assert result.of("f1")[0].verdict == "worse"
-    assert result.of("npv")[0].reason.startswith("b: ")
+    assert result.differences_for("accuracy")[0].values == pytest.approx((0.5, 58 / 60))
+    assert result.differences_for("parse_rate")[0].difference == pytest.approx(2 / 60)
+    assert result.differences_for("f1")[0].verdict == "worse"
+    assert result.differences_for("npv")[0].reason.startswith("b: ")
 
 
 def test_decisions_without_scores_and_scores_without_decisions() -> None:
@@ -345,10 +348,10 @@ def test_decisions_without_scores_and_scores_without_decisions() -> None:
     names = np.asarray([0, 1])
     labels = predictions(whole.space, names[whole.y_true], names[np.asarray(whole.y_pred)], NoScores())
     result = compare([models.bare(whole), models.bare(labels)], names=["a", "b"])
-    assert result.of("roc_auc")[0].reason == "b: needs scores; got labels alone"
+    assert result.differences_for("roc_auc")[0].reason == "b: needs scores; got labels alone"
     both = compare([models.bare(labels), models.bare(labels)], names=["a", "b"])
-    assert both.of("roc_auc")[0].reason == "needs scores; got labels alone"
-    assert result.of("recall")[0].difference == 0
+    assert both.differences_for("roc_auc")[0].reason == "needs scores; got labels alone"
+    assert result.differences_for("recall")[0].difference == 0
     assert result.delong == ()
 
 
@@ -367,12 +370,12 @@ def test_json_is_plain_and_has_the_documented_keys(spam: Comparison) -> None:
 
 
 def test_a_verdict_is_whether_the_adjusted_interval_excludes_0(spam: Comparison) -> None:
-    assert any(d.demonstrated for d in spam.differences)
+    assert any(d.is_significant for d in spam.differences)
     for d in (*spam.differences, *spam.parts):
         assert d.adjusted is not None
         assert d.p_adjusted is not None
         apart = d.adjusted.low > 0 or d.adjusted.high < 0
-        assert d.demonstrated == apart == (d.p_adjusted < 0.05), d
+        assert d.is_significant == apart == (d.p_adjusted < 0.05), d
         assert d.limits == (d.adjusted.low, d.adjusted.high)
 
 
@@ -398,7 +401,7 @@ def test_checkpoints_of_one_training_are_told_apart() -> None:
         for _, part in frame.groupby("run", sort=False)
     ]
     result = compare(runs, None, names=[str(name) for name in frame["run"].unique()])
-    assert {d.verdict for d in result.of("accuracy")} == {"better"}
+    assert {d.verdict for d in result.differences_for("accuracy")} == {"better"}
     assert [entry.ranks for entry in result.ranking] == [(1, 1), (2, 2), (3, 3), (4, 4)]
 
 
@@ -416,8 +419,8 @@ def test_two_intent_classifiers_and_two_emotion_classifiers() -> None:
         )
     result = compare(runs, baseline=1, names=["svm", "lr"])
     assert (result.mcnemar[0].only_first, result.mcnemar[0].only_second) == (114, 80)
-    assert result.of("accuracy")[0].verdict == "better"
-    assert result.of("top_3_accuracy")[0].verdict == "not_demonstrated"
+    assert result.differences_for("accuracy")[0].verdict == "better"
+    assert result.differences_for("top_3_accuracy")[0].verdict == "not_demonstrated"
     emotions = json.loads((DATA / "goemotions" / "labels.json").read_text(encoding="utf-8"))
     truth = pd.read_parquet(DATA / "goemotions" / "y_true_test.parquet")
     pair = []
@@ -428,5 +431,5 @@ def test_two_intent_classifiers_and_two_emotion_classifiers() -> None:
         ids = frame["example_id"].astype(str)
         pair.append(models.bare(predictions(Multilabel(emotions), indicators, scores=scores, ids=ids)))
     result = compare(pair, baseline=1, names=["svm", "lr"])
-    assert result.of("f1_macro")[0].verdict == "better"
+    assert result.differences_for("f1_macro")[0].verdict == "better"
     assert len({part.scope for part in result.parts if part.metric == "roc_auc"}) == 27

@@ -93,9 +93,9 @@ def test_all_pairs_of_real_models_have_mcnemar_and_delong_of_a_second_implementa
         z, _ = naive_delong(truth, a, b)
         assert delong.z == pytest.approx(z, abs=1e-8)
         for one, metric in ((test, "accuracy"), (delong, "roc_auc")):
-            told = next(d for d in result.of(metric, one.run) if d.baseline == one.baseline)
+            told = next(d for d in result.differences_for(metric, one.run) if d.baseline == one.baseline)
             assert one.p == told.p, "one p value per difference"
-        own = next(d for d in result.of("roc_auc", delong.run) if d.baseline == delong.baseline)
+        own = next(d for d in result.differences_for("roc_auc", delong.run) if d.baseline == delong.baseline)
         assert own.difference == pytest.approx(roc_auc_score(truth, a) - roc_auc_score(truth, b), abs=1e-12)
         assert own.low is not None
         assert own.high is not None
@@ -175,7 +175,7 @@ def resampled(
             rows = np.concatenate([members[code] for code in rng.integers(0, len(members), len(members))])
         facts = [summarise(replace(p, ids=None).take(rows)) for p in pair]
         for name in names:
-            values = [find(name, pair[0].space.task).of(fact) for fact in facts]
+            values = [find(name, pair[0].space.task).compute_value(fact) for fact in facts]
             if isinstance(values[0], float) and isinstance(values[1], float):
                 found[name].append(values[0] - values[1])
     return {name: float(np.std(values)) for name, values in found.items()}
@@ -200,7 +200,7 @@ def brute_force(metric: Metric, pair: list[Predictions], seed: int = 5, times: i
     gaps = []
     for _ in range(times):
         rows = np.concatenate([members[code] for code in rng.integers(0, len(members), len(members))])
-        values = [metric.of(summarise(replace(p.take(rows), ids=None))) for p in pair]
+        values = [metric.compute_value(summarise(replace(p.take(rows), ids=None))) for p in pair]
         gaps.append(values[0] - values[1])  # type: ignore[operator]
     return float(np.std(gaps))
 
@@ -405,7 +405,7 @@ def test_a_ranking_without_a_mistake_is_better_than_one_turned_round() -> None:
         evaluate_predictions(predictions(Binary(0, 1), truth, scores=Probabilities(each)), models.QUICK)
         for each in (scores, 1 - scores)
     ]
-    (found,) = compare(both, metrics=["roc_auc"]).of("roc_auc")
+    (found,) = compare(both, metrics=["roc_auc"]).differences_for("roc_auc")
     assert (found.difference, found.verdict) == (-1.0, "worse")
     assert found.low is not None and found.high is not None
     assert found.low == -1.0 < found.high < -0.9

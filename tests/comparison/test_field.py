@@ -54,7 +54,7 @@ def test_errors_and_degrees_of_freedom_are_those_of_the_comparison(
     rows = runs_of(task, 4, seed=3, **more)
     field = field_of(metric, task, rows)
     pair = compare([evaluate_predictions(p) for p in rows], None, metrics=[metric], details=False)
-    for d in pair.of(metric):
+    for d in pair.differences_for(metric):
         a, b = (int(name.split()[1]) - 1 for name in (d.run, d.baseline))
         assert d.low is not None and d.high is not None and d.difference is not None
         reach = (d.high - d.low) / 2
@@ -84,7 +84,7 @@ def test_equal_runs_are_told_apart_in_at_most_five_per_cent_of_samples() -> None
             right = rng.random(n) < np.clip(0.55 + 0.4 * hard, 0, 1)
             p = predictions(Multiclass([0, 1]), truth, np.where(right, truth, 1 - truth))
             given.append((f"r{k}", contributions_of_run(metric, p)))
-        wrong += any(d.demonstrated for d in run_field(metric, given).pairs)  # type: ignore[arg-type]
+        wrong += any(d.is_significant for d in run_field(metric, given).pairs)  # type: ignore[arg-type]
     assert wrong / times < 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / times)
 
 

@@ -70,19 +70,19 @@ def test_counts_and_intervals_are_those_of_a_search_by_hand(kind: str) -> None:
     pair = models.binary(np.random.default_rng(2), 300, 0.3, (2.4, 1.5), 0.4)
     found = points(pair)[kind]
     expected = by_hand(kind, pair, np.arange(300))
-    counted = [*zip(found.found.values, found.false_alarms.values, strict=True)]
+    counted = [*zip(found.found.values, found.false_positives.values, strict=True)]
     assert counted == [expected[:2], expected[2:]]
     assert found.found.difference == expected[0] - expected[2]
     rng = np.random.default_rng(5)
     again = [by_hand(kind, pair, rng.integers(0, 300, 300)) for _ in range(200)]
     spread = np.std([a[1] - a[3] for a in again])
-    assert found.false_alarms.low is not None
-    assert found.false_alarms.high is not None
-    half = (found.false_alarms.high - found.false_alarms.low) / 2
+    assert found.false_positives.low is not None
+    assert found.false_positives.high is not None
+    half = (found.false_positives.high - found.false_positives.low) / 2
     assert half == pytest.approx(1.97 * spread, rel=0.3)
     if kind == "equal_recall":
         assert (found.found.verdict, found.found.low) == ("equal_by_design", None)
-        assert found.false_alarms.verdict == "better", "2.4 against 1.5 is a better model at any recall"
+        assert found.false_positives.verdict == "better", "2.4 against 1.5 is a better model at any recall"
 
 
 def at_equal_recall(case: Recall, rng: np.random.Generator, times: int) -> list[MatchedPoint]:
@@ -93,7 +93,7 @@ def at_equal_recall(case: Recall, rng: np.random.Generator, times: int) -> list[
 def test_few_positives_that_are_missed_do_not_tell_equal_runs_apart() -> None:
     """By resamples 11 of 159 pairs, nine of them "better"."""
     rng, case = np.random.default_rng(3), Recall(50, 0.99, 0.7)
-    verdicts = [point.false_alarms.verdict for point in at_equal_recall(case, rng, 400)]
+    verdicts = [point.false_positives.verdict for point in at_equal_recall(case, rng, 400)]
     assert 140 <= len(verdicts) <= 180
     assert sum(verdict in ("better", "worse") for verdict in verdicts) <= 0.02 * len(verdicts)
 
@@ -102,7 +102,7 @@ def test_tied_scores_favour_neither_run_at_equal_recall() -> None:
     """At the lowest threshold that finds as many all verdicts on equal runs were "worse": 38 of 600."""
     rng, case = np.random.default_rng(4), Recall(100, 0.9, 0.3, step=0.5)
     found = at_equal_recall(case, rng, 300)
-    gaps = [point.false_alarms.difference for point in found]
+    gaps = [point.false_positives.difference for point in found]
     assert abs(np.mean(gaps)) < 0.3 * np.std(gaps), "it was 0.74"
     assert {point.found.difference for point in found} == {0.0}
     compared = compare([models.bare(p) for p in case.draw(rng)])
@@ -132,10 +132,10 @@ def test_a_stretched_copy_differs_at_its_own_threshold_alone() -> None:
     new = replace(old, scores=Decisions(stretched), y_pred=(stretched >= 0.35).astype(np.int32))
     found = compare([models.bare(old), models.bare(old)], names=["old", "new"]).matched
     assert {point.found.difference for point in found} == {0.0}
-    assert not {point.false_alarms.verdict for point in found} & {"better", "worse"}
+    assert not {point.false_positives.verdict for point in found} & {"better", "worse"}
     moved = points([new, old])
     again = [models.binary(np.random.default_rng(seed), 200, 0.3, (1.8,))[0] for seed in range(12)]
-    gaps = [points([p, p])["equal_recall"].false_alarms.difference for p in again]
+    gaps = [points([p, p])["equal_recall"].false_positives.difference for p in again]
     assert abs(np.mean(gaps)) < 2, "the step between two positives is no gain for either"
     assert moved["equal_alarms"].found.difference == 0
     assert moved["equal_recall"].thresholds[0] > 0.35, "three times the score, three times the threshold"
@@ -177,22 +177,22 @@ def test_noise_is_no_crossing() -> None:
 
 def test_alarms_are_those_of_a_search_by_hand() -> None:
     pair = models.binary(np.random.default_rng(3), 500, 0.2, (2.4, 1.5), 0.4)
-    found, truth = runs(pair).alarms, pair[0].y_true == 1
+    found, truth = runs(pair).alerts, pair[0].y_true == 1
     marked = [place for place in found.places if place.found.low is not None]
     assert 100 <= len(found.places) <= 190 and len(marked) == 9
     for place in found.places[::20]:
         for side, p in enumerate(pair):
             flagged = scores_of(p) >= place.thresholds[side]
-            assert flagged.sum() <= place.alarms
+            assert flagged.sum() <= place.alerts
             assert (flagged & truth).sum() == place.found.values[side]
-            assert (flagged & ~truth).sum() == place.false_alarms[side]
+            assert (flagged & ~truth).sum() == place.false_positives[side]
             lower = scores_of(p)[~flagged]
-            assert not lower.size or (scores_of(p) >= lower.max()).sum() > place.alarms
-    own = next(place for place in marked if place.alarms == found.own[1])
+            assert not lower.size or (scores_of(p) >= lower.max()).sum() > place.alerts
+    own = next(place for place in marked if place.alerts == found.own[1])
     rng, again = np.random.default_rng(5), []
     for _ in range(200):
         rows = rng.integers(0, 500, 500)
-        best = [np.argsort(-scores_of(p)[rows])[: int(own.alarms)] for p in pair]
+        best = [np.argsort(-scores_of(p)[rows])[: int(own.alerts)] for p in pair]
         again.append(np.subtract(*(truth[rows][top].sum() for top in best)))
     assert own.found.low is not None and own.found.high is not None
     assert (own.found.high - own.found.low) / 2 == pytest.approx(1.97 * np.std(again), rel=0.3)
@@ -212,21 +212,21 @@ def test_the_lowest_cost_is_counted_on_rows_that_took_no_part() -> None:
         at = lowest.thresholds[side]
         assert 5 * (truth & (scores < at)).sum() + (~truth & (scores >= at)).sum() == min(costs)
         missed = truth.sum() - lowest.found.values[side]
-        spent = 1000 * (5 * missed + lowest.false_alarms.values[side]) / 400
+        spent = 1000 * (5 * missed + lowest.false_positives.values[side]) / 400
         assert lowest.cost.values[side] == pytest.approx(spent)
     own = found["own_thresholds"]
     assert own.cost is not None
     missed = truth.sum() - own.found.values[0]
-    assert own.cost.values[0] == pytest.approx(1000 * (5 * missed + own.false_alarms.values[0]) / 400)
+    assert own.cost.values[0] == pytest.approx(1000 * (5 * missed + own.false_positives.values[0]) / 400)
     told = encode(compare([models.bare(p) for p in pair[::-1]], costs=Costs(fn=5)))
     assert told["costs"] == {"fp": 1, "fn": 5, "tp": 0, "tn": 0}
     assert [point["cost"] is not None for point in told["matched"]] == [True] * 4
-    assert len(told["alarms"]) == 1
+    assert len(told["alerts"]) == 1
 
 
 def test_thresholds_that_are_chosen_anew_have_the_least_cost() -> None:
     pair = models.binary(np.random.default_rng(1), 300)
-    run, baseline = (ScoreTable.of(scores_of(p), p.y_true == 1) for p in pair)
+    run, baseline = (ScoreTable.from_scores(scores_of(p), p.y_true == 1) for p in pair)
     tp, fp = resampled_choices((run, baseline), [(run, baseline)], Costs(fp=2, fn=5, tp=-1, tn=0.5))
     for side, table in enumerate((run, baseline)):
         found, raised = np.append(table.tp, tp[0, side]), np.append(table.fp, fp[0, side])
@@ -272,7 +272,7 @@ def few_false_alarms(moved: int) -> list[Predictions]:
 @pytest.mark.parametrize("moved", [3, 4, 5, 20])
 def test_few_rows_that_differ_are_too_few_to_say(moved: int) -> None:
     """All on one side: McNemar's mid-p is 1 / 2^moved, above 0.05 up to four of them."""
-    found = points(few_false_alarms(moved))["own_thresholds"].false_alarms
+    found = points(few_false_alarms(moved))["own_thresholds"].false_positives
     assert list(found.values) == [0, moved]
     low, high = found.low or 0.0, found.high or 0.0
     assert str(found.verdict) == ("better" if 1 / 2**moved < 0.05 else "too_few_to_say")
@@ -280,8 +280,8 @@ def test_few_rows_that_differ_are_too_few_to_say(moved: int) -> None:
 
 
 def test_rows_of_one_group_are_one_of_the_few() -> None:
-    pair = [replace(p, groups=Categorical.of(np.arange(200) // 20)) for p in few_false_alarms(20)]
-    assert points(pair)["own_thresholds"].false_alarms.verdict == "too_few_to_say"
+    pair = [replace(p, groups=Categorical.from_values(np.arange(200) // 20)) for p in few_false_alarms(20)]
+    assert points(pair)["own_thresholds"].false_positives.verdict == "too_few_to_say"
 
 
 def test_two_rows_have_one_degree_of_freedom() -> None:
@@ -302,7 +302,7 @@ def test_who_finds_all_is_not_matched_in_the_middle_of_all_negatives() -> None:
     ]
     found = compare([models.bare(p) for p in runs], names=["old", "new"])
     assert [point.kind for point in found.matched] == ["own_thresholds", "equal_alarms"]
-    assert not {point.false_alarms.verdict for point in found.matched} & {"better", "worse"}
+    assert not {point.false_positives.verdict for point in found.matched} & {"better", "worse"}
     assert matched_sentence(found).text.startswith("old finds all positive")
 
 
@@ -319,7 +319,7 @@ def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
         for apart in (1.4, 2.0)
     ]
     found = compare([evaluate_predictions(p) for p in runs], names=["old", "new"])
-    (alarms,) = (point.false_alarms for point in found.matched if point.kind == "equal_recall")
+    (alarms,) = (point.false_positives for point in found.matched if point.kind == "equal_recall")
     raised = alarms.values[0]
     assert raised % 1 and f"new raises {round(raised)} false alarms" in matched_sentence(found).text
 
@@ -357,12 +357,12 @@ def test_identical_predictions_differ_by_exactly_0_at_every_matched_point(
         "lowest_cost",
     ]
     for point in found.points:
-        for counted in (point.found, point.false_alarms, point.cost):
+        for counted in (point.found, point.false_positives, point.cost):
             assert counted is not None
             assert counted.difference == 0 and counted.values[0] == counted.values[1]
             assert counted.verdict not in ("better", "worse")
             assert (counted.low or 0.0) <= 0 <= (counted.high or 0.0)
-    assert all(place.found.difference == 0 for place in found.alarms.places)
+    assert all(place.found.difference == 0 for place in found.alerts.places)
     assert not found.points[2].between
 
 
@@ -377,10 +377,10 @@ def test_a_tie_at_the_top_is_divided_and_nothing_is_compared_where_a_run_flags_n
     point = points(pair)["equal_alarms"]
     assert point.between and point.thresholds[0] == 0.9
     assert list(point.found.values) == pytest.approx([3 * 10 / 40, 1])
-    assert list(point.false_alarms.values) == pytest.approx([3 * 30 / 40, 2])
-    for place in runs(pair).alarms.places:
+    assert list(point.false_positives.values) == pytest.approx([3 * 30 / 40, 2])
+    for place in runs(pair).alerts.places:
         for side in (0, 1):
-            assert place.found.values[side] + place.false_alarms[side] == pytest.approx(place.alarms)
+            assert place.found.values[side] + place.false_positives[side] == pytest.approx(place.alerts)
 
 
 def test_a_baseline_that_flags_nothing_has_no_matched_point() -> None:
@@ -403,9 +403,9 @@ def test_a_count_at_own_thresholds_has_the_interval_and_verdict_of_its_rate() ->
         own = found.matched[0]
         for counted, metric, rows in (
             (own.found, "recall", pair[0].y_true.sum()),
-            (own.false_alarms, "fpr", (1 - pair[0].y_true).sum()),
+            (own.false_positives, "fpr", (1 - pair[0].y_true).sum()),
         ):
-            (rate,) = found.of(metric)
+            (rate,) = found.differences_for(metric)
             assert (counted.low, counted.high) == pytest.approx(
                 (rows * (rate.low or 0), rows * (rate.high or 0))
             )

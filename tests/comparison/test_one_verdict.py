@@ -154,7 +154,7 @@ def test_the_pairs_differ_in_every_way() -> None:
 def test_finding_no_fraud_at_all_is_not_called_no_difference(seed: int) -> None:
     found = compared("silent", seed)
     (verdict,) = found.verdicts
-    assert found.of("roc_auc")[0].verdict == "not_demonstrated", "the ranking is as good"
+    assert found.differences_for("roc_auc")[0].verdict == "not_demonstrated", "the ranking is as good"
     assert "recall" in verdict.worse
     moved = found.movement[0].by_class["fraud"]
     assert f"{moved[1] - moved[0]} fewer “fraud”" in dict(texts(found))["terminal"]
@@ -188,7 +188,7 @@ def test_weights_that_turn_a_recall_round_are_not_told_in_rows() -> None:
 def test_the_verdicts_of_several_runs_are_counted_not_those_of_one_metric() -> None:
     old, new = pair("silent", 0)
     found = compare([models.bare(p) for p in (old, new, old)], names=["old", "new", "same"])
-    assert all(d.verdict == "not_demonstrated" for d in found.of("roc_auc"))
+    assert all(d.verdict == "not_demonstrated" for d in found.differences_for("roc_auc"))
     counts = Counter(one.verdict for one in found.verdicts)
     text = baseline_tally(found).text
     assert counts["not_demonstrated"] == 1 and "1 is not significantly different" in text

@@ -43,7 +43,8 @@ def test_permuted_rows_are_matched_by_id() -> None:
     assert straight.baseline is not None
     assert np.array_equal(np.asarray(permuted.baseline.y_pred), np.asarray(straight.baseline.y_pred))
     results = [
-        compare(list(two(run(seed=1), run(rows, seed=2)))).of("accuracy")[0] for rows in (slice(None), order)
+        compare(list(two(run(seed=1), run(rows, seed=2)))).differences_for("accuracy")[0]
+        for rows in (slice(None), order)
     ]
     assert results[0] == results[1]
 

@@ -135,7 +135,7 @@ def test_runs_are_equal_within_what_two_one_sided_tests_rule_out() -> None:
         evaluate_predictions(predictions(Binary(0, 1), truth, truth), only=("accuracy",)) for _ in range(2)
     ]
     found = compare(pair, metrics=["accuracy"])
-    (d,) = found.of("accuracy")
+    (d,) = found.differences_for("accuracy")
     assert d.equal_within == pytest.approx(max(map(abs, ScoreCurve(0, 0, 400).limits(0.9))))
     assert [one.equal for within in (0.001, 0.05) for one in equivalences(found, within)] == [False, True]
     assert (

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalreport.features.systems.variance import MeasuredRuns, crossed
+from evalreport.features.systems.variance import MeasuredRuns, variance_components
 from evalreport.intervals.paired import SampledError
 
 SPIN_ECHO = (0.91964573, 0.85877617, 0.90386473, 0.97310789, 0.82979066)
@@ -60,7 +60,7 @@ def test_the_error_of_a_mean_over_readers_is_the_published_one(
     areas: Any, cases: int, fixed: float, two: float, error: float, df: float, low: float, high: float
 ) -> None:
     parts = np.linalg.cholesky(covariances(len(areas), fixed, two))
-    found = crossed([MeasuredRuns(np.array(areas), parts)], error_of(cases))
+    found = variance_components([MeasuredRuns(np.array(areas), parts)], error_of(cases))
     assert np.sqrt(found.rows + found.both) == pytest.approx(fixed)
     assert np.sqrt(found.variance) == pytest.approx(error, rel=1e-6)
     readers = np.var(areas, ddof=1)
@@ -76,7 +76,7 @@ def test_the_difference_of_two_kinds_of_image_is_not_demonstrated_for_new_reader
     across = np.full((5, 5), TWO_READERS) + np.eye(5) * (ONE_READER - TWO_READERS)
     parts = np.linalg.cholesky(np.block([[within[0], across], [across, within[1]]]))
     sides = [MeasuredRuns(np.array(SPIN_ECHO), parts[:5]), MeasuredRuns(np.array(CINE), parts[5:])]
-    found = crossed(sides, error_of(114))
+    found = variance_components(sides, error_of(114))
     gap = np.mean(SPIN_ECHO) - np.mean(CINE)
     # For these readers, on other cases: as published, demonstrated.
     alone = np.sqrt(found.rows + found.both)

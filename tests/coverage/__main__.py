@@ -136,9 +136,9 @@ def rows_of(setting: Setting, found: Mapping[str, Count]) -> list[Measured]:
 def as_markdown(rows: list[Measured]) -> str:
     """Return the document: what the truth is, the methods, a line per metric and size, and what is off."""
     large = [row for row in rows if row.n >= ENOUGH]
-    outside = [row for row in large if not row.within]
+    outside = [row for row in large if not row.is_within_target]
     settings = len({(row.setting, row.n, row.task) for row in rows})
-    off = sum(not row.near for row in large)
+    off = sum(not row.is_near_target for row in large)
     least, most = _simulations(rows)
     lines = [
         "# Measured coverage of the 95% intervals",
@@ -187,9 +187,9 @@ def tables(rows: list[Measured]) -> list[str]:
         *(
             f"| {r.task} | `{r.metric}` | {r.setting} | {r.n} | {r.coverage:.1%} "
             f"| {'' if r.attainable is None else f'{r.attainable:.1%}'} | {r.simulations} "
-            f"| {'no' if r.near else 'yes'} |"
+            f"| {'no' if r.is_near_target else 'yes'} |"
             for r in rows
-            if r.n >= ENOUGH and not r.within
+            if r.n >= ENOUGH and not r.is_within_target
         ),
     ]
 
@@ -229,7 +229,9 @@ def _chosen(s: Setting, simulations: int, metrics: str, rows: Sequence[Measured]
     if metrics != "outside":
         return tuple(filter(None, metrics.split(",")))
     own = (row for row in rows if _key(row)[:3] == (s.task, s.what, s.n) and s.n >= ENOUGH)
-    return tuple(row.metric for row in own if not row.within and row.simulations < 0.7 * simulations)
+    return tuple(
+        row.metric for row in own if not row.is_within_target and row.simulations < 0.7 * simulations
+    )
 
 
 def _key(row: Measured) -> tuple[str, str, int, str]:

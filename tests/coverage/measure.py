@@ -145,9 +145,9 @@ def _population(setting: Setting, only: tuple[str, ...]) -> dict[str, float]:
     if setting.kind == "clusters":
         whole = setting.draw(np.random.default_rng(99), 500_000)
     summary = summarise(whole)
-    values = {metric.name: metric.of(summary) for metric in _metrics(whole, only)}
+    values = {metric.name: metric.compute_value(summary) for metric in _metrics(whole, only)}
     found = {name: value for name, value in values.items() if isinstance(value, float)}
     if whole.space.task != "binary" and (each := _of_labels(only)):
-        labels = class_estimates(each, summary, None, Sampling().at(None))[LABEL]
+        labels = class_estimates(each, summary, None, Sampling().with_confidence(None))[LABEL]
         found |= {f"label: {n}": r.value for n, r in labels.items() if isinstance(r, Estimate)}
     return found

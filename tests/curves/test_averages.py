@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 
 from evalreport.core.result import Undefined
 from evalreport.curves.curve import Curve
-from evalreport.curves.multiclass import averaged
+from evalreport.curves.multiclass import average_curves
 from evalreport.statistics.class_scores import ClassScores
 
 Data = tuple[npt.NDArray[Any], npt.NDArray[np.float64]]
@@ -39,7 +39,7 @@ def recalls(fpr: npt.NDArray[Any], tpr: npt.NDArray[Any], at: float) -> tuple[fl
 @pytest.mark.parametrize(("n", "k", "digits"), [(60, 3, 12), (300, 7, 1), (2500, 12, 12)])
 def test_macro_roc_is_the_mean_of_the_classes(n: int, k: int, digits: int) -> None:
     truth, scores = some(n, k, digits=digits)
-    x, y = drawn(averaged(ClassScores(scores, truth, None))["roc_macro"])
+    x, y = drawn(average_curves(ClassScores(scores, truth, None))["roc_macro"])
     each = [roc_curve(truth == c, scores[:, c])[:2] for c in range(k)]
     for fpr, tpr in zip(x, y, strict=True):
         before, after = np.mean([recalls(a, b, fpr) for a, b in each], axis=0)
@@ -51,7 +51,7 @@ def test_macro_roc_is_the_mean_of_the_classes(n: int, k: int, digits: int) -> No
 @pytest.mark.parametrize(("n", "k", "digits"), [(60, 3, 12), (300, 7, 1), (2500, 12, 12)])
 def test_micro_curves_are_those_of_all_decisions(n: int, k: int, digits: int) -> None:
     truth, scores = some(n, k, digits=digits)
-    found = averaged(ClassScores(scores, truth, None))
+    found = average_curves(ClassScores(scores, truth, None))
     pooled = np.eye(k, dtype=bool)[truth].ravel(), scores.ravel()
     fpr, tpr, _ = roc_curve(*pooled, drop_intermediate=False)
     for a, b in zip(*drawn(found["roc_micro"]), strict=True):
@@ -70,7 +70,7 @@ def test_micro_curves_are_those_of_all_decisions(n: int, k: int, digits: int) ->
 @pytest.mark.parametrize(("n", "k", "digits"), [(60, 3, 12), (300, 7, 1)])
 def test_macro_precision_is_the_mean_of_the_classes(n: int, k: int, digits: int) -> None:
     truth, scores = some(n, k, digits=digits)
-    x, y = drawn(averaged(ClassScores(scores, truth, None))["pr_macro"])
+    x, y = drawn(average_curves(ClassScores(scores, truth, None))["pr_macro"])
     each = []
     for c in range(k):
         precision, recall, _ = precision_recall_curve(truth == c, scores[:, c])
@@ -89,8 +89,8 @@ def test_weights_repeat_rows_and_nothing_removes_them() -> None:
     truth, scores = some(80, 4)
     times = np.random.default_rng(1).integers(0, 3, 80)
     times[:4] = 1
-    weighted = averaged(ClassScores(scores, truth, times.astype(float)))
-    repeated = averaged(ClassScores(scores.repeat(times, axis=0), truth.repeat(times), None))
+    weighted = average_curves(ClassScores(scores, truth, times.astype(float)))
+    repeated = average_curves(ClassScores(scores.repeat(times, axis=0), truth.repeat(times), None))
     for name, found in weighted.items():
         for a, b in zip(drawn(found), drawn(repeated[name]), strict=True):
             np.testing.assert_allclose(a, b, atol=1e-9)
@@ -99,12 +99,12 @@ def test_weights_repeat_rows_and_nothing_removes_them() -> None:
 def test_macro_curves_are_over_the_classes_with_examples() -> None:
     truth, scores = some(40, 3)
     truth = np.where(truth == 2, 1, truth)
-    found = averaged(ClassScores(scores, truth, None))
+    found = average_curves(ClassScores(scores, truth, None))
     x, y = drawn(found["roc_macro"])
     areas = [roc_auc_score(truth == c, scores[:, c]) for c in (0, 1)]
     assert np.trapezoid(y, x) == pytest.approx(np.mean(areas), abs=2e-3)
     x, y = drawn(found["pr_macro"])
     wanted = [average_precision_score(truth == c, scores[:, c]) for c in (0, 1)]
     assert np.sum(np.diff(x) * y[1:]) == pytest.approx(np.mean(wanted), abs=2e-3)
-    alone = averaged(ClassScores(scores[:, :1], np.zeros(40, dtype=int), None))
+    alone = average_curves(ClassScores(scores[:, :1], np.zeros(40, dtype=int), None))
     assert all(isinstance(part, Undefined) for part in alone.values())

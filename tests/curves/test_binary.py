@@ -34,7 +34,7 @@ def rows(n: int, *, ties: bool = False) -> Rows:
 
 
 def made(y: npt.NDArray[Any], s: npt.NDArray[Any]) -> BinaryCurves:
-    return binary_curves(ScoreTable.of(s, y), probabilities=True)
+    return binary_curves(ScoreTable.from_scores(s, y), probabilities=True)
 
 
 def curve(part: object) -> Curve:

@@ -29,7 +29,7 @@ def test_every_threshold_agrees_with_scikit_learn(dtype: type, weighted: bool) -
     truth[20:25] = True
     weights = rng.integers(0, 4, 150) / 2 if weighted else None
     facts = ClassScores(scores, truth, weights)
-    sweep = label_sweep(facts, thresholds(facts.pooled(), unit=True))
+    sweep = label_sweep(facts, thresholds(facts.pooled_table(), unit=True))
     assert len(sweep.threshold) > 100
     for t, found, added, macro, exact in zip(*encode(sweep).values(), strict=True):
         answer = scores.astype(np.float64) >= t
@@ -55,7 +55,7 @@ def test_the_best_micro_f1_is_on_the_grid() -> None:
     scores = rng.normal(size=(400, 5))
     truth = rng.random((400, 5)) < 1 / (1 + np.exp(1 - 2 * scores))
     facts = ClassScores(scores, truth, None)
-    sweep = label_sweep(facts, thresholds(facts.pooled(), unit=False))
+    sweep = label_sweep(facts, thresholds(facts.pooled_table(), unit=False))
     f1 = 2 * np.array(sweep.found) / (np.array(sweep.added) + truth.sum())
     given = [scores >= t for t in np.unique(scores)]
     every = [2 * np.count_nonzero(truth & one) / (truth.sum() + np.count_nonzero(one)) for one in given]

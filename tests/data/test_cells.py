@@ -148,7 +148,7 @@ def test_gaps_are_found_in_columns_of_every_type() -> None:
         pd.Series(["a", None, "b"], dtype="category"),
     ):
         assert gaps_of(as_array(column)).tolist() == [1], column
-        assert Categorical.of(column).values[Categorical.of(column).codes[1]] == "(missing)"
+        assert Categorical.from_values(column).values[Categorical.from_values(column).codes[1]] == "(missing)"
     for column in (np.array([1, 2]), np.array(["a", "nan"]), np.array([True]), as_array(["a", "b"])):
         assert not gaps_of(column).size
 

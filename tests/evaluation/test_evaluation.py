@@ -56,7 +56,7 @@ def test_thresholds_chosen_label_by_label_are_carried_with_their_out_of_sample_v
     data = json.loads(ev.to_json())
     assert data["threshold"] == [ev.tuned.values["0"], ev.tuned.values["1"], None]
     stated = data["thresholds"]["optima"]["f1_macro"]
-    assert (stated["apparent"], stated["honest"]) == (ev.tuned.apparent, ev.tuned.out_of_sample.value.value)
+    assert (stated["apparent"], stated["held_out"]) == (ev.tuned.apparent, ev.tuned.out_of_sample.value.value)
     again = er.Evaluation.from_json(ev.to_json())
     assert again.tuned == ev.tuned
     assert again.classes[2].threshold == np.inf
@@ -148,7 +148,7 @@ def test_binary_data_sets_equal_scikit_learn(file: str, score: str) -> None:
 @pytest.mark.parametrize("file", ["pred_tfidf_lr.parquet", "pred_collapsed6.parquet"])
 def test_banking_equals_scikit_learn(file: str) -> None:
     p = shipped(f"banking77/{file}", Columns())
-    ev = evaluate_predictions(p, Sampling().at(None))
+    ev = evaluate_predictions(p, Sampling().with_confidence(None))
     assert not isinstance(p.scores, NoScores)
     scores = p.scores.values
     own = scores[np.arange(len(p)), p.y_true].astype(np.float64)
@@ -173,7 +173,7 @@ def test_banking_equals_scikit_learn(file: str) -> None:
 
 def test_emotions_equal_scikit_learn() -> None:
     p = shipped("goemotions/pred_test_ovr_lr_proba.parquet", Columns(), "goemotions/y_true_test.parquet")
-    ev = evaluate_predictions(p, Sampling().at(None))
+    ev = evaluate_predictions(p, Sampling().with_confidence(None))
     assert not isinstance(p.scores, NoScores)
     truth, pred, scores = p.y_true, p.y_pred, p.scores.values.astype(np.float64)
     expected = {
@@ -224,5 +224,5 @@ def test_what_pages_show_of_a_label_is_not_worked_out_again_for_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ev = evaluate_predictions(factories.multilabel())
-    monkeypatch.setattr(RankingSums, "of", None)
+    monkeypatch.setattr(RankingSums, "from_table", None)
     assert not isinstance(ev.classes[0].metrics["gini"], Undefined)

@@ -26,7 +26,7 @@ SAMPLING = Sampling(resamples=500)
 
 
 def sliced(p: Predictions, names: list[str]) -> Predictions:
-    return replace(p, slices={"site": Categorical.of(names)})
+    return replace(p, slices={"site": Categorical.from_values(names)})
 
 
 def sites_of(p: Predictions, sampling: Sampling = SAMPLING) -> tuple[Slice, ...]:

@@ -42,7 +42,9 @@ ALL: dict[str, Callable[..., Predictions]] = {
 @pytest.fixture(params=ALL)
 def both(request: pytest.FixtureRequest) -> tuple[Evaluation, Evaluation]:
     rows = ALL[request.param](300, seed=3)
-    return evaluate_predictions(rows, Sampling(resamples=50)), evaluate_predictions(rows, Sampling().at(None))
+    return evaluate_predictions(rows, Sampling(resamples=50)), evaluate_predictions(
+        rows, Sampling().with_confidence(None)
+    )
 
 
 def test_the_values_are_the_same(both: tuple[Evaluation, Evaluation]) -> None:
@@ -73,7 +75,7 @@ def test_no_number_has_ends_and_each_says_why(both: tuple[Evaluation, Evaluation
 @pytest.mark.parametrize("kind", ALL)
 def test_what_is_not_read_is_not_made(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    parts = ("_curves", "_sweep", "_class_values", "_no_skill", "observed")
+    parts = ("_curves", "_sweep", "_class_values", "_no_skill", "observe_predictions")
     facts = ("_tally", "_bins", "_cardinality", "_confidence")
     for module, name in [(evaluate, name) for name in parts] + [(memory, name) for name in facts]:
         work: Callable[..., Any] = getattr(module, name)
@@ -83,9 +85,9 @@ def test_what_is_not_read_is_not_made(kind: str, monkeypatch: pytest.MonkeyPatch
             return work(*given, **more)
 
         monkeypatch.setattr(module, name, heard)
-    bare = evaluate_predictions(ALL[kind](300, seed=3), Sampling().at(None))
+    bare = evaluate_predictions(ALL[kind](300, seed=3), Sampling().with_confidence(None))
     name = "f1" if kind == "binary" else "f1_macro"
-    assert isinstance(bare.changed(provenance=bare.provenance)[name], Estimate)
+    assert isinstance(bare.with_fields(provenance=bare.provenance)[name], Estimate)
     assert not made
     sent = pickle.loads(pickle.dumps(bare))
     assert sent.notes == bare.notes and sent == bare

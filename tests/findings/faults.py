@@ -299,7 +299,7 @@ def saturated(share: float) -> Evaluation:
 
 
 def chosen(origin: Any) -> Evaluation:
-    return evaluated(mail().at(Threshold(0.42, origin)))
+    return evaluated(mail().with_threshold(Threshold(0.42, origin)))
 
 
 def margins_alone(threshold: float | None) -> Evaluation:

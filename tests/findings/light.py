@@ -28,7 +28,7 @@ from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.confusion import Counts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary, summarise
-from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.sweep import Sweep
 
@@ -77,7 +77,7 @@ def light(p: Predictions) -> Evaluation:
         sweep=_sweep(summary, p),
         parsing=None if p.parsed is None else p.parsed.report,
         slices=judged_slices(slice_facts(p), FEW, p),
-        facts=row_facts(p),
+        data_checks=row_facts(p),
         notes=p.notes,
     )
 
@@ -117,7 +117,7 @@ def _curves(summary: Summary) -> Curves | Undefined:
             empty: dict[str, Any] = dict.fromkeys((f.name for f in fields(BinaryCurves)), LEFT_OUT)
             return BinaryCurves(**{**empty, "reliability": reliability(summary.scores, "count")})
         case ClassScores() if summary.scores.truth.ndim == 2:
-            table = summary.scores.pooled()
+            table = summary.scores.pooled_table()
             recall, precision = table.tp / max(table.positives, 1), table.tp / (table.tp + table.fp)
             pr = Curve(numbers(recall), numbers(precision), numbers(table.scores), steps=True)
             sweep = label_sweep(summary.scores, np.linspace(0, 1, 11))
@@ -129,4 +129,4 @@ def _curves(summary: Summary) -> Curves | Undefined:
 def _sweep(summary: Summary, p: Predictions) -> Sweep | None:
     if not isinstance(summary.scores, ScoreTable):
         return None
-    return judged(summary.scores, p, objectives=SOUGHT, sampling=FEW)
+    return evaluate_thresholds(summary.scores, p, objectives=SOUGHT, sampling=FEW)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.core.format import at, count, fixed, number, percent, ratio, threshold
+from evalreport.core.format import count, format_decimals, format_fixed, number, percent, ratio, threshold
 from evalreport.core.json_codec import encode
 from evalreport.core.result import Estimate, Finding
 from evalreport.data.labels import Binary, Multiclass
@@ -68,10 +68,14 @@ def values(evidence: Any) -> Iterator[float]:
 def shown(value: float, rows: int) -> set[str]:
     """Every way in which a claim may show a number."""
     forms = {count(value), ratio(value), number(value), threshold(value)}
-    forms |= {fixed(value, digits) for digits in range(3)}
-    forms |= {percent(value), percent(value, rows), fixed(100 * abs(value), 0)}
-    forms |= {at(value, places, style) for places in range(6) for style in ("percent", "ratio", "number")}
-    forms |= {fixed(100 * value, digits) for digits in range(6)}  # points
+    forms |= {format_fixed(value, digits) for digits in range(3)}
+    forms |= {percent(value), percent(value, rows), format_fixed(100 * abs(value), 0)}
+    forms |= {
+        format_decimals(value, places, style)
+        for places in range(6)
+        for style in ("percent", "ratio", "number")
+    }
+    forms |= {format_fixed(100 * value, digits) for digits in range(6)}  # points
     return forms
 
 
@@ -118,7 +122,13 @@ def test_a_metric_has_two_digits_of_the_half_width_of_its_interval() -> None:
             expected = {  # either way where it stands in the middle
                 f"{scale * result.value + slack:,.{digits}f}".replace("-", "−") for slack in (-1e-9, 1e-9)
             }
-            coarse = {percent(value), percent(value, ev.rows), ratio(value), fixed(value, 2), fixed(value, 1)}
+            coarse = {
+                percent(value),
+                percent(value, ev.rows),
+                ratio(value),
+                format_fixed(value, 2),
+                format_fixed(value, 1),
+            }
             tokens = {token.rstrip("%") for token in NUMBER.findall(UNCOUNTED.sub("", finding.claim))}
             if expected & tokens:
                 told += 1

@@ -51,7 +51,7 @@ def test_a_mix_up_in_both_directions_is_one() -> None:
 def test_even_mistakes_are_no_mix_up() -> None:
     even = np.full((8, 8), 5) + np.diag([45] * 8)
     truth, answer = np.repeat(np.indices((8, 8)).reshape(2, -1), even.ravel(), axis=1)
-    assert mix_ups(Counts.of(truth, answer, 8)) == []
+    assert mix_ups(Counts.from_codes(truth, answer, 8)) == []
     assert top_confusions(evaluated(of_matrix(even.tolist()))) is None
 
 

@@ -36,7 +36,7 @@ def test_the_rare_class_may_be_the_negative_one() -> None:
 def test_a_threshold_that_is_chosen_makes_its_counts_count() -> None:
     assert advice(mail())["The threshold is still open"] == ("roc_auc", "average_precision")
     assert advice(mail(share=0.03))["The threshold is still open"] == ("average_precision", "roc_auc")
-    chosen = advice(mail().at(Threshold(0.3, "given")))
+    chosen = advice(mail().with_threshold(Threshold(0.3, "given")))
     assert chosen["The decisions are taken as they are"] == ("recall", "precision", "specificity")
 
 

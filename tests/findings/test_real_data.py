@@ -17,7 +17,7 @@ from evalreport.features.text_labels.parser import make_parser, parse_all
 from evalreport.findings.catalogue import find
 from evalreport.intervals.settings import Sampling
 from evalreport.workflow.collect import collect_file
-from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.evaluate import evaluate_collected
 from evalreport.workflow.request import Request
 from tests.findings.light import light
 
@@ -28,7 +28,7 @@ BANKING = DATA / "banking77"
 @cache
 def evaluation(file: str, unit: tuple[str, str] = ("message", "messages"), **columns: Any) -> Evaluation:
     request = Request(columns=Columns(**columns), unit=unit, sampling=Sampling(resamples=200))
-    return evaluated(collect_file(DATA / file, request), request)
+    return evaluate_collected(collect_file(DATA / file, request), request)
 
 
 def claims(ev: Evaluation) -> dict[str, str]:

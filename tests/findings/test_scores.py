@@ -189,7 +189,7 @@ def test_what_depends_on_where_probabilities_of_0_and_1_are_clipped(seed: int) -
     assert ("(the slope is " in found["certain_scores"].claim) == moved
     wrong = int((chances[np.arange(228), true] == 0).sum())
     several = er.evaluate(true, scores=er.Probabilities(chances), labels=er.Multiclass([0, 1]))
-    assert several.facts.get("ruled_out", 0) == ev.facts["ruled_out"] == wrong
+    assert several.data_checks.get("ruled_out", 0) == ev.data_checks["ruled_out"] == wrong
 
 
 def test_metrics_that_depend_on_a_clip_are_marked() -> None:

@@ -22,7 +22,7 @@ from pyarrow import feather, parquet
 from evalreport.columns.request import Columns
 from evalreport.core.errors import EvalreportError
 from evalreport.readers.formats import RawTable
-from evalreport.readers.read import read_for
+from evalreport.readers.read import read_requested_columns
 from tests.fuzz.test_tables import MANY
 
 Table = Mapping[str, Sequence[Any]]
@@ -105,7 +105,7 @@ def changes(draw: st.DrawFn) -> Callable[[bytes], bytes]:
 def read(name: str, data: bytes) -> RawTable | None:
     """Read a file, or see that it is refused as somebody's data."""
     try:
-        return read_for(io.BytesIO(data), Columns(), name=name)
+        return read_requested_columns(io.BytesIO(data), Columns(), name=name)
     except EvalreportError as error:
         assert error.exit_code in (2, 5), error.as_lines()
         return None

@@ -133,7 +133,7 @@ def test_too_few_positives_say_so(n_positive: int) -> None:
 def test_an_influence_is_the_derivative_in_a_rows_weight(name: str) -> None:
     rng = np.random.default_rng(0)
     scores = rng.integers(1, 40, 60) / 41
-    table = ScoreTable.of(scores, rng.random(60) < scores)
+    table = ScoreTable.from_scores(scores, rng.random(60) < scores)
     function, n, step = find(name, "binary").function, 60, 1e-5
     up, down = influence(find(name, "binary"), table)
     for i in range(len(table)):
@@ -151,10 +151,10 @@ def test_an_influence_is_the_derivative_in_a_rows_weight(name: str) -> None:
 @pytest.mark.parametrize("name", ["roc_auc", "average_precision", "partial_auc_fpr10", "brier_skill"])
 def test_the_influence_gives_the_standard_error_of_the_row_bootstrap(name: str) -> None:
     truth, scores = drawn(600, 0.3, 1.5, 5)
-    table, function = ScoreTable.of(scores, truth), find(name, "binary").function
+    table, function = ScoreTable.from_scores(scores, truth), find(name, "binary").function
     rng = np.random.default_rng(1)
     rows = rng.integers(0, 600, (400, 600))
-    replicates = [function(ScoreTable.of(scores[row], truth[row])) for row in rows]
+    replicates = [function(ScoreTable.from_scores(scores[row], truth[row])) for row in rows]
     error = standard_error(table, influence(find(name, "binary"), table))
     assert error == pytest.approx(np.std(replicates), rel=0.15)
 

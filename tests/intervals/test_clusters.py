@@ -47,7 +47,7 @@ def test_the_jackknife_of_accuracy_by_hand() -> None:
     left = [Fraction(6 - k, 8 - n) for n, k in zip(sizes, right, strict=True)]
     mean = sum(left) / 3
     expected = float(Fraction(2, 3) * sum((x - mean) ** 2 for x in left)) ** 0.5
-    units = Units.of(p, QUICK)
+    units = Units.from_predictions(p, QUICK)
     assert units.method == "cluster jackknife"
     replicates = units.totals(answer, 2)[:, 1] / units.totals(answer, 2).sum(axis=1)
     assert float(units.error(replicates)) == pytest.approx(expected)
@@ -60,8 +60,8 @@ def test_quenouilles_bias_of_a_square_by_hand() -> None:
     """The square of a mean of n is too great by s² / n, which leaving out one row at a time tells exactly."""
     rows = np.array([1.0, 4.0, 2.0, 7.0])
     p = predictions(Binary(0, 1), [0, 1, 0, 1], [0, 1, 0, 1], groups=np.arange(4))
-    units = Units.of(p, QUICK)
-    replicates = (units.replicated(units.summed(rows)) / 4) ** 2
+    units = Units.from_predictions(p, QUICK)
+    replicates = (units.replicate_sums(units.sum_by_unit(rows)) / 4) ** 2
     assert units.bias(replicates, rows.mean() ** 2) == pytest.approx(rows.var(ddof=1) / 4)
 
 
@@ -104,7 +104,7 @@ def test_crossings_of_independent_rows_are_those_without_groups(name: str) -> No
 def test_places_are_where_the_metric_is_read(name: str) -> None:
     """Rows flagged at the place give the value itself, or its crossing between two places."""
     truth, scores = _independent(800)
-    table = ScoreTable.of(scores, truth.astype(bool))
+    table = ScoreTable.from_scores(scores, truth.astype(bool))
     point = find(name, "binary").strategy
     assert isinstance(point, CurvePoint)
     place = CROSSINGS[point.reading].place(table, point.at)
@@ -188,6 +188,6 @@ def test_totals_at_few_and_at_many_places_are_the_draws_times_the_sums(size: int
     p = predictions(
         Binary(0, 1), rng.integers(2, size=200), np.zeros(200, int), groups=rng.integers(50, size=200)
     )
-    units = Units.of(p, QUICK)
+    units = Units.from_predictions(p, QUICK)
     expected = units.drawn @ units.sums(place, size, values)
     np.testing.assert_allclose(units.totals(place, size, values), expected, rtol=1e-12, atol=1e-12)

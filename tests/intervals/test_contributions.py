@@ -37,15 +37,15 @@ def moved(p: Predictions, row: int, step: float) -> Predictions:
 @pytest.mark.parametrize(("task", "metric"), CASES, ids=lambda case: getattr(case, "name", case))
 def test_contribution_is_the_derivative_by_the_weight(task: str, metric: Metric) -> None:
     p = SAMPLES[task]
-    if isinstance(metric.of(summarise(p)), Undefined):
+    if isinstance(metric.compute_value(summarise(p)), Undefined):
         return
-    rows = contributions(metric, Counted.of(p))
+    rows = contributions(metric, Counted.from_predictions(p))
     if rows is None or metric.interval == "none":
         return
     assert rows.shape == (len(p),)
     assert abs(rows.sum()) < 1e-5, "the metric does not change when all weights grow alike"
     for row in (0, 17, 41):
-        up, down = (metric.of(summarise(moved(p, row, step))) for step in (1e-4, -1e-4))
+        up, down = (metric.compute_value(summarise(moved(p, row, step))) for step in (1e-4, -1e-4))
         assert not isinstance(up, Undefined)
         assert not isinstance(down, Undefined)
         assert rows[row] == pytest.approx((up - down) / 2e-4, abs=2e-6, rel=1e-4)

@@ -52,7 +52,7 @@ def test_the_best_threshold_flatters_by_as_much_as_resamples_of_its_rows() -> No
     rng = np.random.default_rng(4)
     truth = rng.random(600) < 0.3
     scores = rng.normal(size=600) + 1.2 * truth
-    table = ScoreTable.of(scores, truth)
+    table = ScoreTable.from_scores(scores, truth)
     gaps = table.tp / table.positives - table.fp / table.negatives
     shares = table.pos / table.positives**2 + table.neg / table.negatives**2
     right, wrong = scores[truth], scores[~truth]
@@ -97,10 +97,14 @@ def test_what_can_be_missed_on_one_side_alone_has_the_whole_error_there() -> Non
     truths = np.linspace(0, 1, 25)
     drawn = truths[:, None] + 0.5 + 0.1 * np.array([NORMAL.inv_cdf((k + 0.5) / 2000) for k in range(2000)])
     reach = {share: 0.1 * NORMAL.inv_cdf(share) for share in (0.95, 0.975)}
-    assert Inversion(1.0, QUICK, least=0.0).of(drawn, truths)[0] == pytest.approx(0.5 - reach[0.95], abs=1e-3)
-    assert Inversion(1.0, QUICK).of(drawn, truths)[0] == pytest.approx(0.5 - reach[0.975], abs=1e-3)
+    assert Inversion(1.0, QUICK, least=0.0).limits_from_draws(drawn, truths)[0] == pytest.approx(
+        0.5 - reach[0.95], abs=1e-3
+    )
+    assert Inversion(1.0, QUICK).limits_from_draws(drawn, truths)[0] == pytest.approx(
+        0.5 - reach[0.975], abs=1e-3
+    )
     # an upper limit that is 2 at least misses none of these
-    assert Inversion(0.7, QUICK, least=2.0).of(drawn - 0.5, truths)[0] == pytest.approx(
+    assert Inversion(0.7, QUICK, least=2.0).limits_from_draws(drawn - 0.5, truths)[0] == pytest.approx(
         0.7 - reach[0.95], abs=1e-3
     )
 

@@ -18,7 +18,7 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.intervals.cross_validation import folded
+from evalreport.intervals.cross_validation import evaluate_folds
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import find
 
@@ -73,8 +73,8 @@ def test_counts_are_pooled_and_keep_their_interval() -> None:
     found = [accuracy_score(Y[part_of == k], S[part_of == k] >= 0.5) for k in range(K)]
     assert line.folds == pytest.approx(found)
     half = stats.t.ppf(0.975, K - 1) * math.sqrt((1 / K + 1 / (K - 1)) * np.var(found, ddof=1))
-    assert line.trained_anew is not None
-    assert line.trained_anew.high == pytest.approx(min(line.pooled + half, 1))  # Nadeau & Bengio 2003
+    assert line.retrained is not None
+    assert line.retrained.high == pytest.approx(min(line.pooled + half, 1))  # Nadeau & Bengio 2003
 
 
 def test_it_is_read_back_from_its_json() -> None:
@@ -121,7 +121,7 @@ def test_the_interval_of_a_mean_over_folds_holds(n: int, k: int) -> None:
         y = rng.integers(0, 2, n)
         s = stats.norm.cdf(gains[fold] * y + rng.normal(size=n) + 3 * fold / k)
         p = predictions(Binary(0, 1), y, scores=Probabilities(s), folds=fold)
-        found = folded((find("roc_auc", "binary"),), p, {}, FEW)[0]["roc_auc"]
+        found = evaluate_folds((find("roc_auc", "binary"),), p, {}, FEW)[0]["roc_auc"]
         assert isinstance(found, Estimate) and found.low is not None and found.high is not None
         held += found.low <= target <= found.high
     assert 0.91 <= held / draws <= 0.985  # 400 draws gave 96.2 and 97.0 %, of 1,000 rows 97.0 %

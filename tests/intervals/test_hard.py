@@ -15,7 +15,7 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals.bootstrap import Units
 from evalreport.intervals.by_metric import table_limits
 from evalreport.intervals.calibration import gap_limits, mean_gap
-from evalreport.intervals.class_averages import average_precision_bias, smoothed, spreads
+from evalreport.intervals.class_averages import average_precision_bias, smooth_counts, spreads
 from evalreport.intervals.curve_points import RocDraws, precision_at_recall, recall_at_precision
 from evalreport.intervals.estimates import estimates
 from evalreport.intervals.paired import DrawnCurve
@@ -24,7 +24,7 @@ from evalreport.intervals.settings import Sampling
 from evalreport.intervals.standard_errors import promised_error, standard_error
 from evalreport.intervals.tables import Tables
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.influence import observed_expected
+from evalreport.metrics.influence import observed_expected_ratio
 from evalreport.statistics.confusion import Counts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import summarise
@@ -38,7 +38,7 @@ def matrix(*rows: tuple[float, ...]) -> Counts:
     dense = np.array(rows, dtype=int)
     truth, answer = np.nonzero(dense)
     times = dense[truth, answer]
-    return Counts.of(np.repeat(truth, times), np.repeat(answer, times), len(rows))
+    return Counts.from_codes(np.repeat(truth, times), np.repeat(answer, times), len(rows))
 
 
 def test_a_rare_class_gives_the_average_its_own_limits() -> None:
@@ -77,7 +77,7 @@ def test_the_ratio_of_positives_to_expected_ones_is_known_as_well_as_the_probabi
     """Of 200 rows two are unlike the rest: their variance is moderated by that of all probabilities."""
     scores = np.array([0.01, 0.99])
     table = ScoreTable(scores, np.array([1.0, 99.0]), np.array([99.0, 1.0]))
-    found, value = observed_expected(table), 1.0
+    found, value = observed_expected_ratio(table), 1.0
     own = np.sqrt((99 * 0.01**2 + 0.99**2) * 2 / (100**2)) * np.sqrt(200 / 199)
     assert standard_error(table, found) == pytest.approx(own, rel=1e-9)
     expected = np.sqrt(200 * 0.01 * 0.99) / 100 * np.sqrt(200 / 199) * value
@@ -91,7 +91,7 @@ def test_heavy_rows_have_the_error_of_the_jackknife_and_few_degrees_of_freedom()
     weights = np.exp(1.2 * rng.normal(size=300))
     right = rng.random(300) < 0.7
     p = predictions(Binary(0, 1), right.astype(int), np.ones(300, int), weights=weights)
-    units = Units.of(p, Sampling())
+    units = Units.from_predictions(p, Sampling())
     value = float(weights @ right / weights.sum())
     pairs = zip(weights, right, strict=True)
     whole = np.array([(weights @ right - w * r) / (weights.sum() - w) for w, r in pairs])
@@ -102,7 +102,9 @@ def test_heavy_rows_have_the_error_of_the_jackknife_and_few_degrees_of_freedom()
     )
     assert units.most_freedom == pytest.approx((weights**2).sum() ** 2 / (weights**4).sum())
     assert units.most_freedom < 60
-    plain = Units.of(predictions(Binary(0, 1), [0, 1] * 40, [0, 1] * 40, weights=np.ones(80)), Sampling())
+    plain = Units.from_predictions(
+        predictions(Binary(0, 1), [0, 1] * 40, [0, 1] * 40, weights=np.ones(80)), Sampling()
+    )
     assert plain.most_freedom == 79
 
 
@@ -110,17 +112,17 @@ def test_draws_that_are_mostly_no_difference_demonstrate_none() -> None:
     """Draws of 0 count as such that do not favour the run ahead, whichever run comes first."""
     drawn = np.append(np.full(100, -0.1), np.zeros(900))
     for gap in (0.1, -0.1):
-        assert DrawnCurve.of(gap, drawn, 0.95).p == DrawnCurve.of(-gap, -drawn, 0.95).p == 1.0
+        assert DrawnCurve.from_draws(gap, drawn, 0.95).p == DrawnCurve.from_draws(-gap, -drawn, 0.95).p == 1.0
 
 
 def test_a_lucky_sample_of_classes_that_hardly_overlap_borrows_from_its_probabilities() -> None:
     """Sixty sure answers, all right: the next one may cost what the probabilities say that it does."""
     scores = np.r_[np.full(30, 0.01), np.full(30, 0.99)]
-    table = ScoreTable.of(scores, scores > 0.5)
+    table = ScoreTable.from_scores(scores, scores > 0.5)
     loss = find("log_loss", "binary")
     found = table_limits(loss, loss.function(table), Tables(table), Sampling())
     assert found.high > 4 * loss.function(table)
-    useless = ScoreTable.of(np.r_[np.zeros(30) + 0.5, np.full(30, 0.5)], scores > 0.5)
+    useless = ScoreTable.from_scores(np.r_[np.zeros(30) + 0.5, np.full(30, 0.5)], scores > 0.5)
     assert table_limits(loss, loss.function(useless), Tables(useless), Sampling()).reason is not None
 
 
@@ -165,7 +167,7 @@ def test_precision_at_a_recall_of_weighted_rows_is_as_sure_as_rows_drawn_anew() 
     again = []
     for _ in range(400):
         rows = rng.integers(0, 3000, 3000)
-        drawn = ScoreTable.of(scores[rows], truth[rows], weights[rows])
+        drawn = ScoreTable.from_scores(scores[rows], truth[rows], weights[rows])
         again.append(metric.function(drawn))
     width = float(np.ptp(np.quantile(again, [0.025, 0.975])))
     assert found.high - found.low == pytest.approx(width, rel=0.15)
@@ -186,7 +188,7 @@ def test_classes_that_hardly_overlap_leave_too_little_doubt_for_a_curve() -> Non
 def test_each_class_gains_half_a_right_and_half_a_wrong_answer(size: int) -> None:
     """Also the last of an odd number: without it a class never wrongly predicted looked certain."""
     codes = np.arange(size)
-    added = smoothed(Counts.of(codes, codes, size)).dense()[:, :size] - np.eye(size)
+    added = smooth_counts(Counts.from_codes(codes, codes, size)).dense()[:, :size] - np.eye(size)
     np.testing.assert_array_equal(np.diag(added), 0.5)
     np.testing.assert_array_equal(added.sum(axis=0), 1.0)
     np.testing.assert_array_equal(added.sum(axis=1), 1.0)
@@ -198,7 +200,7 @@ def test_average_precision_of_few_rows_is_too_high_by_about_what_is_told() -> No
 
     def drawn(positives: int, negatives: int) -> ScoreTable:
         scores = np.r_[rng.normal(1.5, 1, positives), rng.normal(0, 1, negatives)]
-        return ScoreTable.of(scores, np.arange(len(scores)) < positives)
+        return ScoreTable.from_scores(scores, np.arange(len(scores)) < positives)
 
     value = find("average_precision", "binary").function
     tables = [drawn(10, 90) for _ in range(1000)]

@@ -32,7 +32,7 @@ def test_a_perfect_ranking_of_four_of_six_classes_is_perfect() -> None:
     # Of each class a quarter of the rows is half off, the rest a tenth; of an absent one all are a tenth off.
     assert found["classwise_ece"].value == pytest.approx(0.2)
     assert found["classwise_ece_declared"].value == pytest.approx((4 * 0.2 + 2 * 0.1) / 6)
-    assert found.facts["absent_labels"] == 2
+    assert found.data_checks["absent_labels"] == 2
 
 
 def test_an_absent_class_is_told_once_as_a_class() -> None:
@@ -55,4 +55,4 @@ def test_the_best_three_of_three_classes_are_no_headline() -> None:
         assert top in ev.metrics
         assert (top in headline_names(ev)) is (top in ev.slices[0].metrics) is told
         assert ("Top-3" in markdown(present(ev).summary())) is told
-        assert bool(er.compare([ev, ev]).of(top)) is told
+        assert bool(er.compare([ev, ev]).differences_for(top)) is told

@@ -106,7 +106,7 @@ def test_delong_agrees_with_its_definition(ties: bool) -> None:
     ten, one = slow_auc(positive, negative)
     scores = np.concatenate([positive, negative])
     truth = np.arange(64) < 23
-    auc, variance = delong(ScoreTable.of(scores, truth))
+    auc, variance = delong(ScoreTable.from_scores(scores, truth))
     assert auc == pytest.approx(ten.mean(), abs=1e-12)
     assert variance == pytest.approx(ten.var(ddof=1) / 23 + one.var(ddof=1) / 41, abs=1e-12)
     assert row_placements(scores, truth) == pytest.approx(np.concatenate([ten, one]), abs=1e-12)

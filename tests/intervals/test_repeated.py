@@ -131,10 +131,10 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
         done = run(capsys, "report", file, "--answers", "--json", "-o", "page.html")
         assert done.code == 0, done.err
         bodies.append(done.json["runs"][0])
-    assert bodies[0]["answers"] == bodies[1]["answers"]
+    assert bodies[0]["repeated_responses"] == bodies[1]["repeated_responses"]
     assert bodies[0]["n"] == 60
     assert bodies[0]["metrics"]["accuracy"]["value"] == pytest.approx(
-        bodies[0]["answers"]["majority"]["value"]
+        bodies[0]["repeated_responses"]["majority"]["value"]
     )
     assert "is it right where it is sure?" in Path("page.html").read_text(encoding="utf-8")
     whole = [given for given in GIVEN if len(given) == 5]
@@ -145,6 +145,9 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
     files = [f"answer-{k}.csv" for k in range(5)]
     done = run(capsys, "report", "--folds", *files, "--answers", "--json", "-o", "page.html")
     assert done.code == 0, done.err
-    assert (done.json["runs"][0]["answers"]["answers"], done.json["runs"][0]["folds"]) == (225, None)
+    assert (done.json["runs"][0]["repeated_responses"]["answers"], done.json["runs"][0]["folds"]) == (
+        225,
+        None,
+    )
     told = run(capsys, "report", "long.csv", "--answers", "-o", "page.html")
     assert "pass@4" in told.err

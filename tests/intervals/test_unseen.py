@@ -12,7 +12,7 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.estimates import estimates
-from evalreport.intervals.missing_classes import Stage, deviations, stage, staged_limits
+from evalreport.intervals.missing_classes import TwoStageMean, deviations, staged_limits, two_stage_mean
 from evalreport.intervals.settings import Limits, Sampling
 from evalreport.intervals.standard_errors import Spread
 from evalreport.metrics.catalogue import find
@@ -29,27 +29,27 @@ def test_two_stages_by_hand() -> None:
     seen = [Fraction(1, 2), Fraction(2, 3), Fraction(5, 6)]
     mean = sum(seen) / 3
     between = sum((x - mean) ** 2 for x in seen) / 2
-    found = Stage.of([*(float(x) for x in seen), np.nan, np.nan], np.ones(5))
+    found = TwoStageMean.from_values([*(float(x) for x in seen), np.nan, np.nan], np.ones(5))
     assert found.value == pytest.approx(float(mean))
     assert found.missing == pytest.approx(0.4)
     assert found.between == pytest.approx(float(Fraction(2, 5) * between / 3))
 
 
 def test_one_class_alone_tells_no_variance_between_classes() -> None:
-    assert Stage.of([0.9, np.nan], np.ones(2)).between == pytest.approx(0.125)
+    assert TwoStageMean.from_values([0.9, np.nan], np.ones(2)).between == pytest.approx(0.125)
 
 
 def test_all_classes_seen_leave_the_value_as_it_is() -> None:
-    counts = Counts.of(np.arange(60) % 3, np.arange(60) // 2 % 3, 3).marginals
-    assert stage(PRECISION, counts, 0.123) == Stage(0.123)
-    assert stage(find("mcc", "multiclass"), counts, 0.4) == Stage(0.4)
+    counts = Counts.from_codes(np.arange(60) % 3, np.arange(60) // 2 % 3, 3).marginals
+    assert two_stage_mean(PRECISION, counts, 0.123) == TwoStageMean(0.123)
+    assert two_stage_mean(find("mcc", "multiclass"), counts, 0.4) == TwoStageMean(0.4)
 
 
 def test_limits_hold_the_class_that_counts_as_0_and_the_one_that_was_missed() -> None:
     def plain(value: float, spread: Spread) -> Limits:
         return Limits(value - 2 * spread.error, value + 2 * spread.error, "plain", spread.error)
 
-    found = staged_limits(Stage(0.8, 0.5, 0.01), Spread(0.05), plain)
+    found = staged_limits(TwoStageMean(0.8, 0.5, 0.01), Spread(0.05), plain)
     assert found.low == pytest.approx(0.5 * (0.8 - 2 * 0.05))
     assert found.high == pytest.approx(0.8 + 2 * (0.5 * 0.05**2 + 0.01) ** 0.5)
 
@@ -69,8 +69,8 @@ def test_a_class_that_is_never_predicted_widens_the_interval_upward() -> None:
 
 def test_draws_that_see_fewer_classes_are_held_against_those_classes() -> None:
     """A draw without predictions of class 1 moves nothing when class 0 stays as precise as it was."""
-    centre = Counts.of(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]), 2).marginals
-    drawn = Counts.of(np.array([0, 0, 1]), np.array([0, 0, 0]), 2).marginals
+    centre = Counts.from_codes(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 0]), 2).marginals
+    drawn = Counts.from_codes(np.array([0, 0, 1]), np.array([0, 0, 0]), 2).marginals
     stacked = type(drawn)(*(np.asarray(part)[None] for part in vars(drawn).values()))
     assert deviations(PRECISION, stacked, centre) == pytest.approx([0.0])
 

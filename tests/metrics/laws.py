@@ -35,7 +35,7 @@ ORDERED = {
 
 
 def value(metric: Metric, summary: Summary) -> Value:
-    found = metric.of(summary)
+    found = metric.compute_value(summary)
     return None if isinstance(found, Undefined) else found
 
 
@@ -189,7 +189,7 @@ def _itself(case: Case) -> Pair:
 
 
 def _inside(metric: Metric, a: Summary, _: Summary) -> bool:
-    found = metric.of(a)
+    found = metric.compute_value(a)
     if isinstance(found, Undefined):
         return bool(found.reason) and "0/0" not in found.reason
     return metric.low <= found <= metric.high

@@ -15,12 +15,12 @@ from tests.metrics.cases import Array, binary_cases, multiclass_cases
 @pytest.mark.parametrize("block", [1, 3, 64])
 def test_binary_values_do_not_depend_on_the_block(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for case in binary_cases(8, seed=5):
-        whole = {metric.name: metric.of(case.summary) for metric in BINARY}
+        whole = {metric.name: metric.compute_value(case.summary) for metric in BINARY}
         monkeypatch.setattr(score_table, "BLOCK", block)
         monkeypatch.setattr(calibration_fits, "BLOCK", block)
         again = type(case)(case.space, case.y, case.score, case.weights, case.threshold).summary
         for metric in BINARY:
-            found, expected = metric.of(again), whole[metric.name]
+            found, expected = metric.compute_value(again), whole[metric.name]
             if isinstance(expected, Undefined):
                 assert isinstance(found, Undefined)
             else:
@@ -37,7 +37,7 @@ def test_table_counts_every_distinct_score(block: int, kind: type, monkeypatch: 
         for distinct in (1, 3, 1000):
             scores: Array = (rng.integers(0, distinct, n) / distinct).astype(kind)
             positive = rng.random(n) < 0.4
-            made = ScoreTable.of(scores, positive)
+            made = ScoreTable.from_scores(scores, positive)
             values, place = np.unique(scores, return_inverse=True)
             assert made.scores.tolist() == values.tolist()
             assert made.pos.tolist() == np.bincount(place, positive, len(values)).tolist()
@@ -58,7 +58,7 @@ def test_recalibration_of_many_scores_is_exact() -> None:
     rng = np.random.default_rng(0)
     p: Array = np.sort(rng.beta(1, 3, 70_000))
     positive = rng.random(70_000) < 1 / (1 + np.exp(-(0.3 + 0.7 * np.log(p / (1 - p)))))
-    made = ScoreTable.of(p, positive)
+    made = ScoreTable.from_scores(p, positive)
     assert len(made) > calibration_fits.MANY
     weight = positive.astype(np.float64)
     assert made.recalibration == pytest.approx(calibration_fits.recalibrate(p, weight, 1 - weight), rel=1e-9)
@@ -67,5 +67,7 @@ def test_recalibration_of_many_scores_is_exact() -> None:
 
 
 def test_log_loss_clips_as_scikit_learn() -> None:
-    made = ScoreTable.of(np.array([0.0, 1.0]), np.array([True, True]))
-    assert score_table.ProbabilitySums.of(made).surprise == pytest.approx(-np.log(np.finfo(float).eps))
+    made = ScoreTable.from_scores(np.array([0.0, 1.0]), np.array([True, True]))
+    assert score_table.ProbabilitySums.from_table(made).surprise == pytest.approx(
+        -np.log(np.finfo(float).eps)
+    )

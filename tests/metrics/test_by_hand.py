@@ -20,7 +20,7 @@ def test_delong_with_ties() -> None:
     Placements of positives: 1/2, 5/6, 5/6, of variance 1/27; of negatives: 1, 5/6, 1/3, of variance 13/108.
     Both have the mean 13/18; the variance is 1/81 + 13/324.
     """
-    table = ScoreTable.of(np.array([2.0, 3, 3, 1, 2, 3]), np.array([1, 1, 1, 0, 0, 0], bool))
+    table = ScoreTable.from_scores(np.array([2.0, 3, 3, 1, 2, 3]), np.array([1, 1, 1, 0, 0, 0], bool))
     auc, variance = delong(table)
     assert auc == pytest.approx(float(Fraction(13, 18)), abs=1e-15)
     assert variance == pytest.approx(float(Fraction(17, 324)), abs=1e-15)

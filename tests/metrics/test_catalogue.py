@@ -53,7 +53,7 @@ def test_no_skill_is_what_knowing_nothing_gives() -> None:
     )
     for name in guessed.split():
         metric = find(name, "binary")
-        assert metric.of(guess) == pytest.approx(no_skill(metric, guess), abs=0.07), name
+        assert metric.compute_value(guess) == pytest.approx(no_skill(metric, guess), abs=0.07), name
     constant = Case(SPACE, y, np.full(n, y.mean()), threshold=0.5).summary
     for name in (
         "accuracy",
@@ -64,7 +64,7 @@ def test_no_skill_is_what_knowing_nothing_gives() -> None:
         "net_benefit",
     ):
         metric = find(name, "binary")
-        assert metric.of(constant) == pytest.approx(no_skill(metric, constant), abs=1e-9), name
+        assert metric.compute_value(constant) == pytest.approx(no_skill(metric, constant), abs=1e-9), name
 
 
 def test_no_skill_of_classes_is_the_majority() -> None:
@@ -76,15 +76,15 @@ def test_no_skill_of_classes_is_the_majority() -> None:
             if (
                 metric.reads == "counts"
                 and level is not None
-                and not isinstance(metric.of(constant), Undefined)
+                and not isinstance(metric.compute_value(constant), Undefined)
             ):
-                assert metric.of(constant) == pytest.approx(level, abs=1e-9), metric.name
+                assert metric.compute_value(constant) == pytest.approx(level, abs=1e-9), metric.name
 
 
 def test_quadratic_kappa_needs_an_order() -> None:
     y = np.array([0, 1, 2, 2])
     named = Case(Multiclass(["a", "b", "c"]), y, np.eye(3)[y], codes=y).summary
-    found = find("cohen_kappa_quadratic").of(named)
+    found = find("cohen_kappa_quadratic").compute_value(named)
     assert isinstance(found, Undefined) and "declared ordered" in found.reason
 
 
@@ -95,7 +95,7 @@ def test_weights_that_do_not_sum_exactly_leave_no_trace() -> None:
     for truth in (rng.integers(0, 3, 1001), np.zeros(1001, dtype=int)):
         codes = np.zeros(1001, dtype=int)
         facts = Case(Multiclass("abc"), truth, np.eye(3)[codes], weights, codes=codes).summary
-        assert isinstance(find("mcc", "multiclass").of(facts), Undefined)
+        assert isinstance(find("mcc", "multiclass").compute_value(facts), Undefined)
     marginals = Marginals(np.array([3.0, 0]), np.array([3.0, 0]), np.array([3.0, 0]), 3.0, 0.0)
     assert np.isnan(multiclass.mcc(marginals)) and np.isnan(multiclass.cohen_kappa(marginals))
 
@@ -127,10 +127,10 @@ def test_where_tools_differ_is_said(task: Task, name: str, words: str) -> None:
 def test_decision_scores_alone_rank_and_nothing_more() -> None:
     y, margin = np.array([0, 0, 1, 1]), np.array([-3.0, 1.0, 0.5, 2.0])
     facts = summarise(predictions(SPACE, y, scores=Decisions(margin)))
-    assert find("roc_auc").of(facts) == 0.75
-    assert find("prevalence", "binary").of(facts) == 0.5
+    assert find("roc_auc").compute_value(facts) == 0.75
+    assert find("prevalence", "binary").compute_value(facts) == 0.5
     for name, reason in (("log_loss", "needs probabilities"), ("recall", "needs predictions or a threshold")):
-        found = find(name, "binary").of(facts)
+        found = find(name, "binary").compute_value(facts)
         assert isinstance(found, Undefined) and reason in found.reason
         assert find(name, "binary").weight(facts) == 4
 
@@ -167,11 +167,11 @@ def test_one_class_in_the_truth_is_said() -> None:
         "calibration_slope",
         "ks",
     ):
-        found = find(name, "binary").of(facts)
+        found = find(name, "binary").compute_value(facts)
         assert isinstance(found, Undefined), name
         assert "only one class" in found.reason or "no negative example" in found.reason, name
-    assert find("recall").of(facts) == 0.6
-    assert find("average_precision").of(facts) == 1
+    assert find("recall").compute_value(facts) == 0.6
+    assert find("average_precision").compute_value(facts) == 1
 
 
 def test_no_skill_of_label_sets_is_the_mean_over_shuffled_answers() -> None:

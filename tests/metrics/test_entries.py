@@ -42,7 +42,7 @@ def test_every_record_is_in_the_catalogue_once() -> None:
 @pytest.mark.parametrize("base", [averages.PRECISION, averages.RECALL, averages.F1])
 def test_averages_of_one_metric_differ_in_name_and_words(base: averages.Base) -> None:
     ways = (averages.MICRO, averages.MACRO, averages.SUPPORTED, averages.DECLARED, averages.WEIGHTED)
-    made = [averages.averaged("multiclass", base, way, multiclass.majority) for way in ways]
+    made = [averages.make_average_metric("multiclass", base, way, multiclass.majority) for way in ways]
     for part in ("name", "title", "meaning"):
         assert len({getattr(metric, part) for metric in made}) == len(ways), part
     assert {metric.better for metric in made} == {"higher"}

@@ -107,7 +107,7 @@ def _classes(seed: int) -> Case:
 
 MUTANTS: dict[str, tuple[str, Callable[[Any], Any], Callable[[int], Case]]] = {
     "a sum passed off as a rate": ("recall", lambda c: c.tp, _case),
-    "the wrong denominator": ("recall", lambda c: divide(c.tp, c.flagged), _case),
+    "the wrong denominator": ("recall", lambda c: divide(c.tp, c.predicted_positives), _case),
     "beyond its range": ("f1", lambda c: 1.2 * binary_decisions.f1(c), _case),
     "no reason for what is undefined": ("mcc", lambda _: math.nan, _case),
     "ties count nothing": (
@@ -162,4 +162,4 @@ def test_inverted_predictions() -> None:
         "ece": 1,
     }
     for name, worst in expected.items():
-        assert find(name).of(summary) == pytest.approx(worst), name
+        assert find(name).compute_value(summary) == pytest.approx(worst), name

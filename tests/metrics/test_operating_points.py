@@ -56,7 +56,7 @@ def test_other_points_are_what_a_slow_reading_gives() -> None:
         "pauc@fpr<=0.05": roc_auc_score(TRUTH, SCORES, max_fpr=0.05),
     }
     for name, value in expected.items():
-        assert find(name).of(facts) == pytest.approx(value), name
+        assert find(name).compute_value(facts) == pytest.approx(value), name
         assert find(name).name == name
 
 
@@ -68,10 +68,14 @@ def test_a_stated_prevalence_is_what_rows_weighted_to_it_give(share: float) -> N
     here = summarise(predictions(Binary(0, 1), TRUTH, **kinds))  # type: ignore[arg-type]
     there = summarise(predictions(Binary(0, 1), TRUTH, weights=weights, **kinds))  # type: ignore[arg-type]
     for name in ("precision", "npv", "net_benefit", "f1", "recall", "mcc"):
-        assert find(f"{name}@prevalence={share}").of(here) == pytest.approx(find(name).of(there)), name
-    alarms = find("predicted_positive_rate").of(there)
+        assert find(f"{name}@prevalence={share}").compute_value(here) == pytest.approx(
+            find(name).compute_value(there)
+        ), name
+    alarms = find("predicted_positive_rate").compute_value(there)
     assert isinstance(alarms, float)
-    assert find(f"alarms_per_1000 @ prevalence = {share:%}").of(here) == pytest.approx(1000 * alarms)
+    assert find(f"alarms_per_1000 @ prevalence = {share:%}").compute_value(here) == pytest.approx(
+        1000 * alarms
+    )
 
 
 def test_the_interval_at_a_prevalence_covers() -> None:

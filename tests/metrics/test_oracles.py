@@ -401,7 +401,7 @@ CASES: dict[Task, list[Case]] = {
 def test_agrees_with_the_slow_way(task: Task, name: str) -> None:
     metric, defined = find(name, task), 0
     for case in CASES[task]:
-        ours, slow = metric.of(case.summary), ORACLES[task][name](case)
+        ours, slow = metric.compute_value(case.summary), ORACLES[task][name](case)
         if isinstance(ours, Undefined):
             assert math.isnan(slow), (name, slow, ours)
         else:
@@ -413,7 +413,10 @@ def test_agrees_with_the_slow_way(task: Task, name: str) -> None:
 def test_recalibration_agrees_with_statsmodels() -> None:
     checked = 0
     for case in CASES["binary"]:
-        ours = find("calibration_intercept").of(case.summary), find("calibration_slope").of(case.summary)
+        ours = (
+            find("calibration_intercept").compute_value(case.summary),
+            find("calibration_slope").compute_value(case.summary),
+        )
         if isinstance(ours[0], Undefined) or isinstance(ours[1], Undefined):
             continue
         assert ours == pytest.approx(recalibrated(case), rel=1e-6, abs=1e-6)
@@ -429,14 +432,18 @@ def test_the_smooth_curve_agrees_with_statsmodels_on_another_basis() -> None:
     ]
     for case in cases:
         gaps = smooth_gaps(case)
-        assert find("ici").of(case.summary) == pytest.approx(mean_gap([(w, g) for g, w in gaps]), abs=1e-4)
+        assert find("ici").compute_value(case.summary) == pytest.approx(
+            mean_gap([(w, g) for g, w in gaps]), abs=1e-4
+        )
     assert len(cases) >= 4
 
 
 def test_recalibration_of_a_large_table_finds_the_same_optimum() -> None:
     rng = np.random.default_rng(0)
     p = rng.beta(1, 3, 60_000)
-    table = ScoreTable.of(p, rng.random(60_000) < 1 / (1 + np.exp(-(0.3 + 0.7 * np.log(p / (1 - p))))))
+    table = ScoreTable.from_scores(
+        p, rng.random(60_000) < 1 / (1 + np.exp(-(0.3 + 0.7 * np.log(p / (1 - p)))))
+    )
     intercept, slope = table.recalibration
     clipped = np.clip(table.scores, 1e-6, 1 - 1e-6)
     z = intercept + slope * np.log(clipped / (1 - clipped))
@@ -458,14 +465,14 @@ def test_text_metrics() -> None:
     read = parse_all(texts, make_parser("auto", list(space.names)))
     facts = summarise(predictions(space, ["card", "card", "card", "loan", "loan"], read))
     read_from_text = [m for m in added_metrics() if (m.task, m.needs) == ("multiclass", "text")]
-    found = {metric.name: metric.of(facts) for metric in read_from_text}
+    found = {metric.name: metric.compute_value(facts) for metric in read_from_text}
     assert found == {
         "parse_rate": 0.6,
         "n_unparsed": 2,
         "n_ambiguous": 1,
         "accuracy_parsed": pytest.approx(2 / 3),
     }
-    assert find("accuracy", "multiclass").of(facts) == 0.4
+    assert find("accuracy", "multiclass").compute_value(facts) == 0.4
 
 
 def test_hanley_and_mcneil_1982() -> None:
@@ -489,7 +496,7 @@ def test_altman_and_bland_1994() -> None:
 def test_murphy_parts_add_up() -> None:
     for case in CASES["binary"]:
         rel, res, unc, brier = (
-            find(name).of(case.summary)
+            find(name).compute_value(case.summary)
             for name in ("brier_reliability", "brier_resolution", "brier_uncertainty", "brier")
         )
         assert rel - res + unc == pytest.approx(brier, abs=1e-12)  # type: ignore[operator]
@@ -500,18 +507,18 @@ def test_two_classes_are_the_binary_case() -> None:
         both = np.stack([1 - case.score.astype(float), case.score], axis=1)
         classes = Case(Multiclass(["n", "p"]), case.y, both, case.weights, codes=case.pred)
         for name, binary in (("mcc", "mcc"), ("cohen_kappa", "cohen_kappa"), ("accuracy", "accuracy")):
-            assert find(name, "multiclass").of(classes.summary) == pytest.approx(
-                find(binary, "binary").of(case.summary), abs=1e-12
-            ) or isinstance(find(binary).of(case.summary), Undefined)
-        brier = find("brier", "multiclass").of(classes.summary)
-        assert brier == pytest.approx(2 * float(find("brier").of(case.summary)), abs=1e-7)  # type: ignore[arg-type]
+            assert find(name, "multiclass").compute_value(classes.summary) == pytest.approx(
+                find(binary, "binary").compute_value(case.summary), abs=1e-12
+            ) or isinstance(find(binary).compute_value(case.summary), Undefined)
+        brier = find("brier", "multiclass").compute_value(classes.summary)
+        assert brier == pytest.approx(2 * float(find("brier").compute_value(case.summary)), abs=1e-7)  # type: ignore[arg-type]
 
 
 def test_one_label_has_the_whole_binary_list() -> None:
     case = next(iter(multilabel_cases(1)))
     label = Case(Binary(0, 1), case.y[:, 0].astype(int), case.score[:, 0], case.weights, case.threshold)
     for metric in catalogue(Binary(0, 1)):
-        ours, alone = metric.of(one_label(case.summary, 0)), metric.of(label.summary)
+        ours, alone = metric.compute_value(one_label(case.summary, 0)), metric.compute_value(label.summary)
         if isinstance(alone, Undefined):
             assert isinstance(ours, Undefined) and ours.reason == alone.reason
         else:

@@ -126,7 +126,7 @@ def test_real_predictions_agree_with_scikit_learn(task: Task, which: tuple[str, 
     for name, reference in REFERENCES[task].items():
         if name in ("cohen_kappa_quadratic", "cohen_kappa_linear"):
             continue  # these labels have no order
-        ours = find(name, task).of(case.summary)
+        ours = find(name, task).compute_value(case.summary)
         theirs = pairs_by_hand(case) if name == "roc_auc_ovo_macro" else quietly(reference, case)
         if isinstance(ours, Undefined):
             undefined.append(name)
@@ -136,7 +136,10 @@ def test_real_predictions_agree_with_scikit_learn(task: Task, which: tuple[str, 
 
 
 def test_the_collapsed_model_is_seen_through() -> None:
-    found = {m: find(m, "multiclass").of(load("multiclass", "pred_collapsed6").summary) for m in COLLAPSED}
+    found = {
+        m: find(m, "multiclass").compute_value(load("multiclass", "pred_collapsed6").summary)
+        for m in COLLAPSED
+    }
     assert found == COLLAPSED
 
 
@@ -156,5 +159,5 @@ PUBLISHED = {
 @pytest.mark.parametrize("source", PUBLISHED)
 def test_areas_of_the_data_sheet(source: str) -> None:
     for column, area in PUBLISHED[source].items():
-        found = find("roc_auc").of(load("binary", source, column).summary)
+        found = find("roc_auc").compute_value(load("binary", source, column).summary)
         assert found == pytest.approx(area, abs=6e-4)

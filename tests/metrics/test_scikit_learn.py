@@ -269,7 +269,7 @@ def quietly(reference: Reference, case: Case) -> float:
 def test_agrees_with_scikit_learn(task: Task, name: str) -> None:
     metric, defined = find(name, task), 0
     for case in CASES[task]:
-        ours, theirs = metric.of(case.summary), quietly(REFERENCES[task][name], case)
+        ours, theirs = metric.compute_value(case.summary), quietly(REFERENCES[task][name], case)
         if isinstance(ours, Undefined):
             # scikit-learn's stand-ins for what has no value: NaN, infinity, and 0 (1 for a ratio).
             assert not np.isfinite(theirs) or theirs in (0, 1) or "parsed" in ours.reason, (name, ours)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from evalreport.columns.find import find, to_predictions
-from evalreport.columns.names import wanted
+from evalreport.columns.names import column_selector
 from evalreport.columns.request import Columns
 from evalreport.core.errors import EvalreportError
 from evalreport.data.labels import Multilabel
@@ -270,7 +270,7 @@ def outcome(known: Known) -> tuple[Outcome, str]:
 
 def _read(data: bytes, form: str, request: Columns) -> Predictions:
     further = named_after_labels(request)
-    table = read_table(io.BytesIO(data), format=form, columns=wanted(request), further=further)
+    table = read_table(io.BytesIO(data), format=form, columns=column_selector(request), further=further)
     return to_predictions(find(table, request), missing=request.missing)
 
 

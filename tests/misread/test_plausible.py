@@ -28,9 +28,9 @@ def test_scores_in_text_order_are_refused_by_the_true_labels() -> None:
     place = {label: position for position, label in enumerate(sorted(LABELS))}
     decided = np.array([LABELS[place[label]] for label in TRUTH])
     with pytest.raises(DataError, match="of the true label in") as caught:
-        refuse_order(LabelPairs.of(TRUTH, decided), "p[*]", LABELS, given=False, places=True)
+        refuse_order(LabelPairs.from_labels(TRUTH, decided), "p[*]", LABELS, given=False, places=True)
     assert caught.value.fix == f"pass the order of the scores, --labels {','.join(sorted(LABELS))}"
-    refuse_order(LabelPairs.of(TRUTH, TRUTH), "p[*]", LABELS, given=False, places=True)
+    refuse_order(LabelPairs.from_labels(TRUTH, TRUTH), "p[*]", LABELS, given=False, places=True)
 
 
 def test_codes_from_0_beside_codes_from_1_are_refused() -> None:
@@ -69,7 +69,7 @@ def test_scores_that_rank_every_label_last_are_refused() -> None:
     distances = rng.random((90, 3)) + 1.0 - np.eye(3)[codes]
 
     def read(scores: np.ndarray) -> None:
-        pairs = LabelPairs.of(truth, np.array(labels)[scores.argmax(axis=1)])
+        pairs = LabelPairs.from_labels(truth, np.array(labels)[scores.argmax(axis=1)])
         refuse_reversed(label_areas(scores, truth, labels, pairs), "d_*", labels, of="true", plain=False)
 
     with pytest.raises(DataError, match="rank every true label last") as caught:
@@ -109,7 +109,7 @@ def test_annotators_and_folds_are_not_several_evaluations() -> None:
 
 
 def test_pairs_of_labels_are_one_to_one() -> None:
-    pairs = LabelPairs.of(np.array([0, 0, 0, 1]), np.array(["x", "x", "y", "x"]))
+    pairs = LabelPairs.from_labels(np.array([0, 0, 0, 1]), np.array(["x", "x", "y", "x"]))
     assert pairs is not None and pairs.best is not None
     assert pairs.names(pairs.best) == {"x": "0", "y": "1"}
 

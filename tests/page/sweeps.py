@@ -14,7 +14,7 @@ from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.thresholds.class_weights import class_weights
 from evalreport.thresholds.objectives import CostMatrix
 from evalreport.thresholds.search import Search
-from evalreport.workflow.choose_thresholds import ThresholdRequest, chosen
+from evalreport.workflow.choose_thresholds import ThresholdRequest, select_thresholds
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
 from tests.page.made import (
@@ -40,7 +40,7 @@ def swept(
 ) -> ThresholdSelection:
     """What is chosen on rows for objectives, quickly."""
     asked = ThresholdRequest(objectives, search=search)
-    return chosen(Collected(rows, (), PROVENANCE), Request(sampling=QUICK), tune_on, asked)
+    return select_thresholds(Collected(rows, (), PROVENANCE), Request(sampling=QUICK), tune_on, asked)
 
 
 def elsewhere() -> Predictions:
@@ -96,7 +96,7 @@ def hostile(task: str, names: Sequence[str]) -> ThresholdSelection:
     goals = {"binary": ("f1", "recall>=0.9"), "multilabel": ("f1_macro",), "multiclass": ("accuracy>=0.5",)}
     asked = ThresholdRequest(goals[task])
     request = Request(sampling=QUICK, tune_on=names[0])
-    return chosen(Collected(rows, (), ev.provenance), request, rows, asked)
+    return select_thresholds(Collected(rows, (), ev.provenance), request, rows, asked)
 
 
 KINDS: Mapping[str, Callable[[], ThresholdSelection]] = {

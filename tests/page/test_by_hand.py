@@ -105,7 +105,7 @@ def test_swaps_are_rows_on_which_one_label_is_left_out_and_another_added() -> No
 def test_expected_are_as_many_as_the_scores_add_up_to() -> None:
     ev = made("binary")
     told, total = of(calibration.calibration_section(ev)).summary.text, scores_of(ev).sum()
-    assert calibration.expected(ev) == pytest.approx(total)
+    assert calibration.expected_positives(ev) == pytest.approx(total)
     assert f"Expected: {total:.0f} malignant tumours; observed: {rows_of(ev).y_true.sum()}." in told
     assert "the scores are too timid" in told and calibration.summary(ev).text in told
 
@@ -181,9 +181,9 @@ def test_chosen_cut_offs_and_thresholds_are_those_found() -> None:
     (numbers,) = of(threshold_selection.labels_section(tuned)).body
     positives = rows_of(tuned.evaluation).y_true.sum(axis=0)
     assert [row[1] for row in texts(numbers)] == [str(n) for n in sorted(positives, reverse=True)]
-    assert len(texts(of(threshold_selection.reached(tuned)).body[0])) == len(tuned.tuned) == 3
+    assert len(texts(of(threshold_selection.tuned_section(tuned)).body[0])) == len(tuned.tuned_choices) == 3
     (history,) = of(threshold_selection.searches(tuned)).body
-    assert len(history.parts) == sum(best.trials is not None for best in tuned.tuned.values())
+    assert len(history.parts) == sum(best.trials is not None for best in tuned.tuned_choices.values())
 
 
 def test_the_course_of_an_objective_is_best_at_its_threshold() -> None:

@@ -84,7 +84,7 @@ def leaves(value: Any) -> Iterator[float]:
 def test_every_number_of_a_sentence_stands_in_the_json(kind: str, count: int, baseline: int | None) -> None:
     found = several(kind, count, baseline)
     known = {round(value, 9) for value in leaves(encode(found))}
-    verdicts = [d.verdict for d in found.of(found.primary)]
+    verdicts = [d.verdict for d in found.differences_for(found.primary)]
     known |= {count, count - 1, len(found.pairings), len(found.parts), verdicts.count("better")}
     known |= {verdicts.count("worse"), len([d for d in found.parts if d.verdict in ("better", "worse")])}
     best = [entry for entry in found.ranking if entry.best_group]
@@ -93,7 +93,7 @@ def test_every_number_of_a_sentence_stands_in_the_json(kind: str, count: int, ba
     known |= {r.value for ev in found.evaluations for r in ev.metrics.values() if r.value is not None}
     ofs = [[d for d in found.parts if d.scope.startswith("class: ") and d.metric == "f1"]]
     ofs.append([d for d in found.parts if not d.scope.startswith("class: ")])
-    known |= {n for part in ofs for n in (len(part), len([d for d in part if d.demonstrated]))}
+    known |= {n for part in ofs for n in (len(part), len([d for d in part if d.is_significant]))}
     known |= {min(len(part), 30 // len(found.pairings) * len(found.pairings)) for part in ofs}
     every = [d.verdict for d in found.differences]
     known |= {len(every), every.count("better"), every.count("worse"), *map(abs, known)}

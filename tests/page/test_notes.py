@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.data.labels import Binary, Multiclass, Multilabel, renamed
+from evalreport.data.labels import Binary, Multiclass, Multilabel, rename_labels
 from evalreport.page.render import render
 from evalreport.page.sections.appendix import nodes
 from tests.cli.running import run
@@ -83,7 +83,7 @@ def test_no_note_no_section() -> None:
     ],
 )
 def test_codes_stay(space: Binary | Multiclass | Multilabel, names: dict[str, str], expected: object) -> None:
-    found = renamed(space, names)
+    found = rename_labels(space, names)
     assert (found.names, found.task) == (expected, space.task)
     assert getattr(found, "ordered", False) == getattr(space, "ordered", False)
 

@@ -44,7 +44,7 @@ class Swept(Facts):
         return [end["value"] for end in ends if end and end.get("value") is not None]
 
     def bounds(self) -> list[dict[str, Any]]:
-        return [best for best in self.sweep["optima"].values() if best.get("bound")]
+        return [best for best in self.sweep["optima"].values() if best.get("constraint")]
 
     @property
     def now(self) -> dict[str, float]:
@@ -57,13 +57,16 @@ class Swept(Facts):
 
 NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
     "threshold": lambda s: [*s.of("threshold"), s.json["threshold"]],
-    "to": lambda s: [*s.of("threshold"), *(h["threshold"] for best in s.bounds() if (h := best.get("hold")))],
+    "to": lambda s: [
+        *s.of("threshold"),
+        *(h["threshold"] for best in s.bounds() if (h := best.get("at_confidence"))),
+    ],
     "found_more": lambda s: [point["tp"] - s.now["tp"] for point in s.sweep["points"]],
     "found_fewer": lambda s: [s.now["tp"] - point["tp"] for point in s.sweep["points"]],
     "alarms_more": lambda s: [point["fp"] - s.now["fp"] for point in s.sweep["points"]],
     "alarms_fewer": lambda s: [s.now["fp"] - point["fp"] for point in s.sweep["points"]],
     "suggested": lambda s: s.of("threshold"),
-    "reached": lambda s: [best["bound"]["here"] for best in s.bounds()],
+    "reached": lambda s: [best["constraint"]["in_sample"] for best in s.bounds()],
     "sure": lambda _: [0.95],
     **{name: ORACLES[name] for name in ("few", "needed")},
     "tp_here": lambda s: [best["counts"]["tp"] for best in s.bounds()],
@@ -71,17 +74,17 @@ NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
     "safe": lambda s: [point["threshold"] for point in s.sweep["points"]],
     "safe_tp": lambda s: [point["tp"] for point in s.sweep["points"]],
     "safe_fp": lambda s: [point["fp"] for point in s.sweep["points"]],
-    "elsewhere": lambda s: s.of("honest"),
+    "elsewhere": lambda s: s.of("held_out"),
     "apparent": lambda s: s.of("apparent"),
     "no_skill": lambda s: s.of("no_skill"),
     "without": lambda s: s.of("without"),
     "in_use": lambda s: [2 * s.now["tp"] / (s.matrix[1].sum() + s.now["tp"] + s.now["fp"])],
-    "chance": lambda s: [best["bound"]["chance"] for best in s.bounds()],
-    "confidence": lambda s: [best["hold"]["confidence"] for best in s.bounds()],
-    "held": lambda s: [best["hold"]["threshold"] for best in s.bounds()],
-    "held_value": lambda s: [best["hold"]["costs"]["value"] for best in s.bounds()],
-    "right": lambda s: [*s.out_of_sample("honest_accuracy"), *s.of("accuracy")],
-    "left": lambda s: [1 - share for share in (*s.out_of_sample("honest_coverage"), *s.of("coverage"))],
+    "chance": lambda s: [best["constraint"]["chance"] for best in s.bounds()],
+    "confidence": lambda s: [best["at_confidence"]["confidence"] for best in s.bounds()],
+    "held": lambda s: [best["at_confidence"]["threshold"] for best in s.bounds()],
+    "held_value": lambda s: [best["at_confidence"]["costs"]["value"] for best in s.bounds()],
+    "right": lambda s: [*s.out_of_sample("held_out_accuracy"), *s.of("accuracy")],
+    "left": lambda s: [1 - share for share in (*s.out_of_sample("held_out_coverage"), *s.of("coverage"))],
     "n": lambda s: [s.json["n"], s.total],
     "drawn": lambda _: [6],
     "trials": lambda s: [len(study["trials"]) for study in s.trials()],

@@ -361,7 +361,7 @@ def test_the_weakest_slice_is_named_and_that_it_is_weaker_is_demonstrated() -> N
 def test_prices_of_a_threshold_are_those_at_which_nothing_is_cheaper() -> None:
     """Every cost between both ends, tried at every threshold; just outside another is cheaper."""
     p = scored(np.random.default_rng(5), 400)
-    sweep, ev = Sweep.of(table_of(p)), evaluate_predictions(p, Sampling(resamples=100))
+    sweep, ev = Sweep.from_table(table_of(p)), evaluate_predictions(p, Sampling(resamples=100))
     seen = 0
     for one in candidates(ev, sweep):
         why = "; ".join(_cheapest(sweep, one))

@@ -22,7 +22,7 @@ import pytest
 from scipy.stats import binom
 
 from evalreport.core.result import Estimate, Provenance
-from evalreport.core.sentences import Sentence, listed, say
+from evalreport.core.sentences import Sentence, join_as_list, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
@@ -128,7 +128,9 @@ class Facts:
     @property
     def independent(self) -> list[float]:
         """How many rows, or groups, are independent."""
-        least = min(self.json["facts"].get("effective_n", math.inf), self.json["clusters"] or self.json["n"])
+        least = min(
+            self.json["data_checks"].get("effective_n", math.inf), self.json["clusters"] or self.json["n"]
+        )
         return [round(min(least, self.json["n"]))]
 
     @property
@@ -273,8 +275,8 @@ ORACLES: Mapping[str, Oracle] = {
     "found_share": lambda f: [point["tp"] / (point["tp"] + point["fn"]) for point in f.f1_points],
     "flagged_share": lambda f: [point["fp"] / (point["fp"] + point["tn"]) for point in f.f1_points],
     "suggested": lambda f: [suggested(f)["threshold"]],
-    "reached": lambda f: [suggested(f)["bound"]["here"]],
-    "chance": lambda f: [suggested(f)["bound"]["chance"]],
+    "reached": lambda f: [suggested(f)["constraint"]["in_sample"]],
+    "chance": lambda f: [suggested(f)["constraint"]["chance"]],
     "sure": lambda _: [0.95],
     "needed": lambda _: [59, 299],
     "few": lambda f: [f.points[0]["tp"] + f.points[0]["fn"], f.points[0]["fp"] + f.points[0]["tn"]],
@@ -285,7 +287,7 @@ ORACLES: Mapping[str, Oracle] = {
     "safe_fp": lambda f: [point["fp"] for point in safe_points(f)],
     "f1_best": lambda f: [f1_of(f.points[0])],
     "no_skill": lambda f: [f.json["thresholds"]["optima"]["f1"]["no_skill"]],
-    "f1_elsewhere": lambda f: [f.json["thresholds"]["optima"]["f1"]["honest"]],
+    "f1_elsewhere": lambda f: [f.json["thresholds"]["optima"]["f1"]["held_out"]],
     "observed": lambda f: [f.positive],
     "average_precision_micro": of_metric("average_precision_micro"),
     "expected": lambda f: [round(np.dot(*(f.json["curves"]["reliability"][key] for key in ("n", "score"))))],
@@ -537,7 +539,7 @@ def check_claims(ev: Evaluation, facts: Facts, headline: Sentence, summary: Sent
     if "No mistakes" in headline.text:
         assert facts.mistakes == [0]
     if "A threshold of" in summary.text:
-        then = facts.json["thresholds"]["optima"]["f1"]["honest"]
+        then = facts.json["thresholds"]["optima"]["f1"]["held_out"]
         assert then - metrics["f1"]["value"] > max(0.01, (metrics["f1"]["high"] - metrics["f1"]["low"]) / 2)
         assert " and ;" not in summary.text
         assert (
@@ -607,4 +609,4 @@ def test_values_never_become_markup() -> None:
     sentence = say("*{name}* is `{code}`", name="*_`{x}", code="_y_")
     assert sentence.text == "*_`{x} is _y_"
     assert [run.stress for run in sentence.runs] == ["strong", "", "code"]
-    assert listed([say("{a}", a="x"), say("{a}", a="y")]).text == "x and y"
+    assert join_as_list([say("{a}", a="x"), say("{a}", a="y")]).text == "x and y"

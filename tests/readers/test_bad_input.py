@@ -126,7 +126,7 @@ def test_labels_of_mixed_types() -> None:
     with pytest.raises(DataError, match="y_true mixes types of labels") as caught:
         found(data, format="jsonl")
     assert caught.value.where == "p.csv, y_true: number (first: row 0), text (first: row 1)"
-    with pytest.raises(DataError, match="truth and predictions have no label in common"):
+    with pytest.raises(DataError, match="true and predicted labels have no label in common"):
         found("y_true,y_pred\na,1\nb,2\n")
 
 

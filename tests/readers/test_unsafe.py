@@ -195,7 +195,7 @@ def test_arrow_batches_are_counted_before_they_are_expanded(
     with write(out, table.schema, options=options) as writer:
         writer.write_table(table)
     assert sum(claims(out.getvalue())) == pytest.approx(table.nbytes, rel=0.01)
-    monkeypatch.setattr("evalreport.readers.arrow._bounded", None)
+    monkeypatch.setattr("evalreport.readers.arrow._read_limited_batches", None)
     with pytest.raises(UnsafeFileError, match="that expand to"):
         read_table(io.BytesIO(out.getvalue()), format="arrow")
 

@@ -44,7 +44,7 @@ def test_a_fact_that_one_shard_lacks_is_not_dropped() -> None:
     with pytest.raises(DataError, match="shard 2 has no scores, and others have"):
         merge([whole, replace(whole, scores=None)])
     with pytest.raises(DataError, match="shards differ in what was tallied: loss"):
-        merge([whole, replace(whole, tally=Tally.of({"loss": np.ones(3)}, np.ones(3)))])
+        merge([whole, replace(whole, tally=Tally.from_rows({"loss": np.ones(3)}, np.ones(3)))])
 
 
 @pytest.mark.parametrize("change", [{"score_kind": "decision"}, {"space": Binary("a", "b")}])
@@ -75,7 +75,7 @@ def test_the_cost_of_many_shards_is_linear() -> None:
             return found
 
     rows = np.zeros((10, 3)).view(Counted)
-    ClassScores.merged([ClassScores(rows, np.zeros(10, dtype=np.int32), None) for _ in range(50)])
+    ClassScores.merge_parts([ClassScores(rows, np.zeros(10, dtype=np.int32), None) for _ in range(50)])
     assert copied == 50 * rows.size
 
 
@@ -90,7 +90,8 @@ def test_sorted_words_tell_what_rows_that_weigh_one_do(kind: type, digits: int) 
         np.testing.assert_array_equal(getattr(words.rankings, name), getattr(rows.rankings, name))
     assert words.pooled_areas == rows.pooled_areas
     tables = (
-        (*one.tables(), *one.rankings.tables, one.pooled(), one.pooled_merged()) for one in (words, rows)
+        (*one.tables(), *one.rankings.tables, one.pooled_table(), one.pooled_merged_table())
+        for one in (words, rows)
     )
     for found, expected in zip(*tables, strict=True):
         for column in ("scores", "pos", "neg"):

@@ -28,8 +28,8 @@ from evalreport.intervals.settings import Sampling
 from evalreport.statistics.confusion import BinaryCounts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Optimum
-from evalreport.thresholds.bounds_on_new_rows import held
-from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.bounds_on_new_rows import find_constraint_threshold
+from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import METRICS, Objective
 from evalreport.thresholds.resampling import units_of
 from evalreport.thresholds.sweep import Sweep
@@ -108,13 +108,13 @@ def measured(setting: Setting, samples: int, crossed: int) -> dict[str, Any]:
         rows = drawn(setting, population, rng)
         if not 1 < rows.y_true.sum() < len(rows) - 1:
             continue
-        sampling = Sampling(resamples=200, seed=place, hold=0.95)
-        sweep = Sweep.of(ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None))  # type: ignore[union-attr]
+        sampling = Sampling(resamples=200, seed=place, constraint_confidence=0.95)
+        sweep = Sweep.from_table(ScoreTable.from_scores(rows.scores.values, rows.y_true.astype(bool), None))  # type: ignore[union-attr]
         units = units_of(sweep, rows, None)
         for objective, best in zip(wanted, sweep.choose(wanted), strict=True):
             if not isinstance(best, Optimum):
                 continue
-            found = held(sweep, units, objective, best, sampling)
+            found = find_constraint_threshold(sweep, units, objective, best, sampling)
             assert found is not None
             kept[objective.name].append(
                 found.threshold is None or holds(setting, population, objective, found.threshold)
@@ -137,9 +137,9 @@ def measured(setting: Setting, samples: int, crossed: int) -> dict[str, Any]:
 def _stated(
     setting: Setting, population: Population, rows: Predictions, sampling: Sampling
 ) -> Iterator[tuple[str, float, bool]]:
-    table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
+    table = ScoreTable.from_scores(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
     wanted = [Objective.parse(text) for text in CHANCES]
-    sweep = judged(table, rows, objectives=wanted, sampling=sampling)
+    sweep = evaluate_thresholds(table, rows, objectives=wanted, sampling=sampling)
     for objective in wanted:
         best = sweep.optima[objective.name]
         if isinstance(best, Optimum) and best.chance is not None:

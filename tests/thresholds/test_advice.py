@@ -14,11 +14,11 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.findings.catalogue import find
 from evalreport.findings.chance import ranking_skill
-from evalreport.findings.scores import calibrated
+from evalreport.findings.scores import is_well_calibrated
 from evalreport.page.render import render
 from evalreport.page.sections.headline import headline as of_evaluation
 from evalreport.page.sections.threshold_selection import headline, summary
-from evalreport.page.sections.threshold_table import COIN, advised, candidates, likely, steps
+from evalreport.page.sections.threshold_table import COIN, candidates, likely, recommended_candidate, steps
 from evalreport.page.sections.verdict import summary as of_summary
 from evalreport.thresholds.best_threshold import Optimum
 from tests.findings.faults import MAIL, evaluated, names, rare_mail
@@ -38,7 +38,9 @@ def scored(seed: int, n: int, share: float, skill: float) -> Evaluation:
 def recommended_rows(found: ThresholdSelection) -> list[str]:
     assert found.whole is not None
     named = candidates(found.evaluation, found.whole, found.optima)
-    table = steps(found.evaluation, found.whole, named, advised(found.evaluation, named, found.optima))
+    table = steps(
+        found.evaluation, found.whole, named, recommended_candidate(found.evaluation, named, found.optima)
+    )
     rows = () if table is None else table.rows
     return [row[0].words for row in rows if "recommended" in str(row[0].sub)]
 
@@ -76,7 +78,7 @@ def test_a_constraint_that_may_well_be_missed_is_reported_and_not_recommended(
     seen = set()
     for seed in range(3):
         for n in (150, 1500):
-            found = er.sweep(scored(seed, n, 0.2, 1.5), objective, hold=hold)
+            found = er.sweep(scored(seed, n, 0.2, 1.5), objective, constraint_confidence=hold)
             assert isinstance(found, ThresholdSelection)
             best = found.best
             if not isinstance(best, Optimum) or found.whole is None:
@@ -87,7 +89,7 @@ def test_a_constraint_that_may_well_be_missed_is_reported_and_not_recommended(
             seen.add((safe, likely(best)))
             assert bool(rows) == (safe or likely(best)), (seed, n, best.chance)
             if not rows:
-                assert best.hold is not None or best.chance is None or best.chance <= COIN[1]
+                assert best.at_confidence is not None or best.chance is None or best.chance <= COIN[1]
                 assert "No threshold is recommended: the constraint" in summary(found).text
     assert seen
 
@@ -130,7 +132,7 @@ def test_a_calibrated_model_of_a_rare_label_is_told_that_the_default_is_no_choic
         assert "threshold_not_chosen" in found, (seed, sorted(found))
         assert "default_threshold" not in found and "never_predicted" not in found
         claim, action = found["threshold_not_chosen"].claim, found["threshold_not_chosen"].action
-        assert ("calibrated probabilities of a rare label seldom reach it" in claim) == calibrated(ev)
+        assert ("calibrated probabilities of a rare label seldom reach it" in claim) == is_well_calibrated(ev)
         assert "--threshold cost:10" in action and "constraint" in action
         assert not any("max-f1" in finding.action for finding in ev.findings), "F1 likes low thresholds"
         text = of_evaluation(ev).text + " " + of_summary(ev).text

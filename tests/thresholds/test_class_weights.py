@@ -16,7 +16,7 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.thresholds.best_threshold import Tuned
 from evalreport.thresholds.class_weights import _lowest, class_weights
-from evalreport.thresholds.objectives import CostMatrix, answered
+from evalreport.thresholds.objectives import CostMatrix, predict_weighted
 from evalreport.thresholds.search import Search
 
 LADDER = CostMatrix([[0, 1, 4], [2, 0, 1], [12, 5, 0]])
@@ -69,7 +69,9 @@ def test_costs_that_depend_on_the_truth_alone_separate() -> None:
     assert found.method == "bayes" and found.out_of_sample.method == "nothing was fitted"
     values = np.array(list(found.values.values()))
     np.testing.assert_allclose(values / values[0], [1, 3, 9])
-    np.testing.assert_array_equal(answered(scores(rows), log_weights(found)), BY_TRUTH.answers(scores(rows)))
+    np.testing.assert_array_equal(
+        predict_weighted(scores(rows), log_weights(found)), BY_TRUTH.answers(scores(rows))
+    )
     assert found.apparent == pytest.approx(cost(rows, BY_TRUTH, BY_TRUTH.answers(scores(rows))))
     assert cross_fitted(found).value == found.apparent < found.starts["equal"]
     error = BY_TRUTH.array[rows.y_true, BY_TRUTH.answers(scores(rows))].std() / 4_000**0.5
@@ -87,7 +89,7 @@ def test_two_classes_reach_the_best_of_all_weights(calibrated: bool) -> None:
     p = scores(rows)
     ratio = np.sort(np.log(p[:, 0] / p[:, 1]))
     cuts = np.concatenate([[ratio[0] - 1], (ratio[1:] + ratio[:-1]) / 2, [ratio[-1] + 1]])
-    least = min(cost(rows, costs, answered(p, np.array([0, cut]))) for cut in cuts)
+    least = min(cost(rows, costs, predict_weighted(p, np.array([0, cut]))) for cut in cuts)
     found = tuned(class_weights(rows, costs))
     assert found.method == "coordinate ascent" and found.apparent == pytest.approx(least, abs=1e-12)
 
@@ -99,12 +101,12 @@ def test_a_descent_is_no_worse_than_its_starts_and_no_single_weight_betters_it()
     assert found.method == "coordinate ascent"
     assert found.apparent <= min(v for k, v in found.starts.items() if k != "bayes rule") + 1e-12
     at = log_weights(found)
-    assert found.apparent == pytest.approx(cost(rows, LADDER, answered(p, at)), abs=1e-12)
+    assert found.apparent == pytest.approx(cost(rows, LADDER, predict_weighted(p, at)), abs=1e-12)
     for label in range(3):
         for step in np.linspace(-3, 3, 121):
             other = at.copy()
             other[label] += step
-            assert cost(rows, LADDER, answered(p, other)) >= found.apparent - 1e-12
+            assert cost(rows, LADDER, predict_weighted(p, other)) >= found.apparent - 1e-12
 
 
 def test_beyond_the_last_row_a_weight_lies_half_past_it() -> None:
@@ -119,7 +121,7 @@ def test_fitted_weights_help_where_probabilities_are_off_and_their_cross_fitted_
         found = tuned(class_weights(made(150, seed, calibrated=False), LADDER))
         apparent.append(found.apparent)
         cross.append(cross_fitted(found).value)
-        later.append(cost(fresh, LADDER, answered(scores(fresh), log_weights(found))))
+        later.append(cost(fresh, LADDER, predict_weighted(scores(fresh), log_weights(found))))
     rule = cost(fresh, LADDER, LADDER.answers(scores(fresh)))
     assert np.mean(later) < rule
     assert np.mean(apparent) < np.mean(later)

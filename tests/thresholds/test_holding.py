@@ -19,7 +19,7 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds import bounds_on_new_rows
 from evalreport.thresholds.best_threshold import ChoiceRecord, Hold, Optimum, choice_from_wire
 from evalreport.thresholds.bounds_on_new_rows import chance_of, fewest
-from evalreport.thresholds.cross_fitting import judged
+from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import Constraint, Objective
 from evalreport.thresholds.resampling import units_of
 from evalreport.thresholds.sweep import Sweep
@@ -36,15 +36,15 @@ def sample(n: int, positives: int, seed: int = 0, step: float = 0.0, groups: int
 
 def found(rows: Predictions, text: str, hold: float | None = 0.95) -> Optimum:
     objective = Objective.parse(text)
-    table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
-    sampling = Sampling(resamples=300, hold=hold)
-    best = judged(table, rows, objectives=[objective], sampling=sampling).optima[objective.name]
+    table = ScoreTable.from_scores(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
+    sampling = Sampling(resamples=300, constraint_confidence=hold)
+    best = evaluate_thresholds(table, rows, objectives=[objective], sampling=sampling).optima[objective.name]
     assert isinstance(best, Optimum)
     return best
 
 
 def hold_of(rows: Predictions, text: str) -> Hold:
-    hold = found(rows, text).hold
+    hold = found(rows, text).at_confidence
     assert hold is not None
     return hold
 
@@ -115,10 +115,12 @@ def test_a_bound_on_sixty_clusters_is_given_and_kept(shared: float, bad: float) 
         noise = rng.normal(size=60)[cluster] * shared**0.5 + rng.normal(size=600) * (1 - shared) ** 0.5
         scores = Decisions(noise + 2 * truth - 3 * low)
         rows = predictions(Binary(0, 1), truth.astype(int), scores=scores, groups=cluster)
-        sweep = Sweep.of(ScoreTable.of(scores.values, truth))
+        sweep = Sweep.from_table(ScoreTable.from_scores(scores.values, truth))
         (best,) = sweep.choose([recall])
         assert isinstance(best, Optimum)
-        found = bounds_on_new_rows.held(sweep, units_of(sweep, rows, None), recall, best, Sampling(hold=0.95))
+        found = bounds_on_new_rows.find_constraint_threshold(
+            sweep, units_of(sweep, rows, None), recall, best, Sampling(constraint_confidence=0.95)
+        )
         assert found is not None
         given += found.threshold is not None
         at = -np.inf if found.threshold is None else found.threshold
@@ -130,13 +132,21 @@ def test_a_bound_on_sixty_clusters_is_given_and_kept(shared: float, bad: float) 
 @pytest.mark.parametrize("text", ["precision>=0.6", "npv>=0.95", "accuracy>=0.8", "f1>=0.5"])
 def test_what_is_tested_is_kept_here_with_room(text: str) -> None:
     best = found(sample(2000, 300), text)
-    assert best.hold is not None and best.hold.threshold is not None and best.bound is not None
-    assert best.hold.method == "fixed-sequence test"
-    costs = best.hold.costs
+    assert (
+        best.at_confidence is not None
+        and best.at_confidence.threshold is not None
+        and best.constraint is not None
+    )
+    assert best.at_confidence.method == "fixed-sequence test"
+    costs = best.at_confidence.costs
     assert costs is not None and costs.value is not None and costs.value <= best.apparent
     assert choice_from_wire(best.objective, decode(ChoiceRecord, encode(best))) == best
     strict = found(sample(60, 6), text)
-    assert strict.hold is not None and strict.hold.threshold is None and strict.hold.reason
+    assert (
+        strict.at_confidence is not None
+        and strict.at_confidence.threshold is None
+        and strict.at_confidence.reason
+    )
 
 
 def test_a_tested_precision_passes_the_binomial_test_at_the_share_of_the_error() -> None:
@@ -149,9 +159,9 @@ def test_a_tested_precision_passes_the_binomial_test_at_the_share_of_the_error()
 def test_other_rows_have_a_fixed_threshold() -> None:
     rows, tune = sample(500, 100, seed=1), sample(500, 100, seed=2)
     objective = Objective.parse("recall>=0.9")
-    table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
-    best = judged(table, rows, tune_on=tune, objectives=[objective]).optima[objective.name]
-    assert isinstance(best, Optimum) and best.hold is None and best.chance is not None
+    table = ScoreTable.from_scores(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
+    best = evaluate_thresholds(table, rows, tune_on=tune, objectives=[objective]).optima[objective.name]
+    assert isinstance(best, Optimum) and best.at_confidence is None and best.chance is not None
     rng = np.random.default_rng(0)
     recall = float((rows.scores.values[rows.y_true == 1] >= best.threshold).sum())  # type: ignore[union-attr]
     slow = (rng.beta(recall + 0.5, 100 - recall + 0.5, 200_000) >= 0.9).mean()
@@ -169,15 +179,15 @@ def test_the_best_recall_under_a_false_positive_rate_owes_nothing_to_luck() -> N
 
 def test_nothing_is_promised_of_a_number_of_rows() -> None:
     best = found(sample(300, 60), "fp<=10")
-    assert best.chance is None and best.hold is not None and best.hold.reason is not None
-    assert "number of rows" in best.hold.reason
+    assert best.chance is None and best.at_confidence is not None and best.at_confidence.reason is not None
+    assert "number of rows" in best.at_confidence.reason
 
 
 def test_without_a_confidence_nothing_is_held() -> None:
     best = found(sample(300, 60), "recall>=0.9", hold=None)
-    held, bound = encode(best)["hold"], encode(best)["bound"]
-    assert best.hold is None and held is None
-    assert list(bound) == ["metric", "at_least", "at_most", "strict", "here", "elsewhere", "chance"]
+    held, bound = encode(best)["at_confidence"], encode(best)["constraint"]
+    assert best.at_confidence is None and held is None
+    assert list(bound) == ["metric", "at_least", "at_most", "strict", "in_sample", "held_out", "chance"]
     assert (bound["metric"], bound["at_least"], bound["at_most"]) == ("recall", 0.9, None)
 
 
@@ -185,15 +195,19 @@ def test_a_bound_out_of_reach_has_nothing_to_hold() -> None:
     rows = sample(300, 60)
     wanted = [Objective.parse(text) for text in ("precision>=1", "f1>=0.999", "recall>=0.5")]
     rows = predictions(Binary(0, 1), rows.y_true, scores=Decisions(-rows.scores.values))  # type: ignore[union-attr]
-    table = ScoreTable.of(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
-    optima = judged(table, rows, objectives=wanted, sampling=Sampling(resamples=200, hold=0.95)).optima
+    table = ScoreTable.from_scores(rows.scores.values, rows.y_true.astype(bool), None)  # type: ignore[union-attr]
+    optima = evaluate_thresholds(
+        table, rows, objectives=wanted, sampling=Sampling(resamples=200, constraint_confidence=0.95)
+    ).optima
     assert [isinstance(best, Optimum) for best in optima.values()] == [False, False, True]
 
 
 def test_the_surely_kept_threshold_is_found_by_looking_at_few_places(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     truth = rng.random(20_000) < 0.3
-    sweep = Sweep.of(ScoreTable.of(np.clip(rng.normal(0.3 + 0.3 * truth, 0.15), 0, 1), truth))
+    sweep = Sweep.from_table(
+        ScoreTable.from_scores(np.clip(rng.normal(0.3 + 0.3 * truth, 0.15), 0, 1), truth)
+    )
     looked: list[int] = []
     wrong = bounds_on_new_rows._wrong
 
@@ -203,7 +217,7 @@ def test_the_surely_kept_threshold_is_found_by_looking_at_few_places(monkeypatch
 
     monkeypatch.setattr(bounds_on_new_rows, "_wrong", counted)
     for metric, number in (("recall", 0.95), ("specificity", 0.9)):
-        place = bounds_on_new_rows.limited(sweep, Constraint(metric, ">=", number), 0.95)
+        place = bounds_on_new_rows.find_limit_place(sweep, Constraint(metric, ">=", number), 0.95)
         least = sweep.positives if metric == "recall" else sweep.negatives
         every = bounds_on_new_rows.chance_of(np.arange(least), least, 1 - number)
         most = int((every >= 0.95).sum()) - 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 
 from evalreport.statistics.class_scores import ClassScores
-from evalreport.thresholds.per_label import LabelObjective, ascended, each_alone, pooled
+from evalreport.thresholds.per_label import LabelObjective, coordinate_ascent, each_alone, maximize_micro_f1
 
 Rows = tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]
 SKLEARN: dict[str, Any] = {
@@ -60,7 +60,7 @@ def test_exact_means_that_no_combination_is_better(seed: int) -> None:
     scores, truth = small(seed)
     ones = np.ones(len(scores))
     tables = [*ClassScores(scores, truth, None).tables()]
-    alone, together = each_alone(tables, "f1"), pooled(tables)
+    alone, together = each_alone(tables, "f1"), maximize_micro_f1(tables)
     for name, point in (("f1_macro", alone), ("f1_micro", together), ("jaccard_micro", together)):
         found = LabelObjective.parse(name).value(truth, scores >= point, ones)
         assert found == pytest.approx(best_of_all(scores, truth, name), abs=1e-12)
@@ -73,7 +73,7 @@ def test_weights_are_repetition() -> None:
     few = ClassScores(scores, truth, weights.astype(float))
     for found, expected in (
         (each_alone(few.tables(), "f1"), each_alone(many.tables(), "f1")),
-        (pooled(few.tables()), pooled(many.tables())),
+        (maximize_micro_f1(few.tables()), maximize_micro_f1(many.tables())),
     ):
         np.testing.assert_array_equal(found, expected)
 
@@ -85,7 +85,7 @@ def test_no_single_threshold_betters_an_ascent(name: str) -> None:
         rng = np.random.default_rng(seed)
         weights = rng.uniform(0.5, 2, 25)
         goal, start = LabelObjective.parse(name), rng.random(3)
-        point, value = ascended(scores, truth, weights, name, start)
+        point, value = coordinate_ascent(scores, truth, weights, name, start)
         assert value == pytest.approx(goal.value(truth, scores >= point, weights), abs=1e-12)
         assert value >= goal.value(truth, scores >= start, weights)
         for label in range(3):
@@ -100,8 +100,8 @@ def test_ascents_come_near_the_best_of_all_combinations() -> None:
     for seed in range(10):
         scores, truth = small(seed)
         tables = [*ClassScores(scores, truth, None).tables()]
-        starts = (np.full(3, 0.5), each_alone(tables, "f1"), pooled(tables))
-        found = max(ascended(scores, truth, np.ones(7), "f1_samples", start)[1] for start in starts)
+        starts = (np.full(3, 0.5), each_alone(tables, "f1"), maximize_micro_f1(tables))
+        found = max(coordinate_ascent(scores, truth, np.ones(7), "f1_samples", start)[1] for start in starts)
         gaps.append(best_of_all(scores, truth, "f1_samples") - found)
     assert min(gaps) > -1e-12 and np.mean(gaps) < 0.01
 
@@ -110,6 +110,6 @@ def test_a_label_without_true_examples_flags_nothing() -> None:
     scores, truth = small(3)
     truth[:, 1] = False
     assert each_alone(ClassScores(scores, truth, None).tables(), "f1")[1] == np.inf
-    assert pooled(ClassScores(scores, truth, None).tables())[1] == np.inf
+    assert maximize_micro_f1(ClassScores(scores, truth, None).tables())[1] == np.inf
     truth[:] = False
-    assert (pooled(ClassScores(scores, truth, None).tables()) == np.inf).all()
+    assert (maximize_micro_f1(ClassScores(scores, truth, None).tables()) == np.inf).all()

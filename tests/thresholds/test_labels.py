@@ -37,7 +37,7 @@ def emotions(part: str) -> Predictions:
 
 
 def value_at(name: str, rows: Predictions, threshold: Any) -> float:
-    decided = rows.at(Threshold(threshold, "given"))
+    decided = rows.with_threshold(Threshold(threshold, "given"))
     return LabelObjective.parse(name).value(
         rows.y_true.astype(bool), np.asarray(decided.y_pred, bool), rows.weights
     )

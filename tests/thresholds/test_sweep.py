@@ -43,7 +43,7 @@ def rows(n: int, *, decimals: int = 16, prevalence: float = 0.3) -> Rows:
 
 
 def swept(y: npt.NDArray[Any], s: npt.NDArray[Any], w: npt.NDArray[Any] | None = None) -> Sweep:
-    return Sweep.of(ScoreTable.of(s, y, w))
+    return Sweep.from_table(ScoreTable.from_scores(s, y, w))
 
 
 def slowly(y: npt.NDArray[Any], s: npt.NDArray[Any]) -> Iterator[tuple[float, BinaryCounts]]:
@@ -151,10 +151,10 @@ def test_at_is_the_rule_score_at_least_threshold() -> None:
     y, s = rows(90, decimals=1)
     sweep = swept(y, s)
     for threshold in (-1.0, 0.0, 0.3, 0.35, 1.0, 2.0):
-        counts, flagged = sweep.at(threshold), s >= threshold
+        counts, flagged = sweep.counts_at_threshold(threshold), s >= threshold
         assert (counts.tp, counts.fp) == ((flagged & y).sum(), (flagged & ~y).sum())
         assert counts.total == 90 and counts.threshold == threshold
-    assert sweep.at([0.2, 0.4]).tp.shape == (2,)
+    assert sweep.counts_at_threshold([0.2, 0.4]).tp.shape == (2,)
 
 
 def test_weights_are_repetition() -> None:
@@ -199,7 +199,7 @@ def test_thin_moves_no_optimum(decimals: int) -> None:
             again = optimum(thin.choose([objective])[0])  # from the kept points alone
             assert again.apparent == choice.apparent
     grid = np.arange(101) / 100
-    np.testing.assert_array_equal(thin.at(grid).tp, whole.at(grid).tp)
+    np.testing.assert_array_equal(thin.counts_at_threshold(grid).tp, whole.counts_at_threshold(grid).tp)
     flagged = (thin.tp + thin.fp) / len(y)
     assert max(-np.diff(flagged)) < 0.02  # percentiles of the scores, and ties
     x, up = whole.fp[::-1], whole.tp[::-1]
@@ -220,7 +220,7 @@ def test_round_trip_through_json_loses_nothing() -> None:
     again = decode(Sweep, json.loads(json.dumps(data, allow_nan=False)))
     assert encode(again) == data
     assert set(data["optima"]) == {objective.name for objective in STANDARD}
-    assert {"threshold", "low", "high", "apparent", "honest"} <= set(data["optima"]["f1"])
+    assert {"threshold", "low", "high", "apparent", "held_out"} <= set(data["optima"]["f1"])
     assert data["points"][-1]["threshold"] is None and data["points"][-1]["tp"] == 0
 
 
@@ -236,6 +236,6 @@ def test_tables_hold_every_threshold() -> None:
 def test_weights_that_round_past_their_total_leave_no_negative_count() -> None:
     rng = np.random.default_rng(3)
     truth, weights = rng.random(500) < 0.3, rng.random(500)
-    sweep = Sweep.of(ScoreTable.of(rng.random(500), truth, weights))
+    sweep = Sweep.from_table(ScoreTable.from_scores(rng.random(500), truth, weights))
     assert min(sweep.counts.fn.min(), sweep.counts.tn.min()) >= 0
     assert not isinstance(sweep.best("g_mean"), Undefined)

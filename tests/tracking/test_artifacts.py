@@ -12,7 +12,7 @@ import pytest
 from evalreport.core.errors import ArtifactNotFoundError, DataError, EvalreportError, UnsafeFileError
 from evalreport.tracking import artifacts
 from evalreport.tracking.artifact_locations import artifact_root
-from evalreport.tracking.artifacts import Artifact, downloaded, is_safe, list_artifacts
+from evalreport.tracking.artifacts import Artifact, download_artifact, is_safe, list_artifacts
 from evalreport.tracking.client import Store
 from evalreport.tracking.find_predictions import RunRequest, read_run
 from evalreport.tracking.runs import RunInfo, find_run
@@ -56,7 +56,7 @@ def test_files_are_listed_to_the_bottom_with_their_sizes(store: Store, tmp_path:
 
 def test_a_download_lies_in_a_private_folder_that_goes_away(store: Store, tmp_path: Path) -> None:
     run = run_with(store, {"d/a.csv": "content"}, tmp_path)
-    with downloaded(store, run, Artifact("d/a.csv")) as local:
+    with download_artifact(store, run, Artifact("d/a.csv")) as local:
         assert local.read_text() == "content"
         folder = next(parent for parent in local.parents if parent.name.startswith("evalreport-"))
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -67,7 +67,7 @@ def test_a_missing_artifact_is_exit_3(store: Store, tmp_path: Path) -> None:
     run = run_with(store, {"a.csv": "1"}, tmp_path)
     with (
         pytest.raises(ArtifactNotFoundError, match=r"no artifact b\.csv") as caught,
-        downloaded(store, run, Artifact("b.csv")),
+        download_artifact(store, run, Artifact("b.csv")),
     ):
         pass
     assert caught.value.exit_code == 3
@@ -79,7 +79,7 @@ def test_a_hostile_path_is_neither_listed_nor_downloaded(path: str) -> None:
     store = Store(Listing([path, "good.csv"]), "http://host")
     run = RunInfo("f" * 32, "r", "1", "e", "FINISHED", artifact_uri="mlflow-artifacts:/1/f/artifacts")
     assert [file.path for file in list_artifacts(store, run)] == ["good.csv"]
-    with pytest.raises(UnsafeFileError), downloaded(store, run, Artifact(path)):
+    with pytest.raises(UnsafeFileError), download_artifact(store, run, Artifact(path)):
         pass
 
 
@@ -120,7 +120,7 @@ def test_a_download_that_lands_elsewhere_is_refused(tmp_path: Path) -> None:
     store, run = served(str(elsewhere))
     with (
         pytest.raises(UnsafeFileError, match="not a plain file of the run"),
-        downloaded(store, run, Artifact("a.csv")),
+        download_artifact(store, run, Artifact("a.csv")),
     ):
         pass
 
@@ -129,7 +129,7 @@ def test_too_large_is_refused_before_it_is_downloaded() -> None:
     store, run = served("/nowhere")
     with (
         pytest.raises(DataError, match="larger than 2 GB"),
-        downloaded(store, run, Artifact("a.csv", 3 * 1024**3)),
+        download_artifact(store, run, Artifact("a.csv", 3 * 1024**3)),
     ):
         pass
 
@@ -139,7 +139,10 @@ def test_a_size_that_the_server_hid_is_seen_after_the_download(
 ) -> None:
     run = run_with(sqlite_store, {"a.csv": "12345"}, tmp_path)
     monkeypatch.setattr(artifacts, "MAX_FILE", 4)
-    with pytest.raises(DataError, match="larger than 2 GB"), downloaded(sqlite_store, run, Artifact("a.csv")):
+    with (
+        pytest.raises(DataError, match="larger than 2 GB"),
+        download_artifact(sqlite_store, run, Artifact("a.csv")),
+    ):
         pass
 
 
@@ -169,7 +172,7 @@ def test_of_a_run_with_too_many_files_one_that_is_named_is_read(
 @pytest.mark.parametrize("kind", ["symbolic", "hard", "folder"])
 def test_links_in_a_local_store_are_not_followed(sqlite_store: Store, tmp_path: Path, kind: str) -> None:
     run = run_with(sqlite_store, {"d/a.csv": "1"}, tmp_path)
-    root = sqlite_store.artifact_root(run.artifact_uri, run.shown)
+    root = sqlite_store.artifact_root(run.artifact_uri, run.display_name)
     assert root is not None
     secret = tmp_path / "secret"
     secret.mkdir()
@@ -182,7 +185,10 @@ def test_links_in_a_local_store_are_not_followed(sqlite_store: Store, tmp_path: 
         case _:
             (root / "link").symlink_to(secret)
     path = "link/s.csv" if kind == "folder" else "s.csv"
-    with pytest.raises(UnsafeFileError, match="is a link"), downloaded(sqlite_store, run, Artifact(path)):
+    with (
+        pytest.raises(UnsafeFileError, match="is a link"),
+        download_artifact(sqlite_store, run, Artifact(path)),
+    ):
         pass
 
 

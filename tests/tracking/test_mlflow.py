@@ -345,7 +345,7 @@ def test_a_forged_manifest_makes_nothing_ours(sqlite_store: Store, tmp_path: Pat
         b'{"files": {"evalreport.html": 3}}',
         b"\xff",
     ):
-        assert Manifest.read(manifest) == Manifest()
+        assert Manifest.from_json_bytes(manifest) == Manifest()
     made = make_run(sqlite_store, {"evalreport.html": b"theirs", MANIFEST: b"junk"}, folder=tmp_path)
     with pytest.raises(UsageError):
         do(sqlite_store, made, payload())
@@ -466,7 +466,7 @@ def test_a_file_that_comes_late_from_another_logging_is_reported_and_repaired(
     assert contents(sqlite_store, made)["evalreport.html"] == payload().files["evalreport.html"]
     found = checked(sqlite_store, made)
     assert not found.whole, "a mixture is seen"
-    assert "evalreport.html" in found.lacking.files
+    assert "evalreport.html" in found.missing.files
     assert do(sqlite_store, made, other, repair=True, timestamp=NOW + 5).state == "written"
     assert_holds(sqlite_store, made, other)
 

@@ -22,7 +22,7 @@ import urllib3.util.connection
 
 from evalreport.core.errors import EvalreportError, ServerError
 from evalreport.tracking.client import SETTINGS, Store, check_uri, connect, quiet
-from evalreport.tracking.errors import translated
+from evalreport.tracking.errors import translate_error
 from tests.tracking import MlflowServer, closed_port, make_run
 
 CANARY = "c4n4ry-v4lue"
@@ -134,7 +134,9 @@ def test_an_unknown_run_is_exit_3(sqlite_store: Store) -> None:
 
 
 def test_a_missing_driver_names_its_package() -> None:
-    error = translated(ModuleNotFoundError("No module named 'psycopg'", name="psycopg"), "postgresql://h")
+    error = translate_error(
+        ModuleNotFoundError("No module named 'psycopg'", name="psycopg"), "postgresql://h"
+    )
     assert error is not None
     assert (error.exit_code, error.fix) == (2, "pip install psycopg")
 
@@ -315,6 +317,6 @@ def test_what_sqlite_refuses_has_its_words(words: str, says: str) -> None:
     class OperationalError(Exception):
         __module__ = "sqlalchemy.exc"
 
-    error = translated(OperationalError(words), "sqlite:///mlflow.db")
+    error = translate_error(OperationalError(words), "sqlite:///mlflow.db")
     assert isinstance(error, ServerError)
     assert says in error.message

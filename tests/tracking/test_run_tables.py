@@ -173,7 +173,7 @@ def test_the_one_table_with_other_names_lists_its_columns(sqlite_store: Store, t
 def test_truth_may_live_elsewhere(sqlite_store: Store, tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"predictions.csv": "example_id,y_pred\n1,a\n"}
     assert failing(sqlite_store, tmp_path, files).exit_code == 3
-    found = read(sqlite_store, tmp_path, files, request=RunRequest(truth_elsewhere=True))
+    found = read(sqlite_store, tmp_path, files, request=RunRequest(label_file=True))
     assert found.taken == "artifact predictions.csv"
 
 

@@ -90,7 +90,7 @@ def test_what_was_asked_for_wins(evaluated: tuple[Store, str, str]) -> None:
     run = find_run(store, run_id)
     request = RunRequest(columns=Columns(truth="other", pred="generation"))
     assert read_run(store, run, request).columns == request.columns
-    elsewhere = read_run(store, run, RunRequest(truth_elsewhere=True))
+    elsewhere = read_run(store, run, RunRequest(label_file=True))
     assert elsewhere.columns == Columns(text="generation")
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evalreport.columns.extras import texts_of
 from evalreport.columns.names import ID
-from evalreport.columns.request import listed
+from evalreport.columns.request import list_names
 from evalreport.comparison.compare import compare
 from evalreport.comparison.comparison import Comparison
 from evalreport.core.bounds import Bound
@@ -132,7 +132,7 @@ def _ids(ids: npt.NDArray[np.str_], named: bool) -> CheckResult:
     again = repeated_ids(ids)
     if again is None:
         return _data("ids", 0, f"{len(ids):,}, all distinct")
-    return _data("ids", again.times, again.shown, again.first if named else "")
+    return _data("ids", again.times, again.shown, again.first_example if named else "")
 
 
 def _predictions(rows: Predictions) -> list[CheckResult]:
@@ -163,29 +163,29 @@ def _duplicates(rows: Predictions, named: bool) -> CheckResult:
         [seen.setdefault(key, row) if key else row for row, key in enumerate(keys)], dtype=np.intp
     )
     again = np.flatnonzero(first != np.arange(len(keys)))
-    apart = again if rows.groups is None else again[_split(rows.groups.codes, again, first)]
+    apart = again if rows.groups is None else again[_differs_from_first(rows.groups.codes, again, first)]
     if not apart.size:
         together = f"{_rows(again.size)}, each in one group with its first" if again.size else "none"
         return _data("duplicate texts", 0, together)
     return _data(
         "duplicate texts",
         apart.size,
-        f"{_rows(apart.size)} with the text of an earlier row{_which(rows, apart, named)}",
+        f"{_rows(apart.size)} with the text of an earlier row{_format_rows(rows, apart, named)}",
         "they count twice and make the intervals too narrow: drop them, or name a --group that holds them",
     )
 
 
-def _split(
+def _differs_from_first(
     codes: npt.NDArray[np.int32], again: npt.NDArray[np.intp], first: npt.NDArray[np.intp]
 ) -> npt.NDArray[np.bool_]:
     return np.asarray(codes[again] != codes[first[again]])
 
 
 def _leakage(rows: Predictions, train: TrainingRows, named: bool) -> CheckResult:
-    by_id = _shared(rows.ids, train.ids)
+    by_id = _shared_rows(rows.ids, train.ids)
     texts = _keys(rows.texts or ())
     trained = _keys(train.texts or ())
-    by_text = _shared(texts, [text for text in trained if text]) if texts and trained else None
+    by_text = _shared_rows(texts, [text for text in trained if text]) if texts and trained else None
     how = [
         what
         for what, found in (("id", by_id), ("text (case and spaces aside)", by_text))
@@ -208,10 +208,12 @@ def _leakage(rows: Predictions, train: TrainingRows, named: bool) -> CheckResult
         return _data("leakage", 0, f"no row of the test set occurs in {train.name}", detail)
     verb = "occurs" if shared.size == 1 else "occur"
     words = f"{_rows(shared.size)} of the test set also {verb} in {train.name}"
-    return _data("leakage", shared.size, words + _which(rows, shared, named), detail)
+    return _data("leakage", shared.size, words + _format_rows(rows, shared, named), detail)
 
 
-def _shared(ours: Sequence[str] | Any | None, theirs: Sequence[str] | None) -> npt.NDArray[np.bool_] | None:
+def _shared_rows(
+    ours: Sequence[str] | Any | None, theirs: Sequence[str] | None
+) -> npt.NDArray[np.bool_] | None:
     if ours is None or theirs is None:
         return None
     known = set(theirs)
@@ -227,7 +229,7 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def _which(rows: Predictions, found: npt.NDArray[np.intp], named: bool) -> str:
+def _format_rows(rows: Predictions, found: npt.NDArray[np.intp], named: bool) -> str:
     if not named:
         return ""
     first = [str(row) if rows.ids is None else str(rows.ids[row]) for row in found[:FIRST]]
@@ -251,7 +253,7 @@ class CheckedRuns:
     inconclusive_fails: bool
 
     @property
-    def passed(self) -> bool:
+    def all_passed(self) -> bool:
         """Whether the gate is open: no rule has closed it."""
         results = tuple(result for run in self.runs for result in run.results)
         return is_open(results, inconclusive_fails=self.inconclusive_fails)
@@ -358,7 +360,7 @@ def check_item(item: Item, request: Request, gate: GateRequest, where: Destinati
         run = "" if against is None else against.names[1]
         results = rule_checks(ev, gate.bounds, gate.use, against=against, run=run)
     if ev.predictions is not None:
-        results += data_checks(ev.predictions, gate.train, named="withheld" not in ev.facts)
+        results += data_checks(ev.predictions, gate.train, named="withheld" not in ev.data_checks)
     return CheckedItem(ev, results, deliver_evaluation(ev, item, request, where).paths, against)
 
 
@@ -428,7 +430,7 @@ def training_rows(name: str | None, request: Request) -> TrainingRows | None:
         raise ColumnNotFoundError(
             f"{table.name} has no column of ids or texts to compare by",
             where=f"--train {name}",
-            fix=f"columns are: {listed(table.names)}. Use --id or --example-text",
+            fix=f"columns are: {list_names(table.names)}. Use --id or --example-text",
         )
     return TrainingRows(
         table.name,
@@ -479,7 +481,7 @@ def candidate_of(
     model = find_model(store, address)
     if alias and not model.name:
         raise UsageError(
-            f"{model.shown} is no version of a registered model, so that it can have no alias",
+            f"{model.model_uri} is no version of a registered model, so that it can have no alias",
             fix="register the model, and name it as models:/NAME/VERSION",
         )
     return ModelCandidate(store, model, held, alias or "")
@@ -519,7 +521,7 @@ def settle(candidate: ModelCandidate, outcome: CheckedItem, *, inconclusive_fail
     )
     written = record(candidate.store, candidate.model, verdict)
     told: dict[str, object] = {
-        "model": candidate.model.shown,
+        "model": candidate.model.model_uri,
         "run": verdict.run,
         "outcome": verdict.outcome,
         "written": written,
@@ -536,11 +538,11 @@ def _promote(candidate: ModelCandidate) -> None:
     """Set the alias, if both addresses still mean what was judged."""
     for judged in filter(None, (candidate.model, candidate.baseline)):
         now = find_model(candidate.store, judged.address)
-        if (now.shown, now.run.run_id) != (judged.shown, judged.run.run_id):
+        if (now.model_uri, now.run.run_id) != (judged.model_uri, judged.run.run_id):
             raise PromotionError(
-                f"{judged.address} was {judged.shown} when it was judged, and is {now.shown} now; "
+                f"{judged.address} was {judged.model_uri} when it was judged, and is {now.model_uri} now; "
                 f"@{candidate.alias} was not set",
-                where=candidate.model.shown,
+                where=candidate.model.model_uri,
                 fix="run the same command again: it judges what stands there now",
             )
     promote(candidate.store, candidate.model, candidate.alias)

@@ -36,7 +36,7 @@ class Sentences(StringParamType):
     envvar_list_splitter = ";"
 
 
-rules = opt.together(
+rules = opt.combine_options(
     opt.gate(
         "--require",
         "RULE",
@@ -84,7 +84,7 @@ STDOUT = "-"
 
 
 _of_registry = opt.HelpSection("A model of the registry")
-models = opt.together(
+models = opt.combine_options(
     _of_registry(
         "--model",
         "URI",
@@ -97,7 +97,7 @@ models = opt.together(
         "Set this alias to the version, if the gate is open and the version still the one judged.",
     ),
 )
-files_of_ci = opt.together(
+files_of_ci = opt.combine_options(
     opt.gate("--baseline", "RUN|FILE|MODEL", "What rules on a change are measured from."),
     opt.gate("--train", opt.FILE, "Training rows; none may be evaluated."),
     opt.gate("--junit", opt.FILE, "Also write JUnit XML."),
@@ -138,10 +138,10 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     else:
         items = (candidate.item,)
-        options["baseline"] = candidate.baseline.shown if candidate.baseline else options["baseline"]
+        options["baseline"] = candidate.baseline.model_uri if candidate.baseline else options["baseline"]
     _spare(items, request, options)
     wanted = _gate(options, rules, request, tracking_uri(ctx))
-    return _checked(console, items, request, wanted, options, candidate)
+    return _check_items(console, items, request, wanted, options, candidate)
 
 
 def _candidate(files: tuple[str, ...], options: dict[str, Any], uri: str | None) -> ModelCandidate | None:
@@ -179,7 +179,7 @@ def _gate(options: dict[str, Any], rules: RulesRequest, request: Request, uri: s
     )
 
 
-def _checked(
+def _check_items(
     console: Console,
     items: tuple[Item, ...],
     request: Request,
@@ -195,14 +195,14 @@ def _checked(
     done: dict[str, CheckedRun] = {}
     checks: list[dict[str, Any]] = []
     strict = wanted.inconclusive_fails
-    line = console.say if options["markdown"] == STDOUT else console.out
+    line = console.say if options["markdown"] == STDOUT else console.print_result
 
-    def failed(item: Item, error: EvalreportError) -> None:
-        done[item.shown] = CheckedRun(item.shown, error=error)
+    def record_failure(item: Item, error: EvalreportError) -> None:
+        done[item.display_name] = CheckedRun(item.display_name, error=error)
 
     def show(result: tuple[Item, CheckedItem]) -> dict[str, Any]:
         item, outcome = result
-        run = done[item.shown] = _run(item, outcome)
+        run = done[item.display_name] = _run(item, outcome)
         told = as_dicts(run)
         checks.extend(told)
         taken = outcome.evaluation.provenance.columns
@@ -215,14 +215,16 @@ def _checked(
         if outcome.against is not None:
             body["against"] = {**encode(outcome.against.verdicts[0]), "headline": outcome.verdict}
         if candidate is not None:
-            body["model"] = _settled(console, candidate, outcome, strict=strict)
+            body["model"] = _settle_model(console, candidate, outcome, strict=strict)
         return body | {"ok": is_open(outcome.results, inconclusive_fails=strict)}
 
     try:
         work = partial(_check, request=request, gate=wanted, where=where)
-        return each_run(console, items, work, show, options, failed=failed, checks=checks)
+        return each_run(console, items, work, show, options, failed=record_failure, checks=checks)
     finally:
-        _write([done[item.shown] for item in items if item.shown in done], options, strict=strict)
+        _write(
+            [done[item.display_name] for item in items if item.display_name in done], options, strict=strict
+        )
 
 
 def _check(item: Item, request: Request, gate: GateRequest, where: Destination) -> tuple[Item, CheckedItem]:
@@ -231,7 +233,7 @@ def _check(item: Item, request: Request, gate: GateRequest, where: Destination) 
     return item, check_item(item, request, gate, where)
 
 
-def _settled(
+def _settle_model(
     console: Console, candidate: ModelCandidate, outcome: CheckedItem, *, strict: bool
 ) -> dict[str, object]:
     """Write the verdict on the model, promote it if it may be, and say what was done."""

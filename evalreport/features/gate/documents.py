@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from evalreport.core.errors import EvalreportError
 from evalreport.core.json_codec import encode
-from evalreport.core.text import printable, unlinked
+from evalreport.core.text import break_links, printable
 from evalreport.features.gate.rules import CheckResult, tally
 
 MARK = {"passed": "✓", "failed": "✗", "inconclusive": "?"}
@@ -159,7 +159,7 @@ def _row(result: CheckResult) -> str:
 
 def _cell(text: str) -> str:
     """Return text that stays one cell and names nobody: no markup, no mention, no link."""
-    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", unlinked(printable(text)))
+    return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", break_links(printable(text)))
 
 
 def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:

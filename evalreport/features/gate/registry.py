@@ -41,7 +41,7 @@ class Model(Protocol):
         ...
 
     @property
-    def shown(self) -> str:
+    def model_uri(self) -> str:
         """The address of this very model."""
         ...
 
@@ -100,13 +100,13 @@ def record(tracking: Tracking, model: Model, verdict: GateVerdict) -> bool:
         The store refuses.
     """
     if model.model_id:
-        held = tracking.ask(methodcaller("get_logged_model", model.model_id), model.shown)
+        held = tracking.ask(methodcaller("get_logged_model", model.model_id), model.model_uri)
         missing = {key: text for key, text in verdict.tags.items() if held.tags.get(key) != text}
         if missing:
-            tracking.ask(methodcaller("set_logged_model_tags", model.model_id, missing), model.shown)
+            tracking.ask(methodcaller("set_logged_model_tags", model.model_id, missing), model.model_uri)
         return bool(missing)
     which = (model.name, model.version)
-    held = tracking.ask(methodcaller("get_model_version", *which), model.shown)
+    held = tracking.ask(methodcaller("get_model_version", *which), model.model_uri)
     calls = [
         methodcaller("set_model_version_tag", *which, key, text)
         for key, text in verdict.tags.items()
@@ -116,7 +116,7 @@ def record(tracking: Tracking, model: Model, verdict: GateVerdict) -> bool:
     if text != (held.description or ""):
         calls.append(methodcaller("update_model_version", *which, description=text))
     for call in calls:
-        tracking.ask(call, model.shown)
+        tracking.ask(call, model.model_uri)
     return bool(calls)
 
 
@@ -128,15 +128,17 @@ def promote(tracking: Tracking, model: Model, alias: str) -> None:
     ServerError
         The store refuses, or another program has moved the alias in between.
     """
-    registered = tracking.ask(methodcaller("get_registered_model", model.name), model.shown)
+    registered = tracking.ask(methodcaller("get_registered_model", model.name), model.model_uri)
     if str(registered.aliases.get(alias)) == model.version:
         return
-    tracking.ask(methodcaller("set_registered_model_alias", model.name, alias, model.version), model.shown)
-    held = tracking.ask(methodcaller("get_model_version_by_alias", model.name, alias), model.shown)
+    tracking.ask(
+        methodcaller("set_registered_model_alias", model.name, alias, model.version), model.model_uri
+    )
+    held = tracking.ask(methodcaller("get_model_version_by_alias", model.name, alias), model.model_uri)
     if str(held.version) != model.version:
         raise ServerError(
             f"@{alias} was set to version {model.version}, and somebody else has moved it to {held.version}",
-            where=model.shown,
+            where=model.model_uri,
             fix="agree on who promotes, then run the same command again",
         )
 
@@ -168,7 +170,7 @@ class RegisteredModel:
     model_id: str = ""
 
     @property
-    def shown(self) -> str:
+    def model_uri(self) -> str:
         """The address that means this very version for ever."""
         return f"{MODELS}{self.name}/{self.version}" if self.name else f"{MODELS}{self.model_id}"
 
@@ -217,7 +219,7 @@ def _version(store: Store, address: str, named: re.Match[str]) -> Any:
     except (RunNotFoundError, UsageError) as error:  # of an unknown alias MLflow says that a value is invalid
         raise NotFoundError(
             f"there is no {address}: {error.message}",
-            where=store.shown,
+            where=store.display_name,
             fix="look at the model's versions and aliases in the MLflow UI",
         ) from None
 
@@ -226,7 +228,7 @@ def _run(store: Store, address: str, run_id: str | None) -> RunInfo:
     if not run_id:
         raise NotFoundError(
             f"{address} was registered without a run, so that it has no predictions",
-            where=store.shown,
+            where=store.display_name,
             fix="register it from a run, or name the run by --run-id",
         )
     return find_run(store, run_id)

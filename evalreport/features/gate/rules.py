@@ -16,9 +16,9 @@ from evalreport.comparison.pairing import Pairing
 from evalreport.comparison.sample_size import about_rows, rows_needed
 from evalreport.core.bounds import Bound
 from evalreport.core.errors import UsageError, nearest
-from evalreport.core.format import fixed
+from evalreport.core.format import format_fixed
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.text import marked
+from evalreport.core.text import truncate_with_digest
 from evalreport.data.labels import Binary, Task
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.intervals.distributions import normal_quantile
@@ -139,7 +139,7 @@ class MeasuredBound:
         """Of a value, or of a change."""
         return "change" if self.bound.change else "rule"
 
-    def reported(self, limits: tuple[float, float]) -> tuple[float, float]:
+    def run_minus_baseline(self, limits: tuple[float, float]) -> tuple[float, float]:
         """Return limits as run minus baseline: those of a drop change their sign and order."""
         return (0.0 - limits[1], 0.0 - limits[0]) if self.bound.change == "drops" else limits
 
@@ -201,7 +201,7 @@ def check_class(ev: Evaluation, bound: Bound) -> None:
             fix=f"write {bound.metric} without a class; it is of the positive one",
         )
     known = [str(entry.label) for entry in ev.classes] or list(ev.space.names)
-    if marked(bound.part) not in known:
+    if truncate_with_digest(bound.part) not in known:
         raise UsageError(
             f"there is no class {bound.part!r}", where="--require", fix=nearest(bound.part, known)
         )
@@ -224,7 +224,7 @@ def _lookup_of_part(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
         return _of_slice(ev, bound)
     check_class(ev, bound)
     classes = {str(entry.label): entry for entry in ev.classes}
-    return _known(bound, classes[marked(bound.part)].metrics, "binary", "a class")
+    return _find_metric(bound, classes[truncate_with_digest(bound.part)].metrics, "binary", "a class")
 
 
 def _of_slice(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
@@ -235,7 +235,7 @@ def _of_slice(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
     if found.too_few:
         column, _, value = wanted.partition("=")
         return find(bound.metric, ev.task), Undefined(f"only {found.rows} rows have {column} = {value}")
-    return _known(bound, found.metrics, ev.task, "a slice")
+    return _find_metric(bound, found.metrics, ev.task, "a slice")
 
 
 def check_slice(bound: Bound, columns: list[str], slices: list[str]) -> None:
@@ -257,7 +257,7 @@ def check_slice(bound: Bound, columns: list[str], slices: list[str]) -> None:
         raise UsageError(f"no row has {column} = {value}", where="--require", fix=nearest(wanted, slices))
 
 
-def _known(bound: Bound, metrics: Mapping[str, Result], task: Task, what: str) -> tuple[Metric, Result]:
+def _find_metric(bound: Bound, metrics: Mapping[str, Result], task: Task, what: str) -> tuple[Metric, Result]:
     if bound.metric not in metrics:
         raise UsageError(
             f"{what} has no metric {bound.metric!r}", where="--require", fix=nearest(bound.metric, metrics)
@@ -320,7 +320,7 @@ def rule_checks(
         measured_change(ev, bound, against, run) if bound.change else measured_value(ev, bound)
         for bound in bounds
     ]
-    return tuple(_judged(entry, use) for entry in found)
+    return tuple(_check_bound(entry, use) for entry in found)
 
 
 def outcome_of(bound: Bound, value: float, limits: tuple[float, float] | None, use: Use) -> CheckOutcome:
@@ -353,22 +353,22 @@ class _Decision:
     words: str = ""
 
 
-def _judged(found: MeasuredBound, use: Use) -> CheckResult:
+def _check_bound(found: MeasuredBound, use: Use) -> CheckResult:
     bound = found.bound
     if found.value is None:
         return CheckResult(
             bound.text, "failed", f"undefined: {found.reason}", kind=found.kind, bound=bound.number
         )
     outcome = outcome_of(bound, found.value, found.limits, "estimate" if found.exact else use)
-    why = _undecided(found) if outcome == "inconclusive" else _Decision()
-    low, high = found.reported(found.limits) if found.limits is not None else (None, None)
+    why = _explain_inconclusive(found) if outcome == "inconclusive" else _Decision()
+    low, high = found.run_minus_baseline(found.limits) if found.limits is not None else (None, None)
     return CheckResult(
         bound.text,
         outcome,
-        _shown(found, use),
+        _format_measured(found, use),
         "; ".join(filter(None, (why.words, found.note))),
         kind=found.kind,
-        value=found.reported((found.value, found.value))[0],
+        value=found.run_minus_baseline((found.value, found.value))[0],
         low=low,
         high=high,
         bound=bound.number,
@@ -377,7 +377,7 @@ def _judged(found: MeasuredBound, use: Use) -> CheckResult:
     )
 
 
-def _undecided(found: MeasuredBound) -> _Decision:
+def _explain_inconclusive(found: MeasuredBound) -> _Decision:
     """What a sample like this decides with 80% probability, and how many rows decide this.
 
     The end of the interval that faces the bound is taken for 1.96 standard errors, at a level of 95%.
@@ -407,16 +407,16 @@ def _possible(found: MeasuredBound, reach: float) -> bool:
     return number - reach >= low or number + reach <= high
 
 
-def _shown(found: MeasuredBound, use: Use) -> str:
+def _format_measured(found: MeasuredBound, use: Use) -> str:
     value = found.value or 0.0
     if not found.bound.change:
         text = _number(value, found.bound)
-        limits = [fixed(end, 3) for end in found.limits or ()]
+        limits = [format_fixed(end, 3) for end in found.limits or ()]
         if use == "interval" and found.limits is not None:
             limits = [_number(end, found.bound) for end in found.limits]
     else:
-        text = "difference " + _signed(found, found.reported((value, value))[0])
-        limits = [_signed(found, end) for end in found.reported(found.limits or (0.0, 0.0))]
+        text = "difference " + _format_signed(found, found.run_minus_baseline((value, value))[0])
+        limits = [_format_signed(found, end) for end in found.run_minus_baseline(found.limits or (0.0, 0.0))]
     if found.limits is None:
         return f"{text}, no interval" if use == "interval" and not found.exact else text
     return f"{text} ({limits[0]} to {limits[1]})" + ("" if found.paired else ", not paired")
@@ -426,17 +426,17 @@ def _number(value: float, bound: Bound) -> str:
     """Return a value with as many decimals as it takes to show on which side of the bound it lies."""
     for digits in range(3, MOST_DIGITS):
         if bound.holds(round(value, digits)) == bound.holds(value):
-            return fixed(value, digits)
+            return format_fixed(value, digits)
     return f"{value!r}"
 
 
 def _fine(found: MeasuredBound, value: float) -> str:
     """Return a number with one decimal more than the bound has, at least three."""
     decimals = len(f"{found.bound.number:.10f}".rstrip("0").partition(".")[2])
-    return fixed(value, max(3, decimals + 1))
+    return format_fixed(value, max(3, decimals + 1))
 
 
-def _signed(found: MeasuredBound, value: float) -> str:
+def _format_signed(found: MeasuredBound, value: float) -> str:
     text = _fine(found, value)
     return f"+{text}" if value > 0 else text
 
@@ -464,7 +464,7 @@ def measured_change(ev: Evaluation, bound: Bound, against: Comparison | None, ru
     found = _of_part(ev, bound, against, run) if bound.part else _of_all(bound, against, run)
     if found is None:
         return MeasuredBound(bound, None, None, 0, against.level, reason=_missing(bound, pairing))
-    return _measured(ev, bound, found, pairing, against.level)
+    return _measure_difference(ev, bound, found, pairing, against.level)
 
 
 def check_change(ev: Evaluation, bound: Bound) -> None:
@@ -498,7 +498,7 @@ def _of_class(ev: Evaluation, bound: Bound) -> bool:
 
 
 def _of_all(bound: Bound, against: Comparison, run: str) -> Difference | None:
-    return next(iter(against.of(bound.metric, run)), None)
+    return next(iter(against.differences_for(bound.metric, run)), None)
 
 
 def _of_part(ev: Evaluation, bound: Bound, against: Comparison, run: str) -> Difference | None:
@@ -528,7 +528,7 @@ def _missing(bound: Bound, pairing: Pairing) -> str:
     return f"{bound.part} has too few examples, or no value in one of the runs"
 
 
-def _measured(
+def _measure_difference(
     ev: Evaluation, bound: Bound, found: Difference, pairing: Pairing, level: float
 ) -> MeasuredBound:
     sign = -1.0 if bound.change == "drops" else 1.0
@@ -545,7 +545,7 @@ def _measured(
         level,
         paired=paired,
         reason=found.reason,
-        note="; ".join(filter(None, (_same(limits), _paired(pairing)))),
+        note="; ".join(filter(None, (_same(limits), _describe_pairing(pairing)))),
     )
 
 
@@ -555,7 +555,7 @@ def _same(limits: tuple[float, float] | None) -> str:
     return "the two do not differ on any row; make sure that the baseline is not the run itself"
 
 
-def _paired(pairing: Pairing) -> str:
+def _describe_pairing(pairing: Pairing) -> str:
     if pairing.kind == "paired":
         return f"paired on {pairing.n_shared:,} examples, {pairing.reason}"
     return f"not paired: {pairing.reason}"

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from evalreport.core.errors import UsageError
 from evalreport.features.large.second_pass import KeptRows, PlacedScores
 from evalreport.statistics.confusion import Array, Places, run_starts, sums
-from evalreport.statistics.rankings import Ladder, Placing
+from evalreport.statistics.rankings import CumulativeWeights, Placing
 
 HEAVY = 64
 """Rows of one score in one place from which equal cells of a class are sent once, with their number: many
@@ -34,7 +34,7 @@ class ClassCells:
     --------
     >>> cells = ClassCells(2, (0.5,))
     >>> cells.add(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]))
-    >>> [bucket for bucket, _ in cells.packed()], len(cells)
+    >>> [bucket for bucket, _ in cells.pop_packed()], len(cells)
     ([0, 1], 0)
     """
 
@@ -50,7 +50,7 @@ class ClassCells:
         """Take rows: scores of shape (n, K) and codes of shape (n,)."""
         self._parts.append((scores, truth.astype(np.uint16)))
 
-    def packed(self) -> Iterator[tuple[int, bytes]]:
+    def pop_packed(self) -> Iterator[tuple[int, bytes]]:
         """Give away what is held, a part for each range."""
         parts, self._parts = self._parts, []
         if not parts:
@@ -71,9 +71,9 @@ class ClassCells:
 
     def take(self, ranges: Callable[[], Iterable[bytes]]) -> None:
         """Take what gives the results of `placed_range` for all ranges, the highest scores first."""
-        self._whole = PlacedCells.of(ranges, self._size)
+        self._whole = PlacedCells.from_ranges(ranges, self._size)
 
-    def placed(self, wanted: npt.NDArray[Any]) -> RangePlaces:
+    def build_places(self, wanted: npt.NDArray[Any]) -> RangePlaces:
         """Return the places of all cells, for rows to go by again of which some are kept whole."""
         return RangePlaces(self._whole, wanted)
 
@@ -97,7 +97,7 @@ def placed_range(parts: Iterable[bytes], size: int) -> bytes:
     --------
     >>> cells = ClassCells(2, ())
     >>> cells.add(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]))
-    >>> _, values, *_ = unpack_arrays(placed_range((part for _, part in cells.packed()), 2))
+    >>> _, values, *_ = unpack_arrays(placed_range((part for _, part in cells.pop_packed()), 2))
     >>> values
     array([0.9, 0.8, 0.8, 0.9])
     """
@@ -110,11 +110,11 @@ def placed_range(parts: Iterable[bytes], size: int) -> bytes:
     against, cells, found = np.zeros((size, size)), np.zeros((size, size)), list[Placing]()
     for one, stop in enumerate(ends.tolist()):
         rows = slice(int(ends[one - 1]) if one else 0, stop)
-        placing, here = _placed(scores[rows], times[rows], truth[rows] == one)
-        against[one] = sums(truth[rows], placing.above(here) * times[rows], size)
+        placing, here = _build_placing(scores[rows], times[rows], truth[rows] == one)
+        against[one] = sums(truth[rows], placing.weight_above(here) * times[rows], size)
         cells[one] = sums(truth[rows], times[rows], size)
         found.append(placing)
-    found.append(_placed(scores, times, truth == label)[0])
+    found.append(_build_placing(scores, times, truth == label)[0])
     values = np.concatenate([placing.values for placing in found])
     weights, counts = (
         _narrow(np.concatenate(parts))
@@ -124,10 +124,10 @@ def placed_range(parts: Iterable[bytes], size: int) -> bytes:
     return pack_arrays(lengths, values, weights, counts, _narrow(2 * against), _narrow(cells))
 
 
-def _placed(
+def _build_placing(
     scores: npt.NDArray[Any], times: Array, own: npt.NDArray[np.bool_]
 ) -> tuple[Placing, npt.NDArray[np.intp]]:
-    placing = Placing(Ladder.of(scores[own], times[own]), 0.0)
+    placing = Placing(CumulativeWeights.from_values(scores[own], times[own]), 0.0)
     return placing, placing.add(scores, times)
 
 
@@ -150,14 +150,14 @@ class PlacedCells:
     against: Array
 
     @classmethod
-    def of(cls, ranges: Callable[[], Iterable[bytes]], size: int) -> PlacedCells | None:
+    def from_ranges(cls, ranges: Callable[[], Iterable[bytes]], size: int) -> PlacedCells | None:
         """Put ranges together, the highest scores first, which are gone through twice; None without any."""
         heads = _Heads(size)
         for data in ranges():
             heads.add(*unpack_arrays(data)[:4])
         if not heads.kinds:
             return None
-        joined = heads.joined()
+        joined = heads.build_joined()
         above, against = np.zeros(size + 1), np.zeros((size, size))
         for data in ranges():
             length, values, weights, counts, twice, cells = unpack_arrays(data)
@@ -192,7 +192,7 @@ class _Heads:
         self._most = np.maximum.reduce([self._most, lasts, inside])
         self._open = np.where(lengths > 0, firsts, lasts)
 
-    def joined(self) -> list[_Joined]:
+    def build_joined(self) -> list[_Joined]:
         """Return what each class's are put together in, and all's."""
         types = [np.result_type(*each) for each in zip(*self.kinds, strict=True)]
         size, total = len(self._most) - 1, float(self._rows)
@@ -237,9 +237,9 @@ class RangePlaces:
     --------
     >>> cells, rows = ClassCells(2, (0.5,)), (np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([0, 1]))
     >>> cells.add(*rows)
-    >>> ranges = [placed_range([part], 2) for _, part in cells.packed()]
+    >>> ranges = [placed_range([part], 2) for _, part in cells.pop_packed()]
     >>> cells.take(lambda: ranges[::-1])
-    >>> places = cells.placed(np.array([1]))
+    >>> places = cells.build_places(np.array([1]))
     >>> places.add(*rows)
     >>> places.scores().rankings.roc_auc, places.kept.rows.truth
     (array([1., 1.]), array([1]))

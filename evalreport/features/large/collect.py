@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import UsageError
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.core.result import Provenance
-from evalreport.data.labels import Binary, Multiclass, Multilabel, renamed
+from evalreport.data.labels import Binary, Multiclass, Multilabel, rename_labels
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, on_scale
 from evalreport.evaluation.evaluate import Observed
-from evalreport.features.large.evaluation import Watch
+from evalreport.features.large.evaluation import StreamingEvaluation
 from evalreport.features.large.read import PredictionStream, open_stream
 from evalreport.features.large.score_words import Budget, ScoreBins, ScoreWords
 from evalreport.features.large.second_pass import LabelTables
@@ -35,7 +35,7 @@ from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import OutOfSample, Tuned
-from evalreport.thresholds.cross_fitting import FOLDS, estimated
+from evalreport.thresholds.cross_fitting import FOLDS, estimate_from_draws
 from evalreport.thresholds.per_label import (
     EACH,
     Corners,
@@ -46,20 +46,20 @@ from evalreport.thresholds.per_label import (
     drawn_sums,
     each_alone,
     fold_generator,
+    maximize_micro_f1,
     middle_of_rounds,
     of_corners,
-    pooled,
     rounds_of,
     too_few,
 )
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.choose_thresholds import ADVICE, chosen_by_row, label_aims, side_by_side
-from evalreport.workflow.collect import ordered
+from evalreport.workflow.collect import with_label_order
 from evalreport.workflow.engines import MEMORY, CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import (
     check_threshold_holdable,
+    choose_threshold,
     chosen_label_by_label,
-    chosen_on,
     label_bounds,
     no_scores,
     no_scores_to_decide,
@@ -131,11 +131,11 @@ class StreamedLabels:
 
     def _point(self, goal: LabelObjective) -> Array:
         tables = (self._tables.table(label) for label in range(len(self._names)))
-        return each_alone(tables, EACH[goal.name]) if goal.kind == "each" else pooled(tables)
+        return each_alone(tables, EACH[goal.name]) if goal.kind == "each" else maximize_micro_f1(tables)
 
     def deal(self, batch: Predictions) -> None:
         """Take a batch that goes by for the second time."""
-        values, truth, here = self._passed(batch)
+        values, truth, here = self._unpack_batch(batch)
         for fold_of, folds in zip(self._folds, self._held, strict=True):
             for number, labels in enumerate(folds):
                 rows = np.flatnonzero(fold_of[here] == number)
@@ -152,12 +152,12 @@ class StreamedLabels:
         corners: list[list[Corners]] = [[] for _ in self._parts]
         for label in range(len(self._names)):
             for place, labels in enumerate(self._parts):
-                rest = self._tables.without(label, labels[label].table())
+                rest = self._tables.subtract_part(label, labels[label].table())
                 for name, found in alone.items():
                     found[place].append(each_alone([rest], EACH[name]))
                 if len(alone) < len(self._goals):
                     corners[place].append(corners_of(rest))
-            stage("labels settled in folds", label + 1, len(self._names))
+            report_progress("labels settled in folds", label + 1, len(self._names))
         together = [of_corners(each) for each in corners if each]
         for goal in self._goals:
             points = [np.concatenate(each) for each in alone[goal.name]] if goal.name in alone else together
@@ -171,7 +171,7 @@ class StreamedLabels:
 
     def judge(self, batch: Predictions) -> None:
         """Take a batch that goes by for the third time."""
-        values, truth, here = self._passed(batch)
+        values, truth, here = self._unpack_batch(batch)
         columns = [np.ones((len(values), 1), dtype=np.bool_), truth]
         for points in self._in_folds.values():
             for fold_of, thresholds in zip(self._folds, points, strict=True):
@@ -179,13 +179,15 @@ class StreamedLabels:
                 columns += [decided, truth & decided]
         self._drawn.add(np.hstack(columns).astype(np.float32))
 
-    def _passed(self, batch: Predictions) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.bool_], slice]:
+    def _unpack_batch(
+        self, batch: Predictions
+    ) -> tuple[npt.NDArray[np.floating], npt.NDArray[np.bool_], slice]:
         assert not isinstance(batch.scores, NoScores)  # noqa: S101  tables are of scores
         here = slice(self._gone, self._gone + len(batch))
         self._gone = here.stop
         return batch.scores.values, batch.y_true.astype(bool), here
 
-    def found(self) -> dict[str, Tuned]:
+    def tuned_thresholds(self) -> dict[str, Tuned]:
         """Return what was chosen for each objective, and what it is worth elsewhere."""
         width, rounds = len(self._names), len(self._folds)
         total, *parts = np.split(self._drawn.sums, range(1, self._drawn.sums.shape[1], width), axis=1)
@@ -194,28 +196,33 @@ class StreamedLabels:
             own = parts[1 + 2 * place * rounds : 1 + 2 * (place + 1) * rounds]
             pairs = zip(own[::2], own[1::2], strict=True)
             sums = [np.hstack([total, parts[0], decided, both]) for decided, both in pairs]
-            made[goal.name] = self._tuned(goal, self.points[goal.name], sums)
+            made[goal.name] = self._build_tuned(goal, self.points[goal.name], sums)
         return made
 
-    def _tuned(self, goal: LabelObjective, point: Array, sums: Sequence[Array]) -> Tuned:
+    def _build_tuned(self, goal: LabelObjective, point: Array, sums: Sequence[Array]) -> Tuned:
         plain = {"0.5": np.full(len(self._names), 0.5)} if self._probabilities else {}
         starts = {name: self._value(goal, at) for name, at in (plain | {goal.kind: point}).items()}
         elsewhere = too_few()
         if sums:
-            elsewhere = middle_of_rounds([self._measured(goal, each) for each in sums])
+            elsewhere = middle_of_rounds([self._estimate_out_of_sample(goal, each) for each in sums])
         values = dict(zip(self._names, point.tolist(), strict=True))
         apparent, told = starts[goal.kind], (elsewhere.value, elsewhere.method)
         return Tuned(goal.name, values, apparent, *told, "exact", starts, without=starts.get("0.5"))
 
     def _value(self, goal: LabelObjective, point: Array) -> float:
-        counts = [Sweep.of(self._tables.table(label)).at(at) for label, at in enumerate(point.tolist())]
+        counts = [
+            Sweep.from_table(self._tables.table(label)).counts_at_threshold(at)
+            for label, at in enumerate(point.tolist())
+        ]
         return float(goal.of_counts(side_by_side(counts)))
 
-    def _measured(self, goal: LabelObjective, sums: Array) -> OutOfSample:
+    def _estimate_out_of_sample(self, goal: LabelObjective, sums: Array) -> OutOfSample:
         value, *drawn = goal.of_counts(counts_of_sums(sums))
         rows = float(len(self._tables))
         return OutOfSample(
-            estimated(goal.name, float(value), np.array(drawn), rows, self._sampling), None, "cross-fitted"
+            estimate_from_draws(goal.name, float(value), np.array(drawn), rows, self._sampling),
+            None,
+            "cross-fitted",
         )
 
 
@@ -231,7 +238,7 @@ def goals_of_stream(
     """
     if sought is not None and isinstance(stream.space, Multiclass):
         raise chosen_by_row()
-    asked = _asked(request) if sought is None else sought
+    asked = _requested_objective(request) if sought is None else sought
     if not isinstance(stream.space, Multilabel) or asked is None:
         return ()
     if stream.found.scores is None:
@@ -250,14 +257,14 @@ def goals_of_stream(
     return tuple(aims.goals.values())
 
 
-def _asked(request: Request) -> tuple[str] | None:
+def _requested_objective(request: Request) -> tuple[str] | None:
     """What `--threshold` seeks."""
     wanted = request.threshold
     return None if wanted is None or number_of(wanted) is not None else (wanted,)
 
 
-def passed_again(
-    stream: PredictionStream, watch: Watch, goals: Sequence[LabelObjective], request: Request
+def read_rows_again(
+    stream: PredictionStream, watch: StreamingEvaluation, goals: Sequence[LabelObjective], request: Request
 ) -> Mapping[str, Tuned]:
     """Let the rows of a stream go by again, as often as is needed, once all were counted.
 
@@ -267,10 +274,10 @@ def passed_again(
     """
     scores = watch.label_scores()
     if scores is None or not goals:
-        if scores is not None and _asked(request) and request.threshold is not None:
+        if scores is not None and _requested_objective(request) and request.threshold is not None:
             point = chosen_label_by_label(scores, watch.space, request.threshold, request.sampling)
             watch.decide_anew(point)
-        if watch.again(request.sampling):
+        if watch.prepare_second_pass(request.sampling):
             _pass(stream, watch, "rows placed", watch.place)
         return {}
     names, likely = watch.space.names, stream.found.score_kind != "decision"
@@ -279,28 +286,28 @@ def passed_again(
         if request.threshold is not None:
             first = choice.points[goals[0].name]
             watch.decide_anew(Threshold(tuple(first.tolist()), "cross-fitted"))
-        watch.again(request.sampling)
+        watch.prepare_second_pass(request.sampling)
 
-        def placed(batch: Predictions, ids: Any) -> None:
+        def place_batch(batch: Predictions, ids: Any) -> None:
             watch.place(batch, ids)
             choice.deal(batch)
 
-        _pass(stream, watch, "rows placed", placed)
+        _pass(stream, watch, "rows placed", place_batch)
         choice.settle()
         if choice.is_folded:
             _pass(stream, watch, "rows judged", lambda batch, _: choice.judge(batch))
-        return choice.found()
+        return choice.tuned_thresholds()
 
 
 def _pass(
-    stream: PredictionStream, watch: Watch, what: str, take: Callable[[Predictions, Any], None]
+    stream: PredictionStream, watch: StreamingEvaluation, what: str, take: Callable[[Predictions, Any], None]
 ) -> None:
     """Read the rows again."""
     done = 0
     for batch, ids in stream.batches():
         take(batch, ids)
         done += len(batch)
-        stage(what, done, watch.rows)
+        report_progress(what, done, watch.rows)
 
 
 def check_bins(stream: PredictionStream, request: Request) -> None:
@@ -342,16 +349,18 @@ def point_of(request: Request) -> Threshold | None:
     return None if number is None else Threshold(number, "given")
 
 
-def observed(watch: Watch, stream: PredictionStream, request: Request) -> tuple[Observed, Sweep | None]:
+def observe_stream(
+    watch: StreamingEvaluation, stream: PredictionStream, request: Request
+) -> tuple[Observed, Sweep | None]:
     """Return what was observed of all rows, decided as it is asked for, and the sweep where one chose."""
     point = point_of(request)
-    seen = watch.observed(point, stream.notes(watch.rows))
+    seen = watch.build_observed(point, stream.notes(watch.rows))
     if isinstance(seen.summary.scores, BinnedTable):
         seen = replace(seen, notes=(*seen.notes, binned_note(seen.summary.scores)))
     if request.threshold is None or point is not None or not isinstance(seen.summary.space, Binary):
         return seen, None
-    point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
-    return watch.decided(seen, point, again=point), sweep
+    point, sweep = choose_threshold(table_in(seen), request.threshold, request.sampling)
+    return watch.apply_threshold(seen, point, again=point), sweep
 
 
 def binned_note(table: BinnedTable) -> str:
@@ -438,7 +447,7 @@ class StreamCounting:
     stream: PredictionStream
     request: Request
 
-    def made(
+    def run_on_counts(
         self,
         work: Callable[[CollectedFacts], T],
         origin: Provenance | None = None,
@@ -454,22 +463,24 @@ class StreamCounting:
             Whatever keeps them from being counted; nothing is left behind.
         """
         stream, request = self.stream, self.request
-        space = renamed(ordered(stream.space, request), dict(request.label_names))
+        space = rename_labels(with_label_order(stream.space, request), dict(request.label_names))
         check_bins(stream, request)
         goals = goals_of_stream(stream, request, sought)
         budget = Budget(request.memory, temporary_folder())
         if not request.approximate:
             _check_room(stream, budget, chosen=bool(goals))
         holders = ScoreBins(budget) if request.approximate else budget
-        with Watch(space, holders, answered=stream.pred is not None, at=point_of(request)) as watch:
+        with StreamingEvaluation(
+            space, holders, answered=stream.pred is not None, at=point_of(request)
+        ) as watch:
             for batch, ids in stream.batches():
                 watch.add(batch, ids)
-                stage("rows counted", watch.rows, stream.data.rows or 0)
-            tuned = passed_again(stream, watch, goals, request)
-            seen, sweep = observed(watch, stream, request)
+                report_progress("rows counted", watch.rows, stream.data.rows or 0)
+            tuned = read_rows_again(stream, watch, goals, request)
+            seen, sweep = observe_stream(watch, stream, request)
         provenance = self._provenance(origin or Provenance())
         facts = CollectedFacts(seen, provenance.columns, provenance, sweep, tuned, sensitive=sensitive)
-        return MadeOfFacts.of(facts, work)
+        return MadeOfFacts.from_collected(facts, work)
 
     def _provenance(self, origin: Provenance) -> Provenance:
         files, first = self.stream.data.files, self.stream.data.files[0]

@@ -28,7 +28,7 @@ from evalreport.statistics.class_scores import right_between
 from evalreport.statistics.confusion import BinaryCounts, Counts, sums
 from evalreport.statistics.row_sums import LabelMoments, Tally
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, counted, decide_at, merge, tallied_alike
+from evalreport.statistics.summary import Summary, align_tallies, decide_at, merge, summarise_counts
 
 
 class ScoreHolder(Protocol):
@@ -120,7 +120,7 @@ class BinaryStream:
         check_plain(batch)
         self.rows += len(batch)
         if self.answered and batch.y_pred is not None:
-            self._counts = [reduce(add, [*self._counts, Counts.of(batch.y_true, batch.y_pred, 2)])]
+            self._counts = [reduce(add, [*self._counts, Counts.from_codes(batch.y_true, batch.y_pred, 2)])]
             self._implied &= batch.threshold is not None
         if isinstance(batch.scores, NoScores):
             return
@@ -133,21 +133,21 @@ class BinaryStream:
     def summary(self) -> Summary:
         """Return the facts of all batches; nothing can be added after it."""
         if self._kind is None:
-            return self.counted
-        plain = replace(self.counted, scores=self._truth.table())
+            return self.summary_without_scores
+        plain = replace(self.summary_without_scores, scores=self._truth.table())
         if self._kind == "decision" or self.answered:
             return plain
         return decide_at(plain, Threshold(0.5, "default"))
 
     @property
-    def counted(self) -> Summary:
+    def summary_without_scores(self) -> Summary:
         """The facts of all batches but for their scores."""
         implied = self.answered and self._implied and self._kind not in (None, "decision")
         return Summary(
             space=self.space,
             rows=self.rows,
             weight=float(self.rows),
-            tally=Tally.of({}, np.array([float(self.rows)])),
+            tally=Tally.from_rows({}, np.array([float(self.rows)])),
             counts=self._counts[0] if self._counts else None,
             score_kind=self._kind,
             threshold=Threshold(0.5, "predictions") if implied else None,
@@ -163,7 +163,7 @@ class BinaryStream:
         """Return what holds the scores against the truth, and against the answers, by a name."""
         return {"truth": self._truth, "answers": self._decided}
 
-    def decided(self) -> ScoreTable | None:
+    def prediction_table(self) -> ScoreTable | None:
         """Return the scores against the answers, where these follow from no threshold that is known."""
         apart = self.answered and self._kind is not None
         return self._decided.table() if apart and (not self._implied or self._kind == "decision") else None
@@ -259,21 +259,25 @@ class SeveralStream:
         check_plain(batch)
         truth = batch.y_true
         self.support += truth.sum(axis=0) if truth.ndim == 2 else sums(truth, None, len(self.space))
-        facts = self._of(replace(batch, space=self.space))
-        self._facts = facts if self._facts is None else merge(tallied_alike([self._facts, facts]))
+        facts = self._summarise_batch(replace(batch, space=self.space))
+        self._facts = facts if self._facts is None else merge(align_tallies([self._facts, facts]))
 
-    def _of(self, batch: Predictions) -> Summary:
+    def _summarise_batch(self, batch: Predictions) -> Summary:
         """The facts of a batch."""
-        return counted(batch)
+        return summarise_counts(batch)
 
     def summary(self) -> Summary:
         """Return the facts of all batches; nothing can be added after it."""
-        return self.counted
+        return self.summary_without_scores
 
     @property
-    def counted(self) -> Summary:
+    def summary_without_scores(self) -> Summary:
         """The facts of all batches but for their scores."""
-        return Summary(self.space, 0, 0.0, Tally.of({}, np.zeros(0))) if self._facts is None else self._facts
+        return (
+            Summary(self.space, 0, 0.0, Tally.from_rows({}, np.zeros(0)))
+            if self._facts is None
+            else self._facts
+        )
 
     def take(self, counted: Summary) -> None:
         """Take over what was counted elsewhere, but for the scores: nothing else is added."""
@@ -329,9 +333,9 @@ class ClassStream(SeveralStream):
                 best = highest(values)
                 self._confidence.add(values[np.arange(len(best)), best], best == batch.y_true)
 
-    def again(self, wanted: npt.NDArray[Any]) -> None:
+    def prepare_second_pass(self, wanted: npt.NDArray[Any]) -> None:
         """Make ready for the same rows to go by again, of which some are kept whole."""
-        self.places = self.ranked.placed(wanted)
+        self.places = self.ranked.build_places(wanted)
 
     def place(self, batch: Predictions) -> None:
         """Place the scores of a batch among those of the first time."""
@@ -437,12 +441,12 @@ class LabelStream(SeveralStream):
             )
         return self._scores
 
-    def decided(self) -> list[ScoreTable]:
+    def prediction_tables(self) -> list[ScoreTable]:
         """Return each label's scores against its answers; none where these follow from a threshold."""
         unknown = self._facts is not None and self._facts.threshold is None
         return [one.table() for one in self._decided] if unknown else []
 
-    def again(self, wanted: npt.NDArray[Any]) -> None:
+    def prepare_second_pass(self, wanted: npt.NDArray[Any]) -> None:
         """Make ready for the same rows to go by again, of which some are kept whole."""
         self.places = self.scores().kept = KeptRows(wanted)
 
@@ -451,11 +455,11 @@ class LabelStream(SeveralStream):
         if not isinstance(batch.scores, NoScores):
             self.places.add(batch.scores.values, batch.y_true)
 
-    def _of(self, batch: Predictions) -> Summary:
-        facts = super()._of(batch)
+    def _summarise_batch(self, batch: Predictions) -> Summary:
+        facts = super()._summarise_batch(batch)
         if batch.y_pred is None:
             return facts
-        moments = LabelMoments.of(batch.y_true.astype(bool), batch.y_pred.astype(bool))
+        moments = LabelMoments.from_flags(batch.y_true.astype(bool), batch.y_pred.astype(bool))
         return replace(facts, together=moments)
 
     def summary(self) -> Summary:

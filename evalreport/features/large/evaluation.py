@@ -25,7 +25,7 @@ from evalreport.evaluation.data_checks import (
     table_facts,
 )
 from evalreport.evaluation.evaluate import Observed
-from evalreport.evaluation.examples import MISTAKES, in_turns, most_swapped, worst_mistakes
+from evalreport.evaluation.examples import MISTAKES, in_turns, top_swaps, worst_mistakes
 from evalreport.evaluation.parts import Mistake, Swap
 from evalreport.evaluation.slices import MOST_VALUES
 from evalreport.features.large.engine import (
@@ -37,12 +37,12 @@ from evalreport.features.large.engine import (
     TruthDigest,
 )
 from evalreport.features.large.second_pass import LabelTables
-from evalreport.intervals.class_averages import looked_at
+from evalreport.intervals.class_averages import sample_covariance_rows
 from evalreport.intervals.settings import Sampling
 from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.confusion import Counts
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, decide_at, tallied_alike
+from evalreport.statistics.summary import Summary, align_tallies, decide_at
 
 
 class MixUps:
@@ -56,7 +56,7 @@ class MixUps:
     >>> p = predictions(Multiclass("abc"), list("abca"), list("acbb"))
     >>> kept = MixUps(p.space)
     >>> kept.add(p, None)
-    >>> counts = Counts.of(p.y_true, p.y_pred, 3)
+    >>> counts = Counts.from_codes(p.y_true, p.y_pred, 3)
     >>> [one.row for one in kept.mistakes(Summary(p.space, 4, 4.0, None, counts), None)]
     [3, 1, 2]
     """
@@ -193,7 +193,9 @@ class ScoredMistakes:
     >>> p = predictions(Binary(0, 1), [0, 1], None, Probabilities([0.7, 0.2]))
     >>> kept = ScoredMistakes(p.space, answered=False)
     >>> kept.add(p, None)
-    >>> plain = Summary(p.space, 2, 2.0, Tally.of({}, np.ones(2)), Counts.of(p.y_true, p.y_pred, 2))
+    >>> plain = Summary(
+    ...     p.space, 2, 2.0, Tally.from_rows({}, np.ones(2)), Counts.from_codes(p.y_true, p.y_pred, 2)
+    ... )
     >>> [one.row for one in kept.mistakes(plain, Threshold(0.5, "default"))]
     [1, 0]
     """
@@ -271,7 +273,7 @@ class ScoredMistakes:
             missing="wrong",
         )
         if point is not None and not given:
-            few = few.at(point)
+            few = few.with_threshold(point)
         return tuple(replace(one, row=rows[one.row].row) for one in worst_mistakes(few))
 
 
@@ -289,7 +291,7 @@ class RowFacts:
     >>> facts = RowFacts(Budget().keys())
     >>> for scores in ([[0.9, 0.1]], [[0.0, 1.0]]):
     ...     facts.add(predictions(Multiclass("ab"), ["a"], scores=Probabilities(scores)))
-    >>> facts.found()
+    >>> facts.collect_facts()
     {'constant_scores': 0.0, 'hard_scores': 0.0, 'ruled_out': 1.0, 'off_scores': 0.0}
     """
 
@@ -301,12 +303,12 @@ class RowFacts:
     def add(self, batch: Predictions) -> None:
         """Look at a batch."""
         if not isinstance(batch.scores, NoScores):
-            self.shape += ScoreShape.of(batch)
+            self.shape += ScoreShape.from_predictions(batch)
             self.keys.add(row_keys(batch, batch.scores.values))
 
-    def found(self) -> dict[str, float]:
+    def collect_facts(self) -> dict[str, float]:
         """Return the facts; nothing can be added after it."""
-        return self.shape.facts((self.repeats + Repeats.of(self.keys.times())).facts())
+        return self.shape.facts((self.repeats + Repeats.from_counts(self.keys.times())).facts())
 
     def close(self) -> None:
         """Give back memory and files, whatever happened."""
@@ -320,7 +322,7 @@ MOST_SLICES = 1000
 AnyStream: TypeAlias = BinaryStream | ClassStream | LabelStream
 
 
-class Watch:
+class StreamingEvaluation:
     """Everything that is observed of a stream of predictions.
 
     Parameters
@@ -342,9 +344,9 @@ class Watch:
     >>> from evalreport.features.large.score_words import Budget
     >>> from evalreport.data.predictions import predictions
     >>> p = predictions(Binary(0, 1), [0, 1], [0, 0])
-    >>> with Watch(p.space, Budget(), answered=True) as watch:
+    >>> with StreamingEvaluation(p.space, Budget(), answered=True) as watch:
     ...     watch.add(p, None)
-    ...     seen = watch.observed()
+    ...     seen = watch.build_observed()
     >>> seen.mistakes[0].row, seen.summary.rows
     (1, 2)
     """
@@ -362,7 +364,7 @@ class Watch:
         self.space, self.holders, self.answered = space, holders, answered
         self._first, self._at = first, at if isinstance(space, Multilabel) else None
         self._whole, self._tables = self._stream(tables=tables), tables
-        self._anew: Watch | None = None
+        self._anew: StreamingEvaluation | None = None
         self._parts: dict[str, dict[str, AnyStream]] = {}
         self._shown = self._rows_shown(scored=False)
         self._row_facts, self._known = RowFacts(holders.keys()), dict[str, float]()
@@ -370,7 +372,7 @@ class Watch:
         self._ids = False
         self._lost = self._clipped = 0
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> StreamingEvaluation:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -402,7 +404,7 @@ class Watch:
 
     def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
         """Count a batch, and look at its rows."""
-        batch = batch if self._at is None else batch.at(self._at)
+        batch = batch if self._at is None else batch.with_threshold(self._at)
         scored = not isinstance(batch.scores, NoScores)
         if scored and not self.rows:
             self._shown = self._rows_shown(scored=True)
@@ -431,17 +433,19 @@ class Watch:
             parts[value] = self._stream(tables=False)
         return parts[value]
 
-    def again(self, sampling: Sampling) -> bool:
+    def prepare_second_pass(self, sampling: Sampling) -> bool:
         """Return whether the same batches are to go by again, and make ready for them."""
         stream = self._whole
         if isinstance(stream, BinaryStream) or not stream.is_scored:
             return False
-        self._known = self._row_facts.found()  # now, so that what it holds is gone before places are counted
+        self._known = (
+            self._row_facts.collect_facts()
+        )  # now, so that what it holds is gone before places are counted
         rows, size = self.rows, len(self.space)
         wanted = np.empty(0, dtype=np.intp)
         if sampling.intervals:
-            wanted = looked_at(rows, size, sampling)
-        stream.again(wanted)
+            wanted = sample_covariance_rows(rows, size, sampling)
+        stream.prepare_second_pass(wanted)
         return True
 
     def label_scores(self) -> LabelTables | None:
@@ -452,7 +456,9 @@ class Watch:
 
     def decide_anew(self, at: Threshold) -> None:
         """Decide several labels per row elsewhere when the batches go by again."""
-        self._anew = Watch(self.space, self.holders, answered=False, first=self._first, at=at, tables=False)
+        self._anew = StreamingEvaluation(
+            self.space, self.holders, answered=False, first=self._first, at=at, tables=False
+        )
 
     def place(self, batch: Predictions, ids: npt.NDArray[Any] | None = None) -> None:
         """Take a batch that goes by again."""
@@ -461,39 +467,41 @@ class Watch:
         if self._anew is not None:
             self._anew.add(batch, ids)
 
-    def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
+    def build_observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed, decided at a threshold where one is given."""
         summary = self._whole.summary()
         seen = Observed(
             summary=summary,
-            facts=self._facts(summary, threshold),
+            data_checks=self._facts(summary, threshold),
             slices={name: _most_frequent(parts) for name, parts in self._parts.items()},
             swaps=_swaps(summary),
-            truth_digest="" if self._ids else self._digest.hex,
+            label_digest="" if self._ids else self._digest.hex,
             notes=(*notes, *counted_wrong(self._lost), *clipped_notes(self._clipped)),
         )
         if self._anew is not None:
-            return _decided_as(seen, self._anew.observed())
+            return _merge_decisions(seen, self._anew.build_observed())
         again = None if isinstance(self.space, Multilabel) else threshold
-        return self.decided(seen, summary.threshold if threshold is None else threshold, again=again)
+        return self.apply_threshold(seen, summary.threshold if threshold is None else threshold, again=again)
 
     def _facts(self, summary: Summary, threshold: Threshold | None) -> dict[str, float]:
         match self._whole:
             case ClassStream() as several:
                 return absent_labels(several.support) | self._known
             case LabelStream() as labels:
-                off = [nearest_rule(table)[0] for table in labels.decided()]
+                off = [nearest_rule(table)[0] for table in labels.prediction_tables()]
                 known = self._known | ({"off_scores": sum(off)} if off else {})
                 return absent_labels(labels.support) | known
             case BinaryStream() if isinstance(summary.scores, BinnedTable):
                 return {}
             case BinaryStream() as binary if isinstance(summary.scores, ScoreTable):
-                table = None if threshold is not None else binary.decided()
+                table = None if threshold is not None else binary.prediction_table()
                 return table_facts(summary.scores, table, probabilities=summary.score_kind != "decision")
             case _:
                 return {}
 
-    def decided(self, seen: Observed, point: Threshold | None, *, again: Threshold | None) -> Observed:
+    def apply_threshold(
+        self, seen: Observed, point: Threshold | None, *, again: Threshold | None
+    ) -> Observed:
         """Return what was observed with decisions at another threshold, and the mistakes that these make."""
         if again is not None:
             slices = {
@@ -504,21 +512,21 @@ class Watch:
         return replace(seen, mistakes=self._shown.mistakes(seen.summary, point))
 
 
-def _decided_as(seen: Observed, anew: Observed) -> Observed:
+def _merge_decisions(seen: Observed, anew: Observed) -> Observed:
     """What was observed of rows, with all that follows from decisions of theirs that were taken later."""
     summary = replace(anew.summary, scores=seen.summary.scores, bins=seen.summary.bins)
-    facts = {name: value for name, value in seen.facts.items() if name != "off_scores"}
+    facts = {name: value for name, value in seen.data_checks.items() if name != "off_scores"}
     more = {name: getattr(anew, name) for name in ("slices", "swaps", "mistakes")}
-    return replace(seen, summary=summary, facts=facts, **more)
+    return replace(seen, summary=summary, data_checks=facts, **more)
 
 
 def _swaps(summary: Summary) -> tuple[Swap, ...]:
     if summary.together is None or not isinstance(summary.space, Multilabel):
         return ()
-    both, left, added = summary.together.swapped()
-    return most_swapped(summary.space, both, np.outer(left, added) / summary.weight)
+    both, left, added = summary.together.count_swaps()
+    return top_swaps(summary.space, both, np.outer(left, added) / summary.weight)
 
 
 def _most_frequent(parts: Mapping[str, AnyStream]) -> dict[str, Summary]:
     most = sorted(sorted(parts), key=lambda value: -parts[value].rows)[:MOST_VALUES]
-    return dict(zip(most, tallied_alike([parts[value].summary() for value in most]), strict=True))
+    return dict(zip(most, align_tallies([parts[value].summary() for value in most]), strict=True))

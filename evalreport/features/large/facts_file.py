@@ -22,7 +22,7 @@ import numpy.typing as npt
 from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
-from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, renamed
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, rename_labels
 from evalreport.data.predictions import Origin, Threshold
 from evalreport.data.scores import ScoreKind, on_scale
 from evalreport.evaluation.data_checks import table_facts
@@ -41,7 +41,7 @@ from evalreport.statistics.summary import Summary, decide_at, merge, summarise
 from evalreport.thresholds.sweep import Sweep
 from evalreport.tracking.folder import write_file
 from evalreport.workflow.engines import ENDING, CollectedFacts, MadeOfFacts
-from evalreport.workflow.evaluate import chosen_on, decided, number_of
+from evalreport.workflow.evaluate import choose_threshold, decide_rows, number_of
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 
@@ -79,7 +79,7 @@ def to_bytes(summary: Summary) -> bytes:
 
     Examples
     --------
-    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.of({}, np.ones(2)))
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.from_rows({}, np.ones(2)))
     >>> from_bytes(to_bytes(one)).rows
     2
     """
@@ -92,10 +92,10 @@ def to_bytes(summary: Summary) -> bytes:
         fact = getattr(summary, name)
         if fact is None:
             continue
-        held = _held(fact)
+        held = _fact_arrays(fact)
         arrays |= {f"{name}.{key}": array for key, array in held.items()}
         shapes = {key: array.shape for key, array in held.items()}
-        parts[name] = {"kind": type(fact).__name__, "shapes": shapes, **_beside(fact)}
+        parts[name] = {"kind": type(fact).__name__, "shapes": shapes, **_fact_fields(fact)}
     head = {
         "version": VERSION,
         "labels_sha256": _digest(summary.space),
@@ -171,7 +171,7 @@ def _check_version(head: Any) -> None:
         )
 
 
-def _held(fact: Any) -> Arrays:
+def _fact_arrays(fact: Any) -> Arrays:
     """The arrays of a fact, those of counts of one length."""
     if isinstance(fact, LabelTables):
         return fact.arrays()
@@ -183,7 +183,7 @@ def _held(fact: Any) -> Arrays:
     return held
 
 
-def _beside(fact: Any) -> dict[str, Any]:
+def _fact_fields(fact: Any) -> dict[str, Any]:
     """What a fact holds beside its arrays."""
     match fact:
         case Counts():
@@ -378,7 +378,7 @@ class Shards:
     paths: Sequence[str]
     request: Request
 
-    def made(self, work: Callable[[CollectedFacts], T], *_: Any, **_more: Any) -> MadeOfFacts[T]:
+    def run_on_counts(self, work: Callable[[CollectedFacts], T], *_: Any, **_more: Any) -> MadeOfFacts[T]:
         """Read the facts of all files, add them up, and do work on the sum.
 
         Raises
@@ -399,11 +399,11 @@ class Shards:
         with in_file(", ".join(paths[:5])):
             summary = merge(shards)
         _check_labels(summary.space, request.columns)
-        summary = replace(summary, space=renamed(summary.space, dict(request.label_names)))
+        summary = replace(summary, space=rename_labels(summary.space, dict(request.label_names)))
         if isinstance(summary.scores, BinnedTable):
             told.append(binned_note(summary.scores))
-        seen = Observed(summary, facts=_facts(summary), notes=tuple(told))
-        seen, sweep = _decided(seen, request)
+        seen = Observed(summary, data_checks=_facts(summary), notes=tuple(told))
+        seen, sweep = _apply_threshold(seen, request)
         first, more = Path(paths[0]), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)
         origin = Provenance(
@@ -413,7 +413,7 @@ class Shards:
             columns=taken,
             **request.origin(),
         )
-        return MadeOfFacts.of(CollectedFacts(seen, taken, origin, sweep), work)
+        return MadeOfFacts.from_collected(CollectedFacts(seen, taken, origin, sweep), work)
 
 
 def open_shards(item: Item, request: Request) -> Shards:
@@ -472,7 +472,7 @@ def _check_labels(space: LabelSpace, columns: Columns) -> None:
             )
 
 
-def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
+def _apply_threshold(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
     """What was observed, decided at the threshold that is asked for."""
     if request.threshold is None:
         return seen, None
@@ -484,7 +484,7 @@ def _decided(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
         )
     number, sweep = number_of(request.threshold), None
     if number is None:
-        point, sweep = chosen_on(table_in(seen), request.threshold, request.sampling)
+        point, sweep = choose_threshold(table_in(seen), request.threshold, request.sampling)
     else:
         (value,) = on_scale([number], probabilities=seen.summary.score_kind == "probability")
         point = Threshold(value, "given")
@@ -518,7 +518,7 @@ def write_item_facts(item: Item, path: str, request: Request, *, force: bool) ->
         raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
     if not force and os.path.isfile(place) and KEY not in place.read_bytes():
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
-    read = item.read(request, _packed)
+    read = item.read_predictions(request, _pack_facts)
     if isinstance(read, MadeOfFacts):
         write_file(place, read.made)
         return
@@ -528,9 +528,9 @@ def write_item_facts(item: Item, path: str, request: Request, *, force: bool) ->
             where="--facts",
             fix="leave --weight and --group out",
         )
-    decision = decided(read.predictions, request.threshold, item.tuning_rows(request), request.sampling)
+    decision = decide_rows(read.predictions, request.threshold, item.tuning_rows(request), request.sampling)
     write_file(place, to_bytes(summarise(decision.rows)))
 
 
-def _packed(counted: CollectedFacts) -> bytes:
+def _pack_facts(counted: CollectedFacts) -> bytes:
     return to_bytes(counted.seen.summary)

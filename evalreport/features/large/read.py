@@ -22,12 +22,20 @@ from evalreport.columns.find import Found, find, scores_of
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.join import Rows, check_ids, rows_where, taken_rows, tells_annotations
 from evalreport.columns.multilabel import is_multilabel, lists_of, raw_scores
-from evalreport.columns.names import FOLDS, SPLITS, Part, is_confidence, one_spelling, pred_part, wanted
-from evalreport.columns.nested import are_fractions, matrix_of, truth_of, unfolded
+from evalreport.columns.names import (
+    FOLDS,
+    SPLITS,
+    Part,
+    column_selector,
+    is_confidence,
+    one_spelling,
+    pred_part,
+)
+from evalreport.columns.nested import are_fractions, matrix_of, truth_of, unfold_columns
 from evalreport.columns.plausible import refuse_label_sets
 from evalreport.columns.request import Columns
-from evalreport.columns.single import in_label_order, named_like, scores_in_order
-from evalreport.columns.single_label import check_count, harmonised, labels_of, like, score_part
+from evalreport.columns.single import align_label_names, in_label_order, scores_in_order
+from evalreport.columns.single_label import cast_label, check_count, harmonise_labels, labels_of, score_part
 from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportError, NoTableError, UsageError
 from evalreport.data.arrays import ids_as_text, reads_as_number
 from evalreport.data.labels import Label, LabelSpace, distinct_labels
@@ -128,7 +136,7 @@ class PredictionStream:
         if self.pred is not None:
             values, lost = answers_of(columns[self.pred], self.pred, request.missing)
             y_pred = labels_of(values, self.pred)
-            y_true, y_pred = harmonised(y_true, y_pred)
+            y_true, y_pred = harmonise_labels(y_true, y_pred)
             y_pred = with_gaps(y_pred, lost)
         ids = None
         if request.id is not None:
@@ -146,15 +154,15 @@ class PredictionStream:
     def _scores(self, table: RawTable) -> Scores:
         if self.score is None:
             return NoScores()
-        columns = self._unfolded(table)
+        columns = self._unfold_columns(table)
         rows = Rows(columns, columns, table.names, table.n, None)
         raw = raw_scores(rows, self.score, self.found.score_kind)
         values, _ = scores_in_order(
-            named_like(replace(raw, labels=self.score.labels), self.space), self.space
+            align_label_names(replace(raw, labels=self.score.labels), self.space), self.space
         )
         return scores_of(replace(self.found, scores=values))
 
-    def _unfolded(self, table: RawTable) -> Mapping[str, npt.NDArray[Any]]:
+    def _unfold_columns(self, table: RawTable) -> Mapping[str, npt.NDArray[Any]]:
         """The columns with lists of scores as one column each; what a row does not score is 0."""
         names = () if self.score is None else self.score.columns
         nested = {column_of(name, table.columns.keys()) for name in names} - {*names}
@@ -165,7 +173,9 @@ class PredictionStream:
             parts = matrix_of(columns[name], name)
             new = [label for label in parts if f"{name}[{label}]" not in names]
             if new:
-                raise refused(f"{name} scores {new[0]!r} for the first time", "the scores (--no-scores)")
+                raise stream_unsupported_error(
+                    f"{name} scores {new[0]!r} for the first time", "the scores (--no-scores)"
+                )
             columns |= {f"{name}[{label}]": part for label, part in parts.items()}
         return {**dict.fromkeys(names, np.zeros(table.n)), **columns}
 
@@ -204,7 +214,7 @@ def column_of(name: str, names: Collection[str]) -> str:
     return name if name in names else name.rpartition("[")[0]
 
 
-def refused(what: str, leave: str) -> UsageError:
+def stream_unsupported_error(what: str, leave: str) -> UsageError:
     """Return the error of what a stream cannot do, with the option that can."""
     fix = f"pass {MEMORY}" + (f", or leave {leave} out" if leave else "")
     return UsageError(f"{what}: a stream cannot hold them", where="--engine stream", fix=fix)
@@ -263,10 +273,10 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
         As of a file that is read as a whole.
     """
     try:
-        return _opened(data, request)
+        return _open_stream(data, request)
     except (ColumnNotFoundError, NoTableError):
-        read = list(wanted(request)(data.names))
-        refuse_grade(_head(data.settled(read), read, request), request)
+        read = list(column_selector(request)(data.names))
+        refuse_grade(_head(data.settle_columns(read), read, request), request)
         raise
     except DataError as error:
         text = TEXT.match(error.message)
@@ -285,18 +295,18 @@ def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
     return error
 
 
-def _opened(data: DataSet, request: Columns) -> PredictionStream:
+def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
     _refuse(request)
-    read = _without(list(wanted(request)(data.names)), request)
-    head = _head(data.settled(read), read, request)
+    read = _drop_folds(list(column_selector(request)(data.names)), request)
+    head = _head(data.settle_columns(read), read, request)
     more = named_after_labels(request)(Content(data.names, head.columns))
     if more:
-        read = _without([name for name in data.names if name in {*read, *more}], request)
-        head = _head(data.settled(read), read, request)
+        read = _drop_folds([name for name in data.names if name in {*read, *more}], request)
+        head = _head(data.settle_columns(read), read, request)
     with in_file(head.source):
         true_part, _ = truth_of(head, request)
         several = is_multilabel(head.columns, true_part, request)
-        truth, pred = ("", None) if several else _labelled(head, true_part, request)
+        truth, pred = ("", None) if several else _find_label_columns(head, true_part, request)
     if several:
         return _of_labels(data, head, true_part, request)
     labels, told = _distinct(data, truth, pred, request), request
@@ -304,27 +314,31 @@ def _opened(data: DataSet, request: Columns) -> PredictionStream:
         told, pred = replace(request, score=pred), None
     used = (truth, *(() if pred is None else (pred,)))
     with in_file(head.source):
-        part = _scored(head, told, labels, used)
+        part = _find_score_part(head, told, labels, used)
     if request.labels is None and _lacks(head, truth, pred, labels):
         scored = (
-            () if part is None else (like(label, labels, "score column for label") for label in part.labels)
+            ()
+            if part is None
+            else (cast_label(label, labels, "score column for label") for label in part.labels)
         )
         told = replace(told, labels=tuple(sorted({*labels, *scored})))
-    found = find(head, replace(told, where=()), whole=False).chosen_by(told.filtered)
+    found = find(head, replace(told, where=()), whole=False).with_row_filters(told.filtered_columns)
     _refuse_found(found, head, told, pred)
     part = part if found.scores is not None else None
     ids = dict(found.taken).get("id")
     scores = () if part is None else (column_of(name, data.names) for name in part.columns)
-    columns = dict.fromkeys((*used, *scores, *told.slices, *told.filtered))
+    columns = dict.fromkeys((*used, *scores, *told.slices, *told.filtered_columns))
     if ids is not None:
         columns[ids] = None
     named = replace(told, id=ids, truth=truth, pred=pred)
     return PredictionStream(data, named, found, truth, pred, part, tuple(columns))
 
 
-def _scored(head: RawTable, request: Columns, labels: Sequence[Label], used: tuple[str, ...]) -> Part | None:
+def _find_score_part(
+    head: RawTable, request: Columns, labels: Sequence[Label], used: tuple[str, ...]
+) -> Part | None:
     """The columns of the scores, each named after its label: numbered ones in the order of the labels."""
-    table, named, _ = unfolded(head, request)
+    table, named, _ = unfold_columns(head, request)
     known = {str(label) for label in labels}
     part = score_part(table.columns, table.names, named, known, head.name, taken=used)
     if part is None or not part.labels:
@@ -347,16 +361,16 @@ def _refuse(request: Columns) -> None:
         (request.text, "generated answers are read from all rows", "--text"),
     ):
         if given:
-            raise refused(what, option)
+            raise stream_unsupported_error(what, option)
 
 
 def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | None) -> None:
     """Refuse what only the data showed to need all rows."""
     if found.text is not None:
-        raise refused("generated answers are read from all rows", "")
+        raise stream_unsupported_error("generated answers are read from all rows", "")
     if found.weights is not None:
-        raise refused("weighted rows need all weights", "")
-    named = [name for name in head.names if name.lower() in SPLITS and name not in request.named]
+        raise stream_unsupported_error("weighted rows need all weights", "")
+    named = [name for name in head.names if name.lower() in SPLITS and name not in request.named_columns]
     if named and not request.where:
         raise UsageError(
             f"column {named[0]!r} may tell parts of the data apart, and a stream does not choose one",
@@ -364,18 +378,20 @@ def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | No
             fix=f'say which rows are meant, as in --where "{named[0]}=test"',
         )
     states = next((name for name in head.columns if tells_annotations(head, name)), None)
-    if states is not None and states not in request.named and not request.where:
-        raise refused(f"column {states!r} tells which annotations are true labels", "")
+    if states is not None and states not in request.named_columns and not request.where:
+        raise stream_unsupported_error(f"column {states!r} tells which annotations are true labels", "")
     score = dict(found.taken).get("score")
     if pred is not None and score is not None and found.score_kind == "probability":
         given = any("is the confidence of the given answer" in note for note in found.notes)
         if given or (is_confidence(score) and request.score is None):
-            raise refused(f"{score} is the confidence of the given answer", "the scores (--no-scores)")
+            raise stream_unsupported_error(
+                f"{score} is the confidence of the given answer", "the scores (--no-scores)"
+            )
 
 
-def _without(names: Sequence[str], request: Columns) -> tuple[str, ...]:
+def _drop_folds(names: Sequence[str], request: Columns) -> tuple[str, ...]:
     """Leave out columns of folds that were not named."""
-    spare = {*FOLDS} - {*request.named}
+    spare = {*FOLDS} - {*request.named_columns}
     return tuple(name for name in names if name.lower() not in spare)
 
 
@@ -390,10 +406,10 @@ def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
     raise data.without_rows(request.where)
 
 
-def _labelled(head: RawTable, truth: Part, request: Columns) -> tuple[str, str | None]:
+def _find_label_columns(head: RawTable, truth: Part, request: Columns) -> tuple[str, str | None]:
     pred = pred_part(head.names, request, truth, head.name)
     if pred is not None and pred.labels:
-        raise refused("one label in truth and several in the predictions", "")
+        raise stream_unsupported_error("one label in truth and several in the predictions", "")
     return truth.columns[0], None if pred is None else pred.columns[0]
 
 
@@ -405,28 +421,34 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
     lists = [part for part in (truth, pred) if part is not None and not part.labels]
     found = find(head, told, whole=False)
     if lists and request.labels is None:
-        columns = [*(name for part in lists for name in part.columns), *request.filtered]
-        listed = data.gathered(partial(_in_lists, parts=lists, request=request), columns)
+        columns = [*(name for part in lists for name in part.columns), *request.filtered_columns]
+        listed = data.gather_values(partial(_in_lists, parts=lists, request=request), columns)
         check_count(listed)
         known = {*found.space.labels, *listed}
         told = replace(told, labels=tuple(sorted(known)))
         found = find(head, told, whole=False)
-    found = found.chosen_by(request.filtered)
+    found = found.with_row_filters(request.filtered_columns)
     _refuse_found(found, head, request, None)
     ids = dict(found.taken).get("id")
     used = {name for part in (truth, pred) if part is not None for name in part.columns}
-    used |= {*request.filtered, *request.slices}
+    used |= {*request.filtered_columns, *request.slices}
     columns = [name for name in head.columns if name not in found.unused or name in used]
     named = replace(told, where=request.where, id=ids, score_kind=found.score_kind)
     return LabelsStream(
-        data, named, found, truth.shown, None if pred is None else pred.shown, None, tuple(columns)
+        data,
+        named,
+        found,
+        truth.display_name,
+        None if pred is None else pred.display_name,
+        None,
+        tuple(columns),
     )
 
 
 def _in_lists(data: DataSet, parts: Sequence[Part], request: Columns) -> set[Label]:
     found: set[Label] = set()
     names = [name for part in parts for name in part.columns]
-    for path, before, batch in data.batches((*names, *request.filtered)):
+    for path, before, batch in data.batches((*names, *request.filtered_columns)):
         with in_file(str(path)), CountedFrom(before):
             table = kept_rows(table_of(batch, path, data), request)
             for part in parts if table.n else ():
@@ -440,11 +462,11 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
     """The labels of all rows, by a pass over their columns alone; two spellings are refused."""
     if request.labels is not None:
         return request.labels  # whatever else stands there is named when it is counted
-    if pred is None and not request.filtered and (numbers := data.neighbours(truth)):
+    if pred is None and not request.filtered_columns and (numbers := data.neighbours(truth)):
         return tuple(sorted(numbers))
     found: dict[str, set[Label]] = {}
     names = [truth, *([] if pred is None else [pred])]
-    for path, before, batch in data.distinct((*names, *request.filtered)):
+    for path, before, batch in data.distinct((*names, *request.filtered_columns)):
         with in_file(str(path)), CountedFrom(before):
             table = kept_rows(table_of(batch, path, data), request)
             for name in names if table.n else ():
@@ -463,7 +485,7 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
     right = np.array(sorted(found.get(truth, ())))
     told = np.array(sorted(found[pred])) if pred in found else None
     if told is not None and one_spelling(right, told)[1]:
-        raise refused(f"{truth} and {pred} spell their labels in two ways", "")
+        raise stream_unsupported_error(f"{truth} and {pred} spell their labels in two ways", "")
     if told is not None and right.size:
         with in_file(str(data.files[0])):
             refuse_label_sets(right, told, truth, 0)

@@ -20,7 +20,7 @@ from evalreport.core.errors import DataError
 from evalreport.features.large.spill import FILES, Spill, SpillFile, StoredColumns, WordRange
 from evalreport.statistics.binned_tables import BinnedTable, Bins, bins_of, edges_of
 from evalreport.statistics.confusion import Array
-from evalreport.statistics.score_table import ScoreTable, pack, runs_of, scores_in, with_counted
+from evalreport.statistics.score_table import ScoreTable, insert_counted_scores, pack, runs_of, scores_in
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
@@ -43,7 +43,7 @@ WHOLE = 1 << 24
 Words = npt.NDArray[Any]
 
 
-class Ledger:
+class MemoryAccount:
     """What all holders of one budget hold together, and the files that they share."""
 
     def __init__(self) -> None:
@@ -53,14 +53,14 @@ class Ledger:
         self.spill: Spill | None = None
 
     @property
-    def held(self) -> int:
+    def held_bytes(self) -> int:
         """Bytes of words in memory."""
         return sum(one.held for one in self.holders)
 
     @property
-    def taken(self) -> int:
+    def used_bytes(self) -> int:
         """Bytes of words and tables in memory."""
-        return self.held + self.tables
+        return self.held_bytes + self.tables
 
     def count(self, stored: StoredColumns, size: int) -> None:
         """Count columns of so many bytes that are in memory, as long as they are used."""
@@ -89,7 +89,7 @@ class Budget:
     spill: Path | None = None
     setting: str = "TMPDIR"
     edges: ClassVar[None] = None
-    ledger: Ledger = field(default_factory=Ledger, compare=False, repr=False)
+    ledger: MemoryAccount = field(default_factory=MemoryAccount, compare=False, repr=False)
 
     def holder(self) -> ScoreWords:
         """Return what holds the scores of one table."""
@@ -105,20 +105,20 @@ class Budget:
         """Return whether a table of so many distinct scores may be held as arrays, and count it as one."""
         if size <= FEW:
             return True
-        fits = self.ledger.taken + size * ARRAYS <= self.memory
+        fits = self.ledger.used_bytes + size * ARRAYS <= self.memory
         self.ledger.tables += size * ARRAYS if fits else 0
         return fits
 
     def is_over(self, size: int) -> bool:
         """Return whether the columns of so many distinct scores are to be kept in the folder."""
-        return self.spill is not None and self.ledger.taken + size * ROW > self.memory
+        return self.spill is not None and self.ledger.used_bytes + size * ROW > self.memory
 
     @property
     def words(self) -> int:
         """Bytes that words in memory may take: half, as the table that is made of them takes as much."""
         return self.memory // 2
 
-    def relieve(self) -> None:
+    def spill_if_over_budget(self) -> None:
         """Write the words of all holders where they take more than their part of the memory.
 
         Raises
@@ -126,7 +126,7 @@ class Budget:
         DataError
             The folder is full.
         """
-        if self.spill is not None and self.ledger.held > self.words:
+        if self.spill is not None and self.ledger.held_bytes > self.words:
             for one in [*self.ledger.holders]:
                 one.write()
 
@@ -135,9 +135,9 @@ class Budget:
         """What tables that are made of others may take."""
         return self
 
-    def keys(self) -> KeyTimes:
+    def keys(self) -> KeyCounter:
         """Return what counts keys."""
-        return KeyTimes(self)
+        return KeyCounter(self)
 
     def no_room(self, need: int) -> DataError:
         """Return the error of a disk that is full, or a folder that cannot be written to."""
@@ -215,18 +215,18 @@ class ScoreWords:
             self._place(words)
         else:
             self._ranges[0].held.append(words)
-            if self.held > min(WHOLE, self._most) * self._kind.itemsize:
+            if self.held > min(WHOLE, self._sort_limit) * self._kind.itemsize:
                 self._part()
-        self._budget.relieve()
+        self._budget.spill_if_over_budget()
 
     @property
-    def _most(self) -> int:
+    def _sort_limit(self) -> int:
         """Words of a range that are sorted at a time."""
         return max(self._budget.memory // 4 // self._kind.itemsize, RANGES**2)
 
     def _part(self) -> None:
         """Part the words that are one range until now."""
-        pieces = [*self._ranges[0].pieces(self._most)]
+        pieces = [*self._ranges[0].pieces(self._sort_limit)]
         self._begin(np.sort(pieces[-1]))
         while pieces:
             self._place(pieces.pop())
@@ -313,7 +313,7 @@ class ScoreWords:
         rows = [(np.empty(0), np.empty(0, dtype=bool)), *self._loose]
         scores, positive = (np.concatenate(parts) for parts in zip(*rows, strict=True))
         self._loose = []
-        return ScoreTable.merged([*apart, ScoreTable.of(scores, positive)])
+        return ScoreTable.merge_parts([*apart, ScoreTable.from_scores(scores, positive)])
 
     def _runs(self) -> Iterator[tuple[Array, Array, Array]]:
         """Distinct scores with their positives and negatives, range by range, ascending."""
@@ -322,11 +322,11 @@ class ScoreWords:
             yield from self._of_range(one, self._heavy[place == number], self._counted[:, place == number])
 
     def _of_range(self, one: WordRange, heavy: Words, counted: Array) -> Iterator[tuple[Array, Array, Array]]:
-        if self._budget.spill is not None and len(one) > self._most:
-            yield from self._split(one, heavy, counted)
+        if self._budget.spill is not None and len(one) > self._sort_limit:
+            yield from self._split_range(one, heavy, counted)
             return
         words, filled = np.empty(len(one), dtype=self._kind), 0
-        for piece in one.pieces(self._most):
+        for piece in one.pieces(self._sort_limit):
             words[filled : filled + len(piece)] = piece
             filled += len(piece)
         words.sort()
@@ -335,12 +335,14 @@ class ScoreWords:
         place = np.searchsorted(edges, heavy, side="right")
         for number, part in enumerate(np.split(words, np.searchsorted(words, edges))):
             here = place == number
-            yield with_counted(runs_of(part), scores_in(heavy[here]), counted[:, here])
+            yield insert_counted_scores(runs_of(part), scores_in(heavy[here]), counted[:, here])
 
-    def _split(self, one: WordRange, heavy: Words, counted: Array) -> Iterator[tuple[Array, Array, Array]]:
+    def _split_range(
+        self, one: WordRange, heavy: Words, counted: Array
+    ) -> Iterator[tuple[Array, Array, Array]]:
         """Sort a range that is too large by ranges of its own."""
         with ScoreWords(self._budget) as finer:
-            for piece in one.pieces(self._most):
+            for piece in one.pieces(self._sort_limit):
                 finer._take(piece)
             known = np.concatenate([finer._heavy, heavy])
             order = np.argsort(known)
@@ -377,7 +379,7 @@ def table_of_runs(
             size += len(piece[0])
     except OSError as error:
         raise budget.no_room(size * ROW) from error
-    table = ScoreTable.of_stored(stored)
+    table = ScoreTable.from_stored_columns(stored)
     if not budget.has_room(size):
         if not written:
             budget.ledger.count(stored, size * ROW)
@@ -385,12 +387,12 @@ def table_of_runs(
     return ScoreTable(np.asarray(table.scores), np.asarray(table.pos), np.asarray(table.neg))
 
 
-class KeyTimes:
+class KeyCounter:
     """How often each of some keys occurs, batch by batch; kept as words are.
 
     Examples
     --------
-    >>> keys = KeyTimes(Budget())
+    >>> keys = KeyCounter(Budget())
     >>> keys.add(np.array([7, 4, 7], dtype=np.uint64))
     >>> sorted(int(times) for part in keys.times() for times in part if times)
     [1, 2]
@@ -422,7 +424,7 @@ class ScoreBins:
     budget: Budget
     edges: ClassVar[None] = None
 
-    def keys(self) -> KeyTimes:
+    def keys(self) -> KeyCounter:
         """Return what counts keys of rows."""
         return self.budget.keys()
 

@@ -22,12 +22,12 @@ from evalreport.features.large.spill import StoredColumns
 from evalreport.statistics.class_scores import ClassScores, LabelScores, RankedScores
 from evalreport.statistics.confusion import Array, sums
 from evalreport.statistics.rankings import (
-    Ladder,
+    CumulativeWeights,
     Placing,
     Rankings,
     TablesMade,
-    between,
     class_rankings,
+    interleave_midpoints,
     rank_labels,
 )
 from evalreport.statistics.score_table import ScoreTable
@@ -40,7 +40,7 @@ class OwnScores:
     --------
     >>> own = OwnScores(2)
     >>> own.add(np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]), np.array([0, 1, 0]))
-    >>> own.sorted()
+    >>> own.sort_by_class()
     [array([0.6, 0.9]), array([0.8])]
     """
 
@@ -55,7 +55,7 @@ class OwnScores:
         """Take rows: scores of shape (n, K) and codes of shape (n,)."""
         self._parts.append((scores[np.arange(len(truth)), truth], truth.astype(np.uint16)))
 
-    def sorted(self) -> list[npt.NDArray[Any]]:
+    def sort_by_class(self) -> list[npt.NDArray[Any]]:
         """Return the scores class by class, ascending; nothing is kept behind."""
         kind = np.result_type(*(own.dtype for own, _ in self._parts)) if self._parts else np.float64
         support = sum((sums(truth, None, self._size) for _, truth in self._parts), np.zeros(self._size))
@@ -72,9 +72,9 @@ class OwnScores:
             values.sort()
         return found
 
-    def placed(self, wanted: npt.NDArray[Any]) -> ScorePlaces:
+    def build_places(self, wanted: npt.NDArray[Any]) -> ScorePlaces:
         """Return what places the same rows, which go by again, of which some are kept whole."""
-        return ScorePlaces(self.sorted(), wanted)
+        return ScorePlaces(self.sort_by_class(), wanted)
 
 
 class KeptRows:
@@ -140,7 +140,7 @@ class KeptRows:
     @cached_property
     def shards(self) -> tuple[tuple[int, npt.NDArray[Any], ClassScores]]:
         """Number of rows, those that were kept, and what stands in them."""
-        return ((self._rows, self.wanted, ClassScores.merged(self._parts)),)
+        return ((self._rows, self.wanted, ClassScores.merge_parts(self._parts)),)
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
         """Return some of the rows that were kept."""
@@ -188,7 +188,7 @@ class KeptShards:
                     "the facts keep too few rows for intervals", fix="pass --confidence none here, too"
                 )
             found.append(kept.take(places))
-        return ClassScores.merged(found)
+        return ClassScores.merge_parts(found)
 
 
 class ScorePlaces:
@@ -205,7 +205,7 @@ class ScorePlaces:
     --------
     >>> own, scores = OwnScores(2), np.array([[0.9, 0.1], [0.2, 0.8]])
     >>> own.add(scores, np.array([0, 1]))
-    >>> places = ScorePlaces(own.sorted(), np.array([1]))
+    >>> places = ScorePlaces(own.sort_by_class(), np.array([1]))
     >>> places.add(scores, np.array([0, 1]))
     >>> facts = places.scores()
     >>> facts.rankings.roc_auc, facts.take(np.array([1])).truth
@@ -214,8 +214,8 @@ class ScorePlaces:
 
     def __init__(self, own: Sequence[npt.NDArray[Any]], wanted: npt.NDArray[Any]) -> None:
         self._total = sum(map(len, own))
-        self._each = [Placing(Ladder(values), float(self._total)) for values in own]
-        self._pool = Placing(Ladder(np.sort(np.concatenate(own))), float(self._total * len(own)))
+        self._each = [Placing(CumulativeWeights(values), float(self._total)) for values in own]
+        self._pool = Placing(CumulativeWeights(np.sort(np.concatenate(own))), float(self._total * len(own)))
         self._against = np.zeros((len(own), len(own)))
         self.kept = KeptRows(wanted)
 
@@ -224,7 +224,7 @@ class ScorePlaces:
         self.kept.add(scores, truth)
         for label, column in enumerate(np.ascontiguousarray(scores.T)):
             order = np.argsort(column)
-            outranked = self._each[label].above(self._each[label].add_sorted(column[order]))
+            outranked = self._each[label].weight_above(self._each[label].add_sorted(column[order]))
             self._against[label] += sums(truth[order], outranked, len(self._each))
         self._pool.add_sorted(np.sort(scores, axis=None))
 
@@ -279,12 +279,12 @@ class PlacedScores(LabelScores):
         """ROC AUC and average precision of all (row, label) decisions together."""
         return self._pool.areas()
 
-    def pooled_merged(self) -> ScoreTable:
+    def pooled_merged_table(self) -> ScoreTable:
         """Return the table of all decisions together, negatives merged that no positive lies between."""
         stored = StoredColumns(np.float64, None, _Between(self._pool.values))
         for piece in self._pool.runs():
             stored.append(*piece)
-        return ScoreTable.of_stored(stored)
+        return ScoreTable.from_stored_columns(stored)
 
 
 class _Between:
@@ -299,15 +299,15 @@ class _Between:
     def append(self, values: npt.NDArray[Any]) -> None:
         """Leave what is known."""
 
-    def read(self, start: int, stop: int) -> Array:
+    def read_range(self, start: int, stop: int) -> Array:
         """Return the numbers between two places."""
         first = max(start // 2 - 1, 0)
-        here = between(self._values[first : stop // 2 + 1].astype(np.float64))
+        here = interleave_midpoints(self._values[first : stop // 2 + 1].astype(np.float64))
         return here[start - 2 * first : stop - 2 * first]
 
     def rows(self, places: npt.NDArray[Any], wide: int) -> Array:
         """Return `wide` numbers from each place on."""
-        return np.stack([self.read(place, place + wide) for place in places.tolist()])
+        return np.stack([self.read_range(place, place + wide) for place in places.tolist()])
 
 
 PIECE = 1 << 20
@@ -336,10 +336,10 @@ class LabelTables(RankedScores):
     Examples
     --------
     >>> scores, truth = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[True, False], [True, True]])
-    >>> tables = [ScoreTable.of(scores[:, label], truth[:, label]) for label in (0, 1)]
-    >>> right = ScoreTable.of(np.array([0.1, 0.9, 0.2]), np.array([True, False, False]))
+    >>> tables = [ScoreTable.from_scores(scores[:, label], truth[:, label]) for label in (0, 1)]
+    >>> right = ScoreTable.from_scores(np.array([0.1, 0.9, 0.2]), np.array([True, False, False]))
     >>> facts = LabelTables(tables, right, 1.0, np.float64, Budget())
-    >>> facts.rankings.positives, len(facts.pooled()), facts.wholly_right(np.array([0.2, 0.5]))
+    >>> facts.rankings.positives, len(facts.pooled_table()), facts.wholly_right(np.array([0.2, 0.5]))
     (array([2., 1.]), 4, array([2., 1.]))
     """
 
@@ -361,13 +361,13 @@ class LabelTables(RankedScores):
         return int(self._tables[0].total)
 
     @staticmethod
-    def merged(shards: Sequence[LabelTables]) -> LabelTables:
+    def merge_parts(shards: Sequence[LabelTables]) -> LabelTables:
         """Return the tables of all shards together."""
         first = shards[0]
-        tables = [ScoreTable.merged(each) for each in zip(*(one._tables for one in shards), strict=True)]
+        tables = [ScoreTable.merge_parts(each) for each in zip(*(one._tables for one in shards), strict=True)]
         found = LabelTables(
             tables,
-            ScoreTable.merged([one._right for one in shards]),
+            ScoreTable.merge_parts([one._right for one in shards]),
             sum(one._always for one in shards),
             np.result_type(*(one._kind for one in shards)),
             first._budget,
@@ -436,10 +436,10 @@ class LabelTables(RankedScores):
             self._latest[label] = replace(self._tables[label])
         return self._latest[label]
 
-    def without(self, label: int, part: ScoreTable) -> ScoreTable:
+    def subtract_part(self, label: int, part: ScoreTable) -> ScoreTable:
         """Return the table of a label of all rows but those of a part, of which that is the table."""
         table = self._tables[label]
-        runs = _left(table, part)
+        runs = _subtract_runs(table, part)
         if table.stored is None:
             scores, pos, neg = map(np.concatenate, zip(*runs, strict=True))
             return ScoreTable(scores, pos, neg)
@@ -465,24 +465,24 @@ class LabelTables(RankedScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        merged = TablesMade([partial(_merged, table) for table in self._tables])
+        merged = TablesMade([partial(_merge_negatives, table) for table in self._tables])
         return rank_labels(map(Placing.of_table, self._tables), merged)
 
     @cached_property
     def pooled_areas(self) -> tuple[float, float]:
         """ROC AUC and average precision of all (row, label) decisions together."""
-        return Placing.of_table(self._pooled).areas()
+        return Placing.of_table(self._pooled_table).areas()
 
-    def pooled_merged(self) -> ScoreTable:
+    def pooled_merged_table(self) -> ScoreTable:
         """Return the table of all decisions together, negatives merged that no positive lies between."""
-        return _merged(self._pooled)
+        return _merge_negatives(self._pooled_table)
 
-    def pooled(self) -> ScoreTable:
+    def pooled_table(self) -> ScoreTable:
         """Return the table of all (row, label) decisions together."""
-        return replace(self._pooled)  # what it keeps of what is asked of it goes with who asked
+        return replace(self._pooled_table)  # what it keeps of what is asked of it goes with who asked
 
     @cached_property
-    def _pooled(self) -> ScoreTable:
+    def _pooled_table(self) -> ScoreTable:
         written = self._budget.is_over(sum(map(len, self._tables)))
         return table_of_runs(self._runs(), self._kind, self._budget, written=written)
 
@@ -494,14 +494,14 @@ class LabelTables(RankedScores):
         for edge in [*np.unique(edges).tolist(), np.inf]:
             stops = [np.searchsorted(table.scores, edge) for table in self._tables]
             parts = [slice(*ends) for ends in zip(starts.tolist(), map(int, stops), strict=True)]
-            one = ScoreTable.merged(
+            one = ScoreTable.merge_parts(
                 [_slice(table, part) for table, part in zip(self._tables, parts, strict=True)]
             )
             yield one.scores, one.pos, one.neg
             starts[:] = stops
 
 
-def _merged(table: ScoreTable) -> ScoreTable:
+def _merge_negatives(table: ScoreTable) -> ScoreTable:
     return Placing.of_table(table).table()
 
 
@@ -510,7 +510,7 @@ def _slice(table: ScoreTable, part: slice) -> ScoreTable:
     return ScoreTable(scores, pos, neg)
 
 
-def _left(table: ScoreTable, part: ScoreTable) -> Iterator[tuple[Array, Array, Array]]:
+def _subtract_runs(table: ScoreTable, part: ScoreTable) -> Iterator[tuple[Array, Array, Array]]:
     """What a table has beside a part of it, piece by piece."""
     start = 0
     for at in range(0, len(table), PIECE):

@@ -70,7 +70,7 @@ class SpillFile:
         self._size += values.nbytes
         return start
 
-    def read(self, start: int, size: int) -> bytes:
+    def read_bytes(self, start: int, size: int) -> bytes:
         """Return some bytes."""
         self._file.seek(start)
         return self._file.read(size)
@@ -115,7 +115,7 @@ class Segments:
     >>> held = Segments(Spill(Path()).file(), np.dtype(np.uint8))
     >>> for part in ([1, 2, 3], [4, 5]):
     ...     held.append(np.array(part, dtype=np.uint8))
-    >>> held.read(2, 4), len(held), held.leave()
+    >>> held.read_range(2, 4), len(held), held.leave()
     (array([3, 4], dtype=uint8), 5, None)
     """
 
@@ -137,14 +137,16 @@ class Segments:
         self._starts.append(self._file.write(values))
         self._ends.append(self._ends[-1] + len(values))
 
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+    def read_range(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Return the numbers between two places."""
         wide, found = self._kind.itemsize, list[bytes]()
         part = bisect_right(self._ends, start) - 1
         while start < stop:
             end = min(stop, self._ends[part + 1])
             found.append(
-                self._file.read(self._starts[part] + (start - self._ends[part]) * wide, (end - start) * wide)
+                self._file.read_bytes(
+                    self._starts[part] + (start - self._ends[part]) * wide, (end - start) * wide
+                )
             )
             start, part = end, part + 1
         return np.frombuffer(b"".join(found), dtype=self._kind)
@@ -191,7 +193,7 @@ class WordRange:
             yield self.held.pop()
         if self.file is not None:
             for start in range(0, len(self.file), size):
-                yield self.file.read(start, min(start + size, len(self.file)))
+                yield self.file.read_range(start, min(start + size, len(self.file)))
             self.close()
 
     def close(self) -> None:
@@ -241,9 +243,9 @@ class _Tape:
         else:
             self._file.append(values)
 
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+    def read_range(self, start: int, stop: int) -> npt.NDArray[Any]:
         if self._file is not None:
-            return self._file.read(start, stop)
+            return self._file.read_range(start, stop)
         return self._whole()[start:stop]
 
     def _whole(self) -> npt.NDArray[Any]:
@@ -265,7 +267,7 @@ class _Tape:
             firsts = np.arange(len(places))
         for near in np.split(order, firsts[1:]) if len(order) else ():
             start = int(places[near[0]])
-            values = self.read(start, min(int(places[near[-1]]) + wide, len(self)))
+            values = self.read_range(start, min(int(places[near[-1]]) + wide, len(self)))
             if len(near) == 1:
                 found[near[0], : len(values)] = values
             else:
@@ -303,8 +305,8 @@ class _CountTape:
         self._places = np.array([place for place, _ in self._great], dtype=np.intp)
         self._values = np.array([value for _, value in self._great], dtype=np.float64)
 
-    def read(self, start: int, stop: int) -> Array:
-        found = self._tape.read(start, stop).astype(np.float64)
+    def read_range(self, start: int, stop: int) -> Array:
+        found = self._tape.read_range(start, stop).astype(np.float64)
         low, high = np.searchsorted(self._places, [start, stop])
         found[self._places[low:high] - start] = self._values[low:high]
         return found
@@ -312,7 +314,7 @@ class _CountTape:
     def pick(self, places: Places) -> Array:
         return self._exact(self._tape.rows(places, 1), places)[:, 0]
 
-    def below(self, places: Places) -> Array:
+    def sum_below(self, places: Places) -> Array:
         """Return the sum of all counts before each place."""
         block = places // STEP
         rows = self._exact(self._tape.rows(block * STEP, STEP), block * STEP)
@@ -322,7 +324,7 @@ class _CountTape:
     def upto(self, place: int) -> float:
         """Return the sum of all counts before one place, which is asked for at every piece that is read."""
         block = min(place // STEP, len(self._before) - 1)
-        return float(self._before[block] + self.read(block * STEP, place).sum())
+        return float(self._before[block] + self.read_range(block * STEP, place).sum())
 
     def _exact(self, found: npt.NDArray[Any], places: Places) -> Array:
         exact = found.astype(np.float64)
@@ -338,7 +340,7 @@ class Kept(Protocol):
     def append(self, values: npt.NDArray[Any]) -> None:
         """Write more numbers."""
 
-    def read(self, start: int, stop: int) -> npt.NDArray[Any]:
+    def read_range(self, start: int, stop: int) -> npt.NDArray[Any]:
         """Return the numbers between two places."""
 
     def rows(self, places: Places, wide: int) -> npt.NDArray[Any]:
@@ -361,7 +363,7 @@ class StoredColumns:
     >>> stored = StoredColumns(np.float32, None)
     >>> stored.append(np.array([0.25, 0.5]), np.array([300.0, 1]), np.array([0.0, 2]))
     >>> scores, pos, neg = stored.columns()
-    >>> scores[:], pos[:], [above[:] for above in stored.above()]
+    >>> scores[:], pos[:], [above[:] for above in stored.cumulative_counts()]
     (array([0.25, 0.5 ]), array([300.,   1.]), [array([301.,   1.,   0.]), array([2., 2., 0.])])
     """
 
@@ -380,30 +382,30 @@ class StoredColumns:
         size = len(self._scores)
 
         def scores(start: int, stop: int) -> Array:
-            return self._scores.read(start, stop).astype(np.float64)
+            return self._scores.read_range(start, stop).astype(np.float64)
 
-        def picked(places: Places) -> Array:
+        def pick_scores(places: Places) -> Array:
             return self._scores.rows(places, 1)[:, 0].astype(np.float64)
 
         for tape in self._counts:
             tape.close()
-        pos, neg = (StoredColumn(size, tape.read, tape.pick, total=tape.total) for tape in self._counts)
-        return StoredColumn(size, scores, picked), pos, neg
+        pos, neg = (StoredColumn(size, tape.read_range, tape.pick, total=tape.total) for tape in self._counts)
+        return StoredColumn(size, scores, pick_scores), pos, neg
 
-    def above(self) -> tuple[StoredColumn, StoredColumn]:
+    def cumulative_counts(self) -> tuple[StoredColumn, StoredColumn]:
         """Return how many positives and negatives lie at or above each score, and 0 above the last."""
-        return self._above(self._counts[0]), self._above(self._counts[1])
+        return self._cumulative_counts(self._counts[0]), self._cumulative_counts(self._counts[1])
 
-    def _above(self, tape: _CountTape) -> StoredColumn:
+    def _cumulative_counts(self, tape: _CountTape) -> StoredColumn:
         size = len(self._scores)
 
-        def read(start: int, stop: int) -> Array:
+        def read_sums(start: int, stop: int) -> Array:
             first = tape.total - tape.upto(start)
-            counts = tape.read(start, min(stop, size) - 1) if stop - start > 1 else np.empty(0)
+            counts = tape.read_range(start, min(stop, size) - 1) if stop - start > 1 else np.empty(0)
             found = np.empty(stop - start)
             found[0] = first
             np.subtract(first, np.cumsum(counts), out=found[1 : 1 + len(counts)])
             found[1 + len(counts) :] = 0.0
             return found
 
-        return StoredColumn(size + 1, read, lambda places: tape.total - tape.below(places))
+        return StoredColumn(size + 1, read_sums, lambda places: tape.total - tape.sum_below(places))

@@ -58,7 +58,7 @@ from evalreport.tracking.interface import Logged
 from evalreport.tracking.ownership import Manifest
 from evalreport.tracking.runs import RunInfo, find_run, valid_time
 from evalreport.workflow.deliver import Deliverable, inputs_tag, same_inputs, sink_in
-from evalreport.workflow.evaluate import evaluated
+from evalreport.workflow.evaluate import evaluate_collected
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Destination, Request
 
@@ -102,16 +102,16 @@ class SiteFolder:
         refuse_link(self.folder / RECORD, self.folder)
         self.manifest = Manifest()
         with suppress(OSError):
-            known = Manifest.read((self.folder / RECORD).read_bytes())
+            known = Manifest.from_json_bytes((self.folder / RECORD).read_bytes())
             self.manifest = replace(
                 known, files={path: one for path, one in known.files.items() if _NAMES.fullmatch(path)}
             )
 
     def stands(self, path: str) -> bool:
         """Tell whether a file is there as it was last written."""
-        return self.manifest.stands(path, self.read(path) or b"")
+        return self.manifest.stands(path, self.read_file(path) or b"")
 
-    def read(self, path: str) -> bytes | None:
+    def read_file(self, path: str) -> bytes | None:
         """Return a file of ours; None where there is none, or a link on the way to it."""
         place = self.folder / path
         if link_on_the_way(place, self.folder) is not None:
@@ -143,14 +143,14 @@ class SiteFolder:
         place = self.folder / path
         if not os.path.exists(place):
             return True
-        return is_page(place) or self.manifest.wrote(path, self.read(path) or b"")
+        return is_page(place) or self.manifest.wrote(path, self.read_file(path) or b"")
 
     def write(self, files: Mapping[str, bytes]) -> int:
         """Write those files that do not stand, the manifest before them; return how many."""
         self.check(files)
-        new = {path: data for path, data in files.items() if self.read(path) != data}
-        present = {path: data for path in new if (data := self.read(path)) is not None}
-        self.manifest = Manifest.of(files, [], self.manifest, present)
+        new = {path: data for path, data in files.items() if self.read_file(path) != data}
+        present = {path: data for path in new if (data := self.read_file(path)) is not None}
+        self.manifest = Manifest.from_files(files, [], self.manifest, present)
         self._note()
         write_files({self.folder / path: data for path, data in new.items()})
         return len(new)
@@ -166,12 +166,12 @@ class SiteFolder:
         stale = sorted(path for path in self.manifest.files if path not in kept)
         gone = []
         for path in stale:
-            data = self.read(path)
+            data = self.read_file(path)
             if data is not None and self.manifest.wrote(path, data):
                 remove_file(self.folder / path)
                 gone.append(path)
-        whole = {path: data for path in kept if (data := self.read(path)) is not None}
-        self.manifest = Manifest.of(whole, [], Manifest(), {})
+        whole = {path: data for path in kept if (data := self.read_file(path)) is not None}
+        self.manifest = Manifest.from_files(whole, [], Manifest(), {})
         self._note()
         return gone
 
@@ -211,9 +211,9 @@ class SiteTask:
     stored: bytes = b""
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """How it is named in messages."""
-        return self.item.shown
+        return self.item.display_name
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def make_pages(
     if task.stored:
         ev = replace(Evaluation.from_json(task.stored), predictions=collected.predictions)
     else:
-        ev = evaluated(collected, request)
+        ev = evaluate_collected(collected, request)
     facts, parts = _facts(ev, sort_by)
     tag = inputs_tag(task.item, collected.artifact, request, Destination())
     facts = replace(facts, inputs=tag.get(INPUTS_TAG, ""))
@@ -274,7 +274,7 @@ def _facts(ev: Evaluation, sort_by: str | None) -> tuple[RunFacts, bytes]:
         task=ev.task,
         rows=ev.rows,
         rows_key=_rows_key(p),
-        digest=ev.truth_digest[:12],
+        digest=ev.label_digest[:12],
         headline=headline(ev).text,
         metrics={name: ev.metrics[name] for name in wanted if name in ev.metrics},
         contributions={name: (one.value, one.spread) for name, one in known.items()},
@@ -302,7 +302,7 @@ def _comparison(task: SiteTask, ev: Evaluation, reference: SiteReference) -> dic
     """Return the files of a comparison of two runs: nothing of the field stands there."""
     found = compare([reference.evaluation, ev], 0, names=(reference.name, task.name))
     document = Deliverable(found, extra={"checks": []})
-    made = (document.html.encode(), dumps(document.shown.content()).encode())
+    made = (document.html.encode(), dumps(document.result_presentation.content()).encode())
     return dict(zip(comparison_paths(task.stem), made, strict=True))
 
 
@@ -373,7 +373,7 @@ class _Site:
 
     def stands(self, task: SiteTask) -> bool:
         """Whether the report of a run is there and made of what the run holds now; takes its facts up."""
-        facts = self.kept(task.stem)
+        facts = self.stored_facts(task.stem)
         whole = facts is not None and all(map(self.folder.stands, paths_of(task.stem)))
         if facts is None or not whole or self.stack(task.stem, facts) is None:
             return False
@@ -384,10 +384,10 @@ class _Site:
         self.facts[task.name] = facts
         return True
 
-    def kept(self, stem: str) -> RunFacts | None:
+    def stored_facts(self, stem: str) -> RunFacts | None:
         """Return what is kept of a run's evaluation."""
         try:
-            found: RunFacts = decode(RunFacts, loads(self.folder.read(f"{KEPT}/{stem}.json") or b""))
+            found: RunFacts = decode(RunFacts, loads(self.folder.read_file(f"{KEPT}/{stem}.json") or b""))
         except DataError:
             return None
         return found
@@ -395,7 +395,7 @@ class _Site:
     def stack(self, stem: str, facts: RunFacts) -> Array | None:
         """Return what is kept of the rows of a run, two lines for each metric; None of any other file."""
         try:
-            found = np.load(io.BytesIO(self.folder.read(paths_of(stem)[3]) or b""), allow_pickle=False)
+            found = np.load(io.BytesIO(self.folder.read_file(paths_of(stem)[3]) or b""), allow_pickle=False)
         except (ValueError, OSError, EOFError):
             return None
         numbers = found.dtype.kind == "f" and np.isfinite(found).all()
@@ -450,8 +450,8 @@ def make_site(
         reference,
     )
     board = _board(site, dict(zip(names, runs, strict=True)))
-    board = _compared(site, board, reference)
-    made = (run.stem for run in board.runs if folder.read(comparison_paths(run.stem)[0]) is not None)
+    board = _compare_with_reference(site, board, reference)
+    made = (run.stem for run in board.runs if folder.read_file(comparison_paths(run.stem)[0]) is not None)
     board = replace(board, compared=frozenset(made) - {board.by_name[board.reference].stem})
     files = site_files(board)
     site.written += folder.write(files)
@@ -468,7 +468,7 @@ def _all_paths(tasks: Iterable[SiteTask]) -> list[str]:
 
 def _run(item: Item) -> RunInfo:
     if item.run is None:
-        raise UsageError("a site is of runs", where=item.shown, fix="leave the file out")
+        raise UsageError("a site is of runs", where=item.display_name, fix="leave the file out")
     return item.run
 
 
@@ -476,7 +476,7 @@ def _stem(run: RunInfo) -> str:
     return f"{slug(run.name)[:24]}-{slug(run.run_id)[:8]}"
 
 
-def since(run: RunInfo, tag: str) -> int | None:
+def champion_since(run: RunInfo, tag: str) -> int | None:
     """Return since when a run is the champion, in milliseconds; None where its tag does not say so.
 
     A tag without a day means since the start of the run.
@@ -499,12 +499,12 @@ def _milliseconds(text: str) -> float | None:
 
 def _warnings(runs: Sequence[RunInfo], champion: str) -> tuple[str, ...]:
     """Return what of the runs was ignored: start times and days of the champion that are not dates."""
-    found = [f"{run.shown}: {remark}" for run in runs for remark in run.remarks]
+    found = [f"{run.display_name}: {remark}" for run in runs for remark in run.remarks]
     for run in runs:
         at = _milliseconds(run.tags.get(champion, ""))
         if at is not None and valid_time(at) is None:
             found.append(
-                f"{run.shown}: the day in its tag {champion} is not from 1970 to 9999 and is ignored"
+                f"{run.display_name}: the day in its tag {champion} is not from 1970 to 9999 and is ignored"
             )
     return tuple(found)
 
@@ -514,7 +514,7 @@ def _champion_first(site: _Site) -> SiteReference | None:
     known = [
         (day, task)
         for task in site.tasks.values()
-        if (day := since(_run(task.item), site.wanted.champion)) is not None
+        if (day := champion_since(_run(task.item), site.wanted.champion)) is not None
     ]
     if not known:
         return None
@@ -543,20 +543,20 @@ def _reference(site: _Site, task: SiteTask) -> SiteReference | None:
         return None
     facts = site.facts[task.name]
     try:
-        ev = evaluated(task.item.collect(site.request), site.request)
+        ev = evaluate_collected(task.item.collect(site.request), site.request)
     except EvalreportError as error:
         site.failed[task.name] = error
         return None
     return SiteReference(task.name, task.stem, facts.rows_key, ev, _against(site, task))
 
 
-def _compared(site: _Site, board: Board, done: SiteReference | None) -> Board:
+def _compare_with_reference(site: _Site, board: Board, done: SiteReference | None) -> Board:
     """Compare the runs of the board with the champion, or without one with the best, where that lacks."""
     chosen = board.champion or board.best
     task = site.tasks[chosen.name]
     digest = _against(site, task)
     lacking = [
-        replace(site.tasks[run.name], stored=site.folder.read(paths_of(run.stem)[1]) or b"")
+        replace(site.tasks[run.name], stored=site.folder.read_file(paths_of(run.stem)[1]) or b"")
         for run in board.runs
         if run.name != chosen.name
         and (
@@ -587,7 +587,9 @@ def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
     ranked = list(parts)
     metric = find(metric_name, first.task)
     level = site.request.sampling.level
-    others = {name: _unranked(site, name, runs, chosen, metric.title) for name in runs if name not in ranked}
+    others = {
+        name: _missing_run(site, name, runs, chosen, metric.title) for name in runs if name not in ranked
+    }
     return Board(
         experiment=", ".join(dict.fromkeys(_run(runs[name]).experiment for name in ranked)),
         metric=metric,
@@ -642,12 +644,12 @@ def _board_run(site: _Site, name: str, run: RunInfo) -> BoardRun:
         site.tasks[name].stem,
         run.started,
         shown,
-        since(run, site.wanted.champion),
+        champion_since(run, site.wanted.champion),
         site.facts[name],
     )
 
 
-def _unranked(
+def _missing_run(
     site: _Site, name: str, runs: Mapping[str, Item], chosen: Sequence[str], metric: str
 ) -> MissingRun:
     run = _run(runs[name])

@@ -69,7 +69,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     logged = None
     if options["log"] or options["log_to"]:
         where = Destination(log=True, force=options["force"], allow_running=options["allow_running"])
-        logged = log_site(done, items[0].opened, options["log_to"], where)
+        logged = log_site(done, items[0].tracking_store, options["log_to"], where)
     _tell(console, done, options["output"], logged)
     return 0
 
@@ -91,7 +91,7 @@ def _doing(console: Console, jobs: int | None) -> Callable[..., Iterator[tuple[A
 
 
 def _tell(console: Console, done: MadeSite, folder: str, logged: Logged | None) -> None:
-    from evalreport.core.format import counted
+    from evalreport.core.format import pluralize
     from evalreport.core.json_codec import encode
     from evalreport.features.site.page import board_headline
 
@@ -100,14 +100,16 @@ def _tell(console: Console, done: MadeSite, folder: str, logged: Logged | None) 
         console.warn(warning)
     for run in board.missing:
         console.say(f"{run.name} is not ranked: {run.reason}")
-    console.out(
+    console.print_result(
         board_headline(board).text,
-        f"{counted(len(board.runs), 'run')} ranked, {len(board.missing)} not; {done.made} evaluated anew,"
-        f" {counted(done.written, 'file')} written, {done.removed} removed",
+        f"{pluralize(len(board.runs), 'run')} ranked, {len(board.missing)} not; {done.made} evaluated anew,"
+        f" {pluralize(done.written, 'file')} written, {done.removed} removed",
         f"{folder.rstrip('/')}/index.html",
     )
     if logged is not None:
-        console.out(f"logged into the run: {counted(len(logged.files), 'file')}, {logged.state}", logged.page)
+        console.print_result(
+            f"logged into the run: {pluralize(len(logged.files), 'file')}, {logged.state}", logged.page
+        )
     console.emit(
         runs=[
             {"run_id": run.run_id, "run_name": run.name, "source": run.name, "ok": True} for run in board.runs
@@ -143,7 +145,7 @@ def _over_time(
     """Print, and where asked write, the metric over time; None without --over-time."""
     if not options["over_time"]:
         return None
-    from evalreport.core.format import counted
+    from evalreport.core.format import pluralize
     from evalreport.features.site.leaderboard import over_time
     from evalreport.features.site.page import (
         day,
@@ -166,20 +168,20 @@ def _over_time(
     for name, error in failed.items():
         console.warn(f"{name} is skipped: {error.message}")
     notes = notes_of(found)
-    console.out(over_time_headline(found).text)
+    console.print_result(over_time_headline(found).text)
     wide = max(len(run.run) for run in found.runs)
     for run in found.runs:
         value, ends = run_in_words(found, run)
         told = f"{day(run.started, year=True):>11}  {run.run:{wide}}  {value:>7}  {ends}"
-        console.out(f"{told}  {notes.get(run.run, '')}".rstrip())
+        console.print_result(f"{told}  {notes.get(run.run, '')}".rstrip())
     files = []
     if options["output"]:
         names = dict.fromkeys(item.run.experiment for item in items if item.run is not None)
         page = render_over_time(found, ", ".join(names))
         files.append(str(write_page(Path(options["output"]), page.encode(), force=options["force"])))
-        console.out(files[0])
+        console.print_result(files[0])
     _emit(console, found, files)
-    console.say(f"{counted(len(found.runs), 'run')} by the time of their start")
+    console.say(f"{pluralize(len(found.runs), 'run')} by the time of their start")
     return 0
 
 
@@ -199,7 +201,7 @@ def _emit(console: Console, found: OverTime, files: list[str]) -> None:
 
 _compare = opt.HelpSection("Compare")
 compare_options = opt.AddedOptions(
-    opt.together(
+    opt.combine_options(
         _compare("--over-time", opt.FLAG, "One metric of the runs by the time of their start."),
         _compare("--metric", "METRIC", "The metric of --over-time; the first headline one."),
     ),

@@ -170,7 +170,7 @@ class Board:
         for run, value in zip(self.runs, self.field.values, strict=True):
             own = self.result(run.name, self.metric.name)
             values[run.name] = own if isinstance(own, Estimate) else Estimate(float(value), run.facts.rows)
-        return self.field.ranked(values)
+        return self.field.rank_runs(values)
 
     @property
     def best(self) -> BoardRun:
@@ -188,7 +188,7 @@ class Board:
         """The champion of today."""
         return self.champions[-1] if self.champions else None
 
-    def behind(self, name: str) -> Difference | None:
+    def difference_to_best(self, name: str) -> Difference | None:
         """Return the difference of a run to the best; None for the best itself."""
         return None if name == self.best.name else self.field.difference(name, self.best.name)
 
@@ -327,7 +327,7 @@ class OverTime:
         for run in self.runs:
             if start is None or run.digest != start.digest:
                 start = run
-            elif _apart(run, start, reach):
+            elif _is_separated(run, start, reach):
                 found.append(Change(run.run, start.run, run.value - start.value))
                 start = run
         return tuple(found)
@@ -340,7 +340,7 @@ def _reach(comparisons: int, level: float) -> float:
     return normal.inv_cdf(1 - share / 2) / normal.inv_cdf((1 + level) / 2)
 
 
-def _apart(run: TimedRun, start: TimedRun, reach: float) -> bool:
+def _is_separated(run: TimedRun, start: TimedRun, reach: float) -> bool:
     gap = abs(run.value - start.value)
     return gap > run.half + start.half and gap > reach * math.hypot(run.half, start.half)
 
@@ -376,7 +376,7 @@ def over_time(
             f"the runs are of several tasks: {', '.join(sorted(tasks))}", fix="choose with --filter"
         )
     name = metric if metric is not None or not found else PRIMARY[found[0][1].task][0]
-    runs = [run for item, ev in found if (run := _timed(item, ev, str(name))) is not None]
+    runs = [run for item, ev in found if (run := _timed_run(item, ev, str(name))) is not None]
     if len(runs) < 2:
         raise UsageError(
             f"{len(runs)} of the runs have a value: nothing changes over time",
@@ -389,14 +389,16 @@ def over_time(
 
 def _run(item: Item) -> RunInfo:
     if item.run is None:
-        raise UsageError("a file has no time", where=item.shown, fix="name runs, as with --experiment NAME")
+        raise UsageError(
+            "a file has no time", where=item.display_name, fix="name runs, as with --experiment NAME"
+        )
     return item.run
 
 
-def _timed(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
+def _timed_run(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
     result, run = ev[find(metric, ev.task).name], _run(item)
     if not isinstance(result, Estimate):
         return None
     return TimedRun(
-        item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.truth_digest
+        item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.label_digest
     )

@@ -17,11 +17,11 @@ from itertools import pairwise
 from typing import Any
 
 from evalreport import __version__
-from evalreport.core.estimate_format import gap, interval, valued, with_interval
-from evalreport.core.format import count, counted, dated
+from evalreport.core.estimate_format import format_estimate, gap, interval, with_interval
+from evalreport.core.format import count, format_date, pluralize
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Estimate
-from evalreport.core.sentences import NOTHING, Sentence, listed, paragraph, say, shortened
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say, truncate_name
 from evalreport.features.site.leaderboard import (
     Board,
     BoardRun,
@@ -33,7 +33,7 @@ from evalreport.features.site.leaderboard import (
 )
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.metrics.record import Metric
-from evalreport.page.charts import nice_step, padded, tick_text
+from evalreport.page.charts import nice_step, pad_range, tick_text
 from evalreport.page.comparison.table import RANKING_COLUMNS, head_texts, ranking_rows, row_texts, table_data
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import Cell, Column, Facts, ForestRow, Section, Table, forest_row
@@ -115,7 +115,7 @@ def day(at: int, *, year: bool = False) -> str:
     >>> day(0), day(0, year=True)
     ('1 Jan', '1 Jan 1970')
     """
-    return dated(datetime.fromtimestamp(at / 1000, UTC), year=year)
+    return format_date(datetime.fromtimestamp(at / 1000, UTC), year=year)
 
 
 def days(first: int, last: int) -> str:
@@ -154,7 +154,7 @@ def history(
     """
     times = [*(m.at for m in moments), *(since for since, *_ in champions), *(at for at, _ in breaks)]
     first, last = min(times), max(times)
-    low, high = padded([end for m in moments for end in (m.low, m.value, m.high) if end is not None])
+    low, high = pad_range([end for m in moments for end in (m.low, m.value, m.high) if end is not None])
 
     def x(at: float) -> float:
         share = 0.5 if last == first else (at - first) / (last - first)
@@ -341,7 +341,7 @@ def _is_column(board: Board, name: str) -> bool:
 def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRow:
     row = ranking_rows(board.ranking, board.metric)[place]
     entry, style = row.entry, board.metric.style
-    run, d = board.by_name[entry.run], board.behind(entry.run)
+    run, d = board.by_name[entry.run], board.difference_to_best(entry.run)
     mark = next(
         (e.value for e in board.ranking if board.champion is not None and e.run == board.champion.name), None
     )
@@ -379,7 +379,7 @@ def _value(board: Board, run: BoardRun, name: str) -> tuple[str, float | None]:
     result = board.result(run.name, name)
     if not isinstance(result, Estimate):
         return "–", None
-    return valued(result, find(name, run.facts.task).style), round(result.value, 6)
+    return format_estimate(result, find(name, run.facts.task).style), round(result.value, 6)
 
 
 def _axis(board: Board) -> tuple[float, float]:
@@ -414,7 +414,7 @@ def front_page(board: Board) -> tuple[Section, ...]:
         _verdict(board),
         leaderboard_of(board),
         _history(board),
-        _shared(board),
+        _shared_findings_section(board),
         _missing(board),
         _origin(board),
     )
@@ -424,7 +424,7 @@ def front_page(board: Board) -> tuple[Section, ...]:
 def board_headline(board: Board) -> Sentence:
     """Return who leads, how many cannot be told apart, and the champion only if it is demonstrated worse."""
     ranked = board.ranking
-    names = {"best": shortened(ranked[0].run)}
+    names = {"best": truncate_name(ranked[0].run)}
     others, tied = len(ranked) - 1, sum(entry.best_group for entry in ranked[1:])
     if not others:
         return say("{best} is the only run", names)
@@ -448,7 +448,7 @@ def _verdict(board: Board) -> Section:
     first = board.runs[0].facts
     started = [run.started for run in board.runs if run.started is not None]
     span = days(min(started), max(started)) if started else ""
-    judged = f"{counted(len(board.runs), 'run')} ranked" + (
+    judged = f"{pluralize(len(board.runs), 'run')} ranked" + (
         f", {len(board.missing)} not" if board.missing else ""
     )
     kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}", *([span] if span else []))
@@ -461,7 +461,7 @@ def _verdict(board: Board) -> Section:
 def _summary(board: Board) -> Sentence:
     best, style = board.ranking[0], board.metric.style
     tied = [entry.run for entry in board.ranking[1:] if entry.best_group]
-    named = listed([say("{name:short}", name=name) for name in tied[:MOST_NAMED]])
+    named = join_as_list([say("{name:short}", name=name) for name in tied[:MOST_NAMED]])
     more = f" and {count(len(tied) - MOST_NAMED)} more" if len(tied) > MOST_NAMED else ""
     champion, worse = board.champion, NOTHING
     if champion is not None and champion is not board.best:
@@ -515,7 +515,7 @@ def _champions(board: Board) -> Sentence:
         return say("Each run by the time of its start.")
     ranked = {entry.run: entry for entry in board.ranking}
     first, last = (
-        valued(ranked[run.name].result, board.metric.style) for run in (champions[0], champions[-1])
+        format_estimate(ranked[run.name].result, board.metric.style) for run in (champions[0], champions[-1])
     )
     if len(champions) == 1:
         return say("The champion, {name:short}, has {last}.", name=champions[0].name, last=last)
@@ -523,7 +523,7 @@ def _champions(board: Board) -> Sentence:
     return say(f"The champion changed {times}, from {{first}} to {{last}}.", first=first, last=last)
 
 
-def _shared(board: Board) -> Section | None:
+def _shared_findings_section(board: Board) -> Section | None:
     found = shared_findings([(e.run, board.by_name[e.run].facts.findings) for e in board.ranking])
     if not found:
         return None
@@ -542,8 +542,8 @@ def _shared(board: Board) -> Section | None:
         " data or the task, not about a model."
     )
     heads = (Column("Runs"), Column("Finding"), Column("Not in"))
-    table = Table.of("shared-table", "Findings that runs share", heads, rows)
-    return Section.of("shared", "Shared findings", "What many runs share", summary, table)
+    table = Table.from_rows("shared-table", "Findings that runs share", heads, rows)
+    return Section.from_parts("shared", "Shared findings", "What many runs share", summary, table)
 
 
 def _not_in(others: tuple[str, ...], total: int) -> str:
@@ -552,20 +552,20 @@ def _not_in(others: tuple[str, ...], total: int) -> str:
     if len(others) > total / 2:
         return f"{count(len(others))} runs"
     more = f" and {len(others) - 2} more" if len(others) > 2 else ""
-    return ", ".join(shortened(name) for name in others[:2]) + more
+    return ", ".join(truncate_name(name) for name in others[:2]) + more
 
 
 def _missing(board: Board) -> Section | None:
     if not board.missing:
         return None
     heads = (Column("Run"), Column("Why"), Column("Remedy"), Column("Date", "n"))
-    table = Table.of(
+    table = Table.from_rows(
         "missing-table", "Runs that are not ranked", heads, map(_missing_row, board.missing[:MOST_SHOWN])
     )
     n = len(board.missing)
     words = "One run of the experiment is" if n == 1 else "{n:count} runs of the experiment are"
     more = " The first 30; all are in `runs.json`." if n > MOST_SHOWN else ""
-    return Section.of(
+    return Section.from_parts(
         "missing", "Missing", "What is missing", say(words + " not on the board." + more, n=n), table
     )
 
@@ -593,7 +593,7 @@ def _origin(board: Board) -> Section:
     }
     known |= {"command": f"evalreport site --experiment {board.experiment}", "unit": first.unit[1]}
     pairs = tuple((name, say(words, known)) for name, words in told.items())
-    return Section.of("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))
+    return Section.from_parts("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))
 
 
 BROKEN = "other test set"
@@ -623,8 +623,8 @@ def change_in_words(found: OverTime, change: Change) -> Sentence:
 def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:
     """Return the sections of the page."""
     first, last = found.runs[0].started, found.runs[-1].started
-    kicker = (experiment, counted(len(found.runs), "run"), days(first, last))
-    named = listed([change_in_words(found, change) for change in found.changes[:MOST_NAMED]])
+    kicker = (experiment, pluralize(len(found.runs), "run"), days(first, last))
+    named = join_as_list([change_in_words(found, change) for change in found.changes[:MOST_NAMED]])
     more = "" if len(found.changes) <= MOST_NAMED else f", and {len(found.changes) - MOST_NAMED} more"
     summary = paragraph(
         say("{named}" + more + ".", named=named) if found.changes else NOTHING,
@@ -636,7 +636,7 @@ def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:
     return (
         Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, verdict),
         Section("history", "History", "Over time", "history", note, _chart(found)),
-        Section.of("runs", "Runs", "Every run", NOTHING, _table(found)),
+        Section.from_parts("runs", "Runs", "Every run", NOTHING, _table(found)),
     )
 
 
@@ -660,7 +660,7 @@ def notes_of(found: OverTime) -> dict[str, str]:
 def run_in_words(found: OverTime, run: TimedRun) -> tuple[str, str]:
     """Return the value of a run and its interval."""
     result = Estimate(run.value, 0, run.low, run.high)
-    return valued(result, found.metric.style), interval(result, found.metric.style)
+    return format_estimate(result, found.metric.style), interval(result, found.metric.style)
 
 
 def _table(found: OverTime) -> Table:
@@ -675,7 +675,7 @@ def _table(found: OverTime) -> Table:
         )
         for run in found.runs
     ]
-    return Table.of("over-time-table", f"{found.metric.title} by start", heads, rows)
+    return Table.from_rows("over-time-table", f"{found.metric.title} by start", heads, rows)
 
 
 def render_board(board: Board) -> str:
@@ -745,7 +745,7 @@ def _pair(d: Any) -> dict[str, Any]:
 def _row(board: Board, place: int) -> dict[str, Any]:
     row = ranking_rows(board.ranking, board.metric)[place]
     entry = row.entry
-    run, d = board.by_name[entry.run], board.behind(entry.run)
+    run, d = board.by_name[entry.run], board.difference_to_best(entry.run)
     ends = None if d is None else d.adjusted
     found: dict[str, Any] = {
         "rank": place + 1,

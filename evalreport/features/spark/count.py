@@ -38,7 +38,7 @@ from evalreport.evaluation.data_checks import Repeats, ScoreShape
 from evalreport.evaluation.evaluate import Observed
 from evalreport.features.large.class_ranges import ClassCells, pack_arrays, placed_range, unpack_arrays
 from evalreport.features.large.engine import BinaryStream, ClassStream, LabelStream, ScoreHolder
-from evalreport.features.large.evaluation import AnyStream, MixUps, Watch
+from evalreport.features.large.evaluation import AnyStream, MixUps, StreamingEvaluation
 from evalreport.features.large.facts_file import from_bytes, to_bytes
 from evalreport.features.large.read import PredictionStream
 from evalreport.features.large.score_words import Budget, table_of_runs
@@ -50,12 +50,12 @@ from evalreport.features.spark.partitions import (
     KeysAway,
     MergedWords,
     PackedWords,
-    merged,
+    merge_words,
 )
 from evalreport.features.spark.tables import SparkTable, partition_of
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, merge, tallied_alike
+from evalreport.statistics.summary import Summary, align_tallies, merge
 
 CELLS = "cells"
 """In place of the key of a table: scores of several classes, each with the class of its row."""
@@ -63,7 +63,7 @@ APART = 40
 """Bits of the number of a row in its partition: above them stands the number of the partition."""
 
 
-class PartitionWatch(Watch):
+class PartitionEvaluation(StreamingEvaluation):
     """Everything that is observed of one partition; or of several, once it has taken what was of each.
 
     Parameters
@@ -74,21 +74,21 @@ class PartitionWatch(Watch):
     number : int
         Of the partition.
     at : Threshold, optional
-        As of `Watch`.
+        As of `StreamingEvaluation`.
 
     Examples
     --------
     >>> from evalreport.features.spark.partitions import Buckets
     >>> from evalreport.data.labels import Binary
     >>> from evalreport.data.predictions import predictions
-    >>> whole = PartitionWatch(Binary(0, 1), Buckets(), answered=True)
+    >>> whole = PartitionEvaluation(Binary(0, 1), Buckets(), answered=True)
     >>> for number in (1, 0):
-    ...     part = PartitionWatch(whole.space, Buckets(), answered=True, number=number)
+    ...     part = PartitionEvaluation(whole.space, Buckets(), answered=True, number=number)
     ...     part.add(predictions(whole.space, [0, 1, 0], [0, 0, 0]), None)
     ...     whole.take(part.state())
     >>> whole.take_facts("[]", part.facts()["[]"])
     >>> whole.count_through()
-    >>> [mistake.row for mistake in whole.observed().mistakes]
+    >>> [mistake.row for mistake in whole.build_observed().mistakes]
     [1, 4]
     """
 
@@ -120,7 +120,7 @@ class PartitionWatch(Watch):
         return dict(zip(numbers, pairwise(ends), strict=True))
 
     @property
-    def kept(self) -> KeptRows | None:
+    def kept_rows(self) -> KeptRows | None:
         """What keeps some of the rows that go by again."""
         places = None if isinstance(self._whole, BinaryStream) else self._whole.places
         return None if places is None else places.kept
@@ -131,20 +131,20 @@ class PartitionWatch(Watch):
             for kind, holder in stream.holders().items():
                 yield json.dumps([*place, kind]), holder
 
-    def packed(self, most: int = 0) -> Iterator[tuple[str, PackedWords]]:
+    def pop_packed(self, most: int = 0) -> Iterator[tuple[str, PackedWords]]:
         """Give away the scores that are held, once there are more than `most`, with the keys of tables."""
         held = {key: holder for key, holder in self.tables() if isinstance(holder, BucketWords)}
         cells = self._cells
         if sum(map(len, held.values())) + len(cells) <= most:
             return
         for key, holder in held.items():
-            yield from ((key, part) for part in holder.packed())
-        yield from ((CELLS, PackedWords(bucket, True, 0, data, b"")) for bucket, data in cells.packed())
+            yield from ((key, part) for part in holder.pop_packed())
+        yield from ((CELLS, PackedWords(bucket, True, 0, data, b"")) for bucket, data in cells.pop_packed())
 
     def row_keys(self) -> Iterator[tuple[int, bytes]]:
         """Give away the keys of rows that are held, bucket by bucket."""
         if isinstance(self._row_facts.keys, KeysAway):
-            yield from self._row_facts.keys.packed(len(self._buckets))
+            yield from self._row_facts.keys.pop_packed(len(self._buckets))
 
     def take_tables(self, tables: Mapping[str, ScoreTable], placed: Callable[[], Iterable[bytes]]) -> None:
         """Take over the scores of all partitions: tables by their keys, ranges of placed cells from above."""
@@ -167,7 +167,7 @@ class PartitionWatch(Watch):
         DataError
             They are not those of the first time.
         """
-        kept = self.kept
+        kept = self.kept_rows
         if kept is None:
             return
         if len(kept.wanted) and {number: rows for number, (rows, _) in parts.items()} != {
@@ -187,7 +187,11 @@ class PartitionWatch(Watch):
 
     def facts(self) -> dict[str, Summary]:
         """Return what was counted of the whole and of each slice, but for the scores."""
-        return {json.dumps(place): stream.counted for place, stream in self._streams() if stream.rows}
+        return {
+            json.dumps(place): stream.summary_without_scores
+            for place, stream in self._streams()
+            if stream.rows
+        }
 
     def take_facts(self, key: str, counted: Summary) -> None:
         """Take over what was counted of the whole or of a slice in all partitions."""
@@ -235,9 +239,9 @@ class PartitionWatch(Watch):
         self._shown = self._rows_shown(scored=not isinstance(self._shown, MixUps))
         self._shown.take(state, lambda row: starts[row >> APART][0] + row % (1 << APART))
 
-    def observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
+    def build_observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed; rows of partitions stand in no order, and have no digest."""
-        return replace(super().observed(threshold, notes), truth_digest="")
+        return replace(super().build_observed(threshold, notes), label_digest="")
 
     def _streams(self) -> Iterator[tuple[list[str], AnyStream]]:
         yield [], self._whole
@@ -285,10 +289,10 @@ class PartitionPlan:
     buckets: Buckets
     at: Threshold | None = None
 
-    def watch(self, number: int = 0) -> PartitionWatch:
+    def watch(self, number: int = 0) -> PartitionEvaluation:
         """Return what a task observes a partition with."""
         answered = self.stream.pred is not None
-        return PartitionWatch(self.space, self.buckets, answered=answered, number=number, at=self.at)
+        return PartitionEvaluation(self.space, self.buckets, answered=answered, number=number, at=self.at)
 
     def partition(self, number: int, batches: Iterator[Any]) -> PredictionStream:
         """Return the predictions of a partition."""
@@ -311,7 +315,7 @@ class CountedTable:
         Of a second reading.
     """
 
-    watch: PartitionWatch
+    watch: PartitionEvaluation
     plan: PartitionPlan
     distinct: int
     rows: Mapping[int, tuple[int, ClassScores]] = field(default_factory=dict)
@@ -338,18 +342,18 @@ class CountedParts:
     more: Any = None
 
     @contextmanager
-    def kept(self) -> Iterator[CountedParts]:
+    def persist_counts(self) -> Iterator[CountedParts]:
         """Count once, within the block: all but the scores is brought here, and these stay where they are."""
         parts = self.parts.persist()
         try:
-            rest = _merged(parts.where(f"not ({RANGES})"), self.plan).toArrow().to_pylist()
+            rest = _merge_frame(parts.where(f"not ({RANGES})"), self.plan).toArrow().to_pylist()
             yield replace(self, parts=parts.where(RANGES), rest=tuple(rest))
         finally:
             parts.unpersist()
 
-    def merged(self) -> Any:
+    def merge_parts(self) -> Any:
         """Return a frame of what tasks find, merged where it is."""
-        found = _merged(self.parts, self.plan)
+        found = _merge_frame(self.parts, self.plan)
         return found if self.more is None else self.more.unionByName(found)
 
 
@@ -372,15 +376,15 @@ def count_table(
     at : Threshold, optional
         Several labels per row: where they are decided.
     """
-    data = replace(partition_of(table.shown, table.names, 0, iter(())), files=table.files)
-    plan = PartitionPlan(table.shown, replace(stream, data=data), space, buckets, at)
+    data = replace(partition_of(table.display_name, table.names, 0, iter(())), files=table.files)
+    plan = PartitionPlan(table.display_name, replace(stream, data=data), space, buckets, at)
     plan = replace(plan, buckets=_buckets(table, plan))
     return CountedParts(
-        plan, table.selected(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
+        plan, table.select_columns(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
     )
 
 
-def _merged(parts: Any, plan: PartitionPlan) -> Any:
+def _merge_frame(parts: Any, plan: PartitionPlan) -> Any:
     """What tasks found, merged where it is."""
     return parts.groupBy("table", "bucket").applyInArrow(lambda found: merge_group(found, plan), ALL)
 
@@ -392,12 +396,12 @@ def count_partition(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any
     try:
         for batch, ids in stream.some_batches():
             watch.add(batch, ids)
-            yield from _packed(watch, HELD)
+            yield from _pack_rows(watch, HELD)
     except EvalreportError as error:
         told = [number, type(error).__name__, error.message, error.where, error.fix]
         yield batch_of([("", ERROR, None, None, json.dumps(told).encode(), None)], ONE)
         return
-    yield from _packed(watch, 0)
+    yield from _pack_rows(watch, 0)
     watch.read = sum(stream.read)
     rest = [("", STATE, None, None, watch.state().encode(), None)]
     facts = [(key, FACTS, None, None, to_bytes(one), None) for key, one in watch.facts().items()]
@@ -412,8 +416,8 @@ def partition_number() -> int:
     return 0 if context is None else int(context.partitionId())
 
 
-def _packed(watch: PartitionWatch, most: int) -> Iterator[Any]:
-    rows: list[tuple[Any, ...]] = [(key, *part) for key, part in watch.packed(most)]
+def _pack_rows(watch: PartitionEvaluation, most: int) -> Iterator[Any]:
+    rows: list[tuple[Any, ...]] = [(key, *part) for key, part in watch.pop_packed(most)]
     if rows:
         rows += [(KEYS, bucket, None, None, keys, None) for bucket, keys in watch.row_keys()]
         yield batch_of(rows, ONE)
@@ -427,15 +431,15 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
     match bucket:
         case _ if table == KEYS:
             keys = np.frombuffer(b"".join(data), dtype=np.uint64)
-            repeats = Repeats.of([np.unique(keys, return_counts=True)[1]])
+            repeats = Repeats.from_counts([np.unique(keys, return_counts=True)[1]])
             whole: tuple[Any, ...] = (None, json.dumps(astuple(repeats)).encode(), None, None)
         case _ if table == CELLS:
             whole = (None, placed_range(data, len(plan.space)), None, None)
         case _ if bucket >= 0:
             parts = (PackedWords(**{name: row[name] for name in PackedWords._fields}) for row in rows)
-            whole = merged(parts)
+            whole = merge_words(parts)
         case _ if bucket == FACTS:
-            whole = (None, to_bytes(merge(tallied_alike(list(map(from_bytes, data))))), None, None)
+            whole = (None, to_bytes(merge(align_tallies(list(map(from_bytes, data))))), None, None)
         case _ if bucket == STATE:
             watch = plan.watch()
             for state in data:
@@ -457,7 +461,7 @@ def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
     if ranges <= 1:
         return plan.buckets
     share = min(1.0, SAMPLE / (each * table.rows))
-    some = table.selected(plan.stream.columns).sample(fraction=share, seed=0)
+    some = table.select_columns(plan.stream.columns).sample(fraction=share, seed=0)
     found = some.mapInArrow(partial(sampled_scores, plan=plan), "score double").toArrow()
     scores = np.sort(found.column("score").to_numpy())
     places = np.arange(1, ranges) * len(scores) // ranges
@@ -474,7 +478,7 @@ def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]
                 yield pa.RecordBatch.from_pydict({"score": batch.scores.values.astype(np.float64).ravel()})
 
 
-def put_together(rows: Iterable[Any], plan: PartitionPlan, folder: Path | None = None) -> CountedTable:
+def assemble_counts(rows: Iterable[Any], plan: PartitionPlan, folder: Path | None = None) -> CountedTable:
     """Return what tasks found, which comes in any order, as one; a folder holds ranges until all are there.
 
     Raises
@@ -499,7 +503,7 @@ def put_together(rows: Iterable[Any], plan: PartitionPlan, folder: Path | None =
                 watch.take(data.decode())
             else:
                 raise _error(json.loads(data))
-        watch.take_tables(scores.tables(), scores.placed)
+        watch.take_tables(scores.tables(), scores.placed_ranges)
     watch.count_through()
     return CountedTable(watch, plan, scores.distinct, kept)
 
@@ -541,18 +545,20 @@ class _Arrived:
             if key == CELLS:
                 continue
             kind = np.float32 if all(wide == 4 for _, wide, *_ in ranges.values()) else np.float64
-            runs = (self._read(*ranges[bucket]).runs() for bucket in sorted(ranges))
+            runs = (self._read_words(*ranges[bucket]).runs() for bucket in sorted(ranges))
             found[key] = table_of_runs(runs, kind, budget, written=True)
         return found
 
-    def placed(self) -> Iterator[bytes]:
+    def placed_ranges(self) -> Iterator[bytes]:
         """Yield the ranges of cells that were placed, the highest scores first."""
         ranges = self._places.get(CELLS, {})
-        return (self._read(*ranges[bucket]).words for bucket in sorted(ranges, reverse=True))
+        return (self._read_words(*ranges[bucket]).words for bucket in sorted(ranges, reverse=True))
 
-    def _read(self, start: int, wide: int, *sizes: int) -> MergedWords:
+    def _read_words(self, start: int, wide: int, *sizes: int) -> MergedWords:
         places = accumulate(sizes, initial=start)
-        return MergedWords(wide, *(self._file.read(*place) for place in zip(places, sizes, strict=False)))
+        return MergedWords(
+            wide, *(self._file.read_bytes(*place) for place in zip(places, sizes, strict=False))
+        )
 
 
 def _error(told: list[Any]) -> EvalreportError:
@@ -582,13 +588,13 @@ Starts = Mapping[int, tuple[int, int]]
 
 
 @contextmanager
-def with_rows(table: SparkTable, counted: CountedParts, watch: PartitionWatch) -> Iterator[CountedParts]:
+def with_rows(table: SparkTable, counted: CountedParts, watch: PartitionEvaluation) -> Iterator[CountedParts]:
     """Have the rows of a table that are to be kept whole at hand within the block, where there are any."""
-    if watch.kept is None or not len(watch.kept.wanted):
+    if watch.kept_rows is None or not len(watch.kept_rows.wanted):
         yield counted
         return
-    task = partial(keep_of_partition, plan=counted.plan, kept=watch.kept, starts=watch.starts)
-    rows = table.selected(counted.plan.stream.columns).mapInArrow(task, ALL).persist()
+    task = partial(keep_of_partition, plan=counted.plan, kept=watch.kept_rows, starts=watch.starts)
+    rows = table.select_columns(counted.plan.stream.columns).mapInArrow(task, ALL).persist()
     try:
         rows.count()  # in a job of its own, where partitions have the numbers of the first reading
         yield replace(counted, more=rows)
@@ -617,7 +623,9 @@ CELL = 20
 """Bytes of a score of double precision with its counts, as it comes and in its table."""
 
 
-def done_there(counted: CountedParts, work: Callable[[CountedTable], T], *, memory: int, cells: int) -> T:
+def run_in_one_task(
+    counted: CountedParts, work: Callable[[CountedTable], T], *, memory: int, cells: int
+) -> T:
     """Return what work makes of all that was counted, done in one task.
 
     Parameters
@@ -638,9 +646,9 @@ def done_there(counted: CountedParts, work: Callable[[CountedTable], T], *, memo
     task = partial(
         work_in_task, counted=replace(counted, parts=None, more=None), memory=memory, cells=cells, work=work
     )
-    found = counted.merged().repartition(1).mapInArrow(task, DONE).toArrow().column("done").to_pylist()
+    found = counted.merge_parts().repartition(1).mapInArrow(task, DONE).toArrow().column("done").to_pylist()
     if not found:  # of no rows Spark may make no partition
-        return work(put_together(counted.rest, counted.plan))
+        return work(assemble_counts(counted.rest, counted.plan))
     done = pickle.loads(zlib.decompress(found[0]))  # noqa: S301 (of a task that this process has begun)
     if isinstance(done, EvalreportError):
         raise done
@@ -661,7 +669,7 @@ def work_in_task(
     budget = Budget(memory, folder if cells * CELL > memory else None, "spark.local.dir")
     plan = replace(counted.plan, buckets=replace(counted.plan.buckets, budget=budget))
     try:
-        done = work(put_together(chain(counted.rest, rows), plan, folder))
+        done = work(assemble_counts(chain(counted.rest, rows), plan, folder))
     except EvalreportError as error:
         done = error
     yield batch_of([(zlib.compress(pickle.dumps(done)),)], DONE)

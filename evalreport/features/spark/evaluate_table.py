@@ -9,27 +9,33 @@ from typing import Any, TypeVar
 
 from evalreport.core import format
 from evalreport.core.errors import UsageError
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.core.result import Provenance
-from evalreport.data.labels import Binary, renamed
+from evalreport.data.labels import Binary, rename_labels
 from evalreport.data.predictions import Threshold
 from evalreport.features.large.collect import (
     cells_of,
     check_bins,
     goals_of_stream,
-    observed,
+    observe_stream,
     point_of,
     stream_of,
 )
 from evalreport.features.large.read import PredictionStream
 from evalreport.features.large.score_words import Budget
-from evalreport.features.spark.count import CountedTable, count_table, done_there, put_together, with_rows
+from evalreport.features.spark.count import (
+    CountedTable,
+    assemble_counts,
+    count_table,
+    run_in_one_task,
+    with_rows,
+)
 from evalreport.features.spark.partitions import Buckets
 from evalreport.features.spark.session import read_table, spark_errors, spark_session
 from evalreport.features.spark.tables import SparkSource, SparkTable, logged_table, open_frame, tagged_table
 from evalreport.page.payload import TABLE_TAG
 from evalreport.readers.content import in_file
-from evalreport.workflow.collect import ordered
+from evalreport.workflow.collect import with_label_order
 from evalreport.workflow.engines import CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import chosen_label_by_label, no_scores_to_decide
 from evalreport.workflow.items import Item
@@ -53,7 +59,7 @@ class SparkCounting:
     source: Any
     request: Request
 
-    def made(
+    def run_on_counts(
         self,
         work: Callable[[CollectedFacts], T],
         origin: Provenance | None = None,
@@ -71,10 +77,10 @@ class SparkCounting:
         del sought
         if not isinstance(self.source, SparkSource):
             return self._of_frame(self.source, "Spark DataFrame", work, origin, sensitive=sensitive)
-        stage("beginning a session of Spark")
+        report_progress("beginning a session of Spark")
         with spark_session(self.request.spark_master) as spark:
             frame = read_table(spark, self.source)
-            return self._of_frame(frame, self.source.shown, work, origin, sensitive=sensitive)
+            return self._of_frame(frame, self.source.display_name, work, origin, sensitive=sensitive)
 
     def _of_frame(
         self,
@@ -89,9 +95,16 @@ class SparkCounting:
         with spark_errors(name):
             table = open_frame(frame, name, request.columns.where)
             stream = _stream(table, request)
-            made = partial(_made, request=request, name=name, origin=origin, sensitive=sensitive, work=work)
-            stage("counting rows in Spark", 0, table.rows)
-            return _counted(table, stream, request, made)
+            made = partial(
+                _compute_from_counted,
+                request=request,
+                name=name,
+                origin=origin,
+                sensitive=sensitive,
+                work=work,
+            )
+            report_progress("counting rows in Spark", 0, table.rows)
+            return _compute_from_table(table, stream, request, made)
 
 
 def open_item(item: Item, request: Request) -> SparkCounting | None:
@@ -116,7 +129,7 @@ def open_item(item: Item, request: Request) -> SparkCounting | None:
         return SparkCounting(source, request)
     if item.path not in (None, "-") and len(item.files) < 2:
         return SparkCounting(SparkSource(str(item.path)), request)
-    tagged = None if run is None else tagged_table(run, remote=item.opened.remote)
+    tagged = None if run is None else tagged_table(run, remote=item.tracking_store.remote)
     if tagged is not None:
         return SparkCounting(tagged, request)
     if engine == "auto":
@@ -124,7 +137,7 @@ def open_item(item: Item, request: Request) -> SparkCounting | None:
     logged = open_logged(item, request)
     if logged is None:
         raise UsageError(
-            f"{item.shown} names no table of Spark",
+            f"{item.display_name} names no table of Spark",
             where="--engine spark",
             fix=f"pass --table NAME, or set the tag {TABLE_TAG} of the run",
         )
@@ -133,34 +146,34 @@ def open_item(item: Item, request: Request) -> SparkCounting | None:
 
 def open_logged(item: Item, request: Request) -> SparkCounting | None:
     """Return the table of the one dataset of Spark or Delta that was logged with the run of an item."""
-    source = None if item.run is None else logged_table(item.run, remote=item.opened.remote)
+    source = None if item.run is None else logged_table(item.run, remote=item.tracking_store.remote)
     return None if source is None else SparkCounting(source, request)
 
 
-def _counted(
+def _compute_from_table(
     table: SparkTable, stream: PredictionStream, request: Request, made: Callable[..., MadeOfFacts[T]]
 ) -> MadeOfFacts[T]:
     """Count a table, and have made of it what is wanted: where all scores are."""
-    space = renamed(ordered(stream.space, request), dict(request.label_names))
+    space = rename_labels(with_label_order(stream.space, request), dict(request.label_names))
     buckets = Buckets(binned=request.approximate, budget=Budget(request.memory))
     parts = count_table(table, stream, space, buckets, point_of(request))
     room = {"memory": request.memory, "cells": cells_of(stream, table.rows)}
     if isinstance(space, Binary):
-        return done_there(parts, made, **room)
+        return run_in_one_task(parts, made, **room)
     if request.threshold is not None and point_of(request) is None:
-        stage("choosing thresholds in a task of Spark")
-        point = done_there(parts, partial(_chosen, request=request), **room)
+        report_progress("choosing thresholds in a task of Spark")
+        point = run_in_one_task(parts, partial(_choose_label_thresholds, request=request), **room)
         parts = count_table(table, stream, space, buckets, point)
-    with parts.kept() as kept:
-        watch = put_together(kept.rest, kept.plan).watch
+    with parts.persist_counts() as kept:
+        watch = assemble_counts(kept.rest, kept.plan).watch
         stream.check_any(watch.rows)
-        stage("keeping some rows in Spark", 0, watch.rows)
-        watch.again(request.sampling)
+        report_progress("keeping some rows in Spark", 0, watch.rows)
+        watch.prepare_second_pass(request.sampling)
         with with_rows(table, kept, watch) as whole:
-            return done_there(whole, made, **room)
+            return run_in_one_task(whole, made, **room)
 
 
-def _chosen(counted: CountedTable, request: Request) -> Threshold:
+def _choose_label_thresholds(counted: CountedTable, request: Request) -> Threshold:
     """The threshold of each label that keeps a bound."""
     scores = counted.watch.label_scores()
     counted.plan.stream.check_any(counted.watch.rows)
@@ -172,7 +185,7 @@ def _chosen(counted: CountedTable, request: Request) -> Threshold:
 def _stream(table: SparkTable, request: Request) -> PredictionStream:
     """What the columns of a table mean; what neither a stream nor Spark can do is refused."""
     try:
-        stage("looking at the columns in Spark")
+        report_progress("looking at the columns in Spark")
         stream = stream_of(table, request)
         check_bins(stream, request)
         if goals_of_stream(stream, request, None):
@@ -187,7 +200,7 @@ def _stream(table: SparkTable, request: Request) -> PredictionStream:
     return stream
 
 
-def _made(
+def _compute_from_counted(
     counted: CountedTable,
     *,
     request: Request,
@@ -199,10 +212,10 @@ def _made(
     """What is made of all that was counted, with the rows that another reading kept."""
     watch, stream = counted.watch, replace(counted.plan.stream, read=[counted.watch.read])
     stream.check_any(watch.rows)
-    if watch.again(request.sampling):
+    if watch.prepare_second_pass(request.sampling):
         with in_file(name):
             watch.take_rows(counted.rows)
-    seen, sweep = observed(watch, stream, request)
+    seen, sweep = observe_stream(watch, stream, request)
     if stream.request.id is None:
         seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
     taken = (*stream.found.taken, ("engine", _words(counted)))
@@ -211,10 +224,10 @@ def _made(
     notes = (*origin.notes, *stream.found.unused_note)
     provenance = replace(origin, source=name, columns=taken, **request.origin(), notes=notes)
     facts = CollectedFacts(seen, (*told, *taken), provenance, sweep, sensitive=sensitive)
-    return MadeOfFacts.of(facts, work)
+    return MadeOfFacts.from_collected(facts, work)
 
 
 def _words(counted: CountedTable) -> str:
-    parts = format.counted(counted.watch.partitions, "partition")
+    parts = format.pluralize(counted.watch.partitions, "partition")
     what = "bins of scores" if counted.plan.buckets.binned else "distinct scores"
     return f"Spark, {parts}; {counted.distinct:,} {what} stayed in Spark"

@@ -91,7 +91,7 @@ class BucketWords:
     --------
     >>> held = Buckets((0.5,)).holder()
     >>> held.add(np.array([0.75, 0.25, 0.75]), np.array([True, False, True]))
-    >>> [(part.bucket, part.positive, len(part.words), len(part.times)) for part in held.packed()]
+    >>> [(part.bucket, part.positive, len(part.words), len(part.times)) for part in held.pop_packed()]
     [(0, False, 8, 0), (1, True, 16, 0)]
     """
 
@@ -107,7 +107,7 @@ class BucketWords:
         """Take some rows: finite scores of shape (n,), float32 or float64, and their truth."""
         self._parts.append((edges_of(bins_of(scores)) if self._binned else scores, positive))
 
-    def packed(self) -> Iterator[PackedWords]:
+    def pop_packed(self) -> Iterator[PackedWords]:
         """Give away what is held."""
         parts, self._parts = self._parts, []
         if not parts:
@@ -123,7 +123,9 @@ class BucketWords:
 
     def table(self) -> ScoreTable:
         """Return the table of the scores of all places, once it is there."""
-        whole = ScoreTable.of(np.empty(0), np.empty(0, dtype=bool)) if self.whole is None else self.whole
+        whole = (
+            ScoreTable.from_scores(np.empty(0), np.empty(0, dtype=bool)) if self.whole is None else self.whole
+        )
         if not self._binned:
             return whole
         return BinnedTable(np.asarray(whole.scores), np.asarray(whole.pos), np.asarray(whole.neg))
@@ -140,7 +142,7 @@ class KeysAway:
     --------
     >>> keys = KeysAway()
     >>> keys.add(np.array([7, 4, 7], dtype=np.uint64))
-    >>> [(bucket, len(data)) for bucket, data in keys.packed(2)]
+    >>> [(bucket, len(data)) for bucket, data in keys.pop_packed(2)]
     [(0, 8), (1, 16)]
     """
 
@@ -154,7 +156,7 @@ class KeysAway:
         """Take keys of shape (n,)."""
         self._parts.append(keys)
 
-    def packed(self, buckets: int) -> Iterator[tuple[int, bytes]]:
+    def pop_packed(self, buckets: int) -> Iterator[tuple[int, bytes]]:
         """Give away what is held, a part for each bucket."""
         keys = np.concatenate([np.empty(0, dtype=np.uint64), *self._parts])
         self._parts.clear()
@@ -183,14 +185,14 @@ def _runs(words: Keys) -> tuple[Keys, npt.NDArray[np.int64]]:
     return words[starts], np.diff(starts, append=len(words))
 
 
-def merged(parts: Iterable[PackedWords]) -> MergedWords:
+def merge_words(parts: Iterable[PackedWords]) -> MergedWords:
     """Return the distinct words of one range from what all places sent of it.
 
     Examples
     --------
     >>> held = Buckets().holder()
     >>> held.add(np.array([0.5, 0.5, 0.75]), np.array([True, False, True]))
-    >>> [column.tolist() for column in merged(held.packed()).runs()]
+    >>> [column.tolist() for column in merge_words(held.pop_packed()).runs()]
     [[0.5, 0.75], [1.0, 1.0], [1.0, 0.0]]
     """
     parts = list(parts)
@@ -199,7 +201,7 @@ def merged(parts: Iterable[PackedWords]) -> MergedWords:
     both = np.concatenate([words for words, _ in sides])
     both.sort(kind="stable")  # two ascending runs are merged, not sorted
     distinct, _ = _runs(both)
-    negatives, positives = (_spread(words, times, distinct) for words, times in sides)
+    negatives, positives = (_spread_counts(words, times, distinct) for words, times in sides)
     return MergedWords(wide, distinct.tobytes(), positives, negatives)
 
 
@@ -226,7 +228,7 @@ def _side(parts: list[PackedWords], wide: int) -> tuple[Keys, npt.NDArray[np.int
     return distinct, summed
 
 
-def _spread(words: Keys, times: npt.NDArray[np.int64], distinct: Keys) -> bytes:
+def _spread_counts(words: Keys, times: npt.NDArray[np.int64], distinct: Keys) -> bytes:
     """Counts at all distinct words, in the narrowest integer."""
     found = np.zeros(len(distinct), dtype=np.min_scalar_type(int(times.max(initial=0))))
     found[np.searchsorted(distinct, words)] = times

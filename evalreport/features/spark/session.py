@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
-from evalreport.core.shared import shared
+from evalreport.core.shared import current_stack
 from evalreport.features.spark.tables import SparkSource
 from evalreport.readers.data_sets import DELTA
 from evalreport.readers.formats import accepted_suffixes, unpacked_name
@@ -55,7 +55,7 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
     ...     spark.range(3).count()
     3
     """
-    spark, stack = active_session(), shared()
+    spark, stack = active_session(), current_stack()
     if spark is not None:
         if master is not None and spark not in _SHARED:
             raise UsageError(
@@ -64,7 +64,7 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
         yield spark
         return
     with ExitStack() as own:
-        spark = _begun(master)
+        spark = _start_session(master)
         (stack or own).callback(_end, spark)
         if stack is not None:
             _SHARED.append(spark)
@@ -95,7 +95,7 @@ def active_session() -> Any:
     return SparkSession.getActiveSession()
 
 
-def _begun(master: str | None) -> Any:
+def _start_session(master: str | None) -> Any:
     from pyspark.sql import SparkSession
 
     local, remote = master is None or master.startswith("local"), str(master).startswith(CONNECT)
@@ -109,7 +109,7 @@ def _begun(master: str | None) -> Any:
     if master is not None:
         builder = builder.remote(master) if remote else builder.master(master)
     try:
-        with warnings.catch_warnings(), _without_stderr(), uninterrupted():
+        with warnings.catch_warnings(), _without_stderr(), defer_interrupts():
             warnings.simplefilter("ignore")
             return builder.getOrCreate()
     except Exception as error:  # py4j and Java say so in many classes
@@ -121,12 +121,12 @@ def _begun(master: str | None) -> Any:
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def defer_interrupts() -> Iterator[None]:
     """Hold Ctrl-C and SIGTERM back until the block ends: Java that is left while it starts never ends.
 
     Examples
     --------
-    >>> with uninterrupted():
+    >>> with defer_interrupts():
     ...     print("Java starts")
     Java starts
     """
@@ -182,7 +182,7 @@ def read_table(spark: Any, source: SparkSource) -> Any:
             where=source.name,
             fix="write it as Parquet, or leave --engine spark out",
         )
-    with spark_errors(source.shown):
+    with spark_errors(source.display_name):
         reader = spark.read if source.version is None else spark.read.option("versionAsOf", source.version)
         if not source.is_path:
             return reader.table(source.name)
@@ -216,7 +216,7 @@ def spark_errors(name: str) -> Iterator[None]:
     except AnalysisException as error:
         text = _first_line(error)
         if NO_PARQUET[0] in text:
-            raise _failed(text, name) from None
+            raise _translate_failure(text, name) from None
         if any(word in text for word in UNKNOWN):
             raise FileMissingError(
                 f"Spark knows no table {name}",
@@ -225,11 +225,11 @@ def spark_errors(name: str) -> Iterator[None]:
             ) from None
         raise DataError(f"Spark refuses it: {text}", where=name, fix="check the table") from None
     except PySparkException as error:
-        raise _failed(str(error), name) from None
+        raise _translate_failure(str(error), name) from None
     except Exception as error:
         if not type(error).__module__.startswith("py4j"):  # a client of Spark Connect comes without it
             raise
-        raise _failed(str(error), name) from None
+        raise _translate_failure(str(error), name) from None
 
 
 @contextmanager
@@ -246,7 +246,7 @@ def _without_chatter() -> Iterator[None]:
             logger.disabled = disabled
 
 
-def _failed(text: str, name: str) -> EvalreportError:
+def _translate_failure(text: str, name: str) -> EvalreportError:
     for module in ("evalreport", "pyarrow", "numpy"):
         if f"No module named '{module}" in text:
             return UsageError(

@@ -47,7 +47,7 @@ class SparkSource:
     version: int | None = None
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """How messages call it."""
         return self.name if self.version is None else f"{self.name}, version {self.version}"
 
@@ -88,7 +88,9 @@ def logged_table(run: RunInfo, *, remote: bool) -> SparkSource | None:
     --------
     >>> told = '{"delta_table_name": "a.b", "delta_table_version": 3}'
     >>> dataset = DatasetSource("test", "ab", "delta_table", told)
-    >>> logged_table(RunInfo("3f9c1e0a7b", "", "0", "", "FINISHED", datasets=(dataset,)), remote=False).shown
+    >>> logged_table(
+    ...     RunInfo("3f9c1e0a7b", "", "0", "", "FINISHED", datasets=(dataset,)), remote=False
+    ... ).display_name
     'a.b, version 3'
     """
     found = {_readable(_source_of(dataset), remote) for dataset in run.datasets} - {None}
@@ -133,7 +135,7 @@ class SparkTable(DataSet):
     where: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """How the table is called."""
         return str(self.files[0])
 
@@ -142,13 +144,13 @@ class SparkTable(DataSet):
         """How many rows there are."""
         return int(self.frame.count())
 
-    def settled(self, wanted: Collection[str]) -> SparkTable:
+    def settle_columns(self, wanted: Collection[str]) -> SparkTable:
         """Refuse columns of types without labels, numbers or texts."""
-        schema = _named(_schema(self.selected(wanted)).empty_table(), self.names).schema
+        schema = _restore_names(_schema(self.select_columns(wanted)).empty_table(), self.names).schema
         check_schema(schema, schema.names)
         return self
 
-    def selected(self, wanted: Collection[str]) -> Any:
+    def select_columns(self, wanted: Collection[str]) -> Any:
         """Return a frame of some columns, which bear the numbers of their places."""
         return self.frame.select(*(f"c{place}" for place, name in enumerate(self.names) if name in wanted))
 
@@ -156,27 +158,29 @@ class SparkTable(DataSet):
         """Yield one batch of the first rows that are meant."""
         import pyarrow as pa
 
-        some = self.selected(wanted)
+        some = self.select_columns(wanted)
         if self.where:
-            none = to_arrays(_named(_schema(some).empty_table(), self.names))
-            rows_where(RawTable(none, 0, self.shown, "", FORMAT, self.names), self.where)  # each is there
-            some = some.mapInArrow(partial(_kept, names=self.names, where=self.where), some.schema)
+            none = to_arrays(_restore_names(_schema(some).empty_table(), self.names))
+            rows_where(
+                RawTable(none, 0, self.display_name, "", FORMAT, self.names), self.where
+            )  # each is there
+            some = some.mapInArrow(partial(_filter_batches, names=self.names, where=self.where), some.schema)
         rows = [row.asDict() for row in some.take(HEAD)]
         if rows:
             found = pa.Table.from_pylist(rows, schema=_schema(some))
-            yield self.files[0], 0, to_arrays(_named(found, self.names))
+            yield self.files[0], 0, to_arrays(_restore_names(found, self.names))
 
-    def gathered(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
+    def gather_values(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
         """Return what a function finds in wanted columns of the rows, partition by partition."""
-        task = partial(_found, find=find, shown=self.shown, names=self.names)
-        found = self.selected(wanted).mapInArrow(task, "found string").distinct().toArrow()
+        task = partial(_find_in_partition, find=find, shown=self.display_name, names=self.names)
+        found = self.select_columns(wanted).mapInArrow(task, "found string").distinct().toArrow()
         return set(map(json.loads, found.column("found").to_pylist()))
 
     def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
         """Yield one batch of all combinations without gaps; the gaps are told where the rows are counted."""
-        some = self.selected(wanted)
+        some = self.select_columns(wanted)
         counts = some.groupBy(*some.columns).count().limit(MOST_DISTINCT).toArrow()
-        columns = to_arrays(_named(counts.select(counts.column_names[:-1]), self.names))
+        columns = to_arrays(_restore_names(counts.select(counts.column_names[:-1]), self.names))
         if len(counts) < MOST_DISTINCT:  # all of them: the table need not be counted again
             self.__dict__["rows"] = int(np.sum(counts.column(-1).to_numpy()))
         kept = np.ones(len(counts), dtype=bool)
@@ -222,7 +226,7 @@ def _spark_tables_readable(frame: Any) -> Any:
     return frame.withColumns(other) if other else frame
 
 
-def _named(found: Any, names: Sequence[str]) -> Any:
+def _restore_names(found: Any, names: Sequence[str]) -> Any:
     """Arrow with the names of the table in place of those that Spark was given."""
     return found.rename_columns([names[int(name[1:])] for name in found.column_names])
 
@@ -231,7 +235,7 @@ def partition_of(shown: str, names: Sequence[str], number: int, batches: Iterato
     """Return the Arrow batches of a partition as a data set, put together to fewer and larger ones."""
     import pyarrow as pa
 
-    def read(wanted: Collection[str]) -> Iterator[Batch]:
+    def read_batches(wanted: Collection[str]) -> Iterator[Batch]:
         held: list[Any] = []
         for batch in batches:
             held.append(batch)
@@ -241,12 +245,12 @@ def partition_of(shown: str, names: Sequence[str], number: int, batches: Iterato
         if held:
             yield _columns(pa.Table.from_batches(held), names, wanted)
 
-    opened = Opened(tuple(names), {}, None, read)
+    opened = Opened(tuple(names), {}, None, read_batches)
     return DataSet((Path(f"{shown}, partition {number}"),), (opened,), FORMAT)
 
 
 def _columns(found: Any, names: Sequence[str], wanted: Collection[str]) -> Batch:
-    table = _named(found, names)
+    table = _restore_names(found, names)
     return to_arrays(table.select([name for name in table.column_names if name in wanted]))
 
 
@@ -260,7 +264,7 @@ def _schema(frame: Any) -> Any:
     return to_arrow_schema(frame.schema)
 
 
-def _found(
+def _find_in_partition(
     batches: Iterator[Any], *, find: Callable[[DataSet], set[Any]], shown: str, names: Sequence[str]
 ) -> Iterator[Any]:
     """What a function finds in a partition; what cannot be evaluated is told where all rows are counted."""
@@ -271,11 +275,13 @@ def _found(
         yield pa.RecordBatch.from_pydict({"found": pa.array(found, pa.string())})
 
 
-def _kept(batches: Iterator[Any], *, names: tuple[str, ...], where: tuple[str, ...]) -> Iterator[Any]:
+def _filter_batches(
+    batches: Iterator[Any], *, names: tuple[str, ...], where: tuple[str, ...]
+) -> Iterator[Any]:
     """The rows of Arrow batches that are meant."""
     import pyarrow as pa
 
     for batch in batches:
-        columns = to_arrays(_named(pa.Table.from_batches([batch]), names))
+        columns = to_arrays(_restore_names(pa.Table.from_batches([batch]), names))
         found = rows_where(RawTable(columns, len(batch), "", "", FORMAT, names), where)
         yield batch.filter(pa.array(np.logical_and.reduce(list(found.values()))))

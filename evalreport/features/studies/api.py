@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evalreport.api.evaluate import viewed
-from evalreport.api.validation import face
+from evalreport.api.evaluate import convert_to_view
+from evalreport.api.validation import public_api
 from evalreport.features.studies import figures, study
 from evalreport.page.presentation import present
 from evalreport.page.render import render_summary
@@ -66,9 +66,11 @@ class StudyPlots:
         return figures.front(self.study)
 
 
-@face
+@public_api
 def sweep_trials(
     what: Trials, objective: str | None = None, judging: study.Judging | None = None
 ) -> PlottedStudy:
     """Return how the trials of a sweep stand; see `evalreport.sweep`."""
-    return viewed(PlottedStudy, study.studied(what, objective, judging=judging or study.NOT_SAID))
+    return convert_to_view(
+        PlottedStudy, study.analyse_study(what, objective, judging=judging or study.NOT_SAID)
+    )

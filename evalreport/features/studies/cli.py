@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console, aligned, indented
+from evalreport.cli.console import Console, align_columns, indent_lines
 from evalreport.cli.options import SectionCommand
 from evalreport.cli.parallel import each_run
-from evalreport.cli.print_evaluation import as_done, print_delivered
+from evalreport.cli.print_evaluation import print_delivered, success_record
 from evalreport.cli.requests import command_line, destination_of, read_notes, tracking_uri, written_now
 from evalreport.core.errors import UsageError
 from evalreport.core.format import percent, significant
@@ -34,7 +34,7 @@ WIDEST = 24
 
 def study_run(done: Delivered[Study]) -> dict[str, Any]:
     """Return a study as an element of `runs`, its parent run with it where it is known."""
-    begun = as_done(done.made.provenance) | {"source": done.made.trials.source}
+    begun = success_record(done.delivered_result.provenance) | {"source": done.delivered_result.trials.source}
     return {**begun, "files": done.files, "logged": done.logged_json}
 
 
@@ -46,20 +46,22 @@ def print_study(console: Console, study: Study, top: int) -> None:
         console.warn(f"{doubt.claim} {doubt.action.text}".strip().removesuffix("."))
     counts = ", ".join(f"{n:,} {state}" for state, n in study.trials.counts.items() if n)
     goals = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
-    console.out(f"{study.trials.study_name or 'sweep'}  {len(study.trials):,} trials: {counts}; {goals}")
-    console.out(*indented(_trials(study, top)))
+    console.print_result(
+        f"{study.trials.study_name or 'sweep'}  {len(study.trials):,} trials: {counts}; {goals}"
+    )
+    console.print_result(*indent_lines(_trials(study, top)))
     shares = [line for one in study.each for line in _importance(one)]
-    console.out(headline(study).text, *filter(None, [summary(study).text]), *shares)
+    console.print_result(headline(study).text, *filter(None, [summary(study).text]), *shares)
 
 
 def _trials(study: Study, top: int) -> list[str]:
     from evalreport.features.studies.page import against_the_best
-    from evalreport.features.studies.views import drawn, ranked_trials
+    from evalreport.features.studies.views import ranked_trials, sampled_param
 
     trials, names = ranked_trials(study.trials, top), study.trials.params
     goals = [goal.name for goal in study.trials.objectives]
     runs = any(trial.run_id for trial in trials)
-    near = ["against best"] if study.tied else []
+    near = ["against best"] if study.tied_trials else []
     rows: list[list[str]] = [["trial", "state", *near, *goals, *names, *(["run"] if runs else [])]]
     for trial in trials:
         done = trial.state == "complete"
@@ -69,12 +71,12 @@ def _trials(study: Study, top: int) -> list[str]:
                 trial.state,
                 *([against_the_best(study, trial.number) if done else "–"] if near else []),
                 *(_value(trial.value_of(at)) for at in range(len(goals))),
-                *(_param(drawn(trial, name)) for name in names),
+                *(_param(sampled_param(trial, name)) for name in names),
                 *([(trial.run_id or "–")[:8]] if runs else []),
             ]
         )
     more = len(study.trials) - len(trials)
-    return [*aligned(rows, left=range(2 + len(near))), *([f"and {more:,} more"] if more else [])]
+    return [*align_columns(rows, left=range(2 + len(near))), *([f"and {more:,} more"] if more else [])]
 
 
 def _value(value: float | None) -> str:
@@ -91,9 +93,9 @@ def _param(value: Any) -> str:
 
 def _importance(study: Study) -> list[str]:
     from evalreport.core.result import Undefined
-    from evalreport.features.studies.sentences import about
+    from evalreport.features.studies.sentences import objective_title
 
-    found, what = study.importance, about(study, "importance").replace(": ", " for ")
+    found, what = study.importance, objective_title(study, "importance").replace(": ", " for ")
     if isinstance(found, Undefined):
         return [f"{what}: {found.reason}"]
     shares = ", ".join(f"{name} {percent(share)}" for name, share in found.shares[:8])
@@ -127,7 +129,7 @@ def _is_json(value: Any) -> bool:
 
 _studies_trials = opt.HelpSection("Trials")
 
-_trial_options = opt.together(
+_trial_options = opt.combine_options(
     _studies_trials(
         "--examples",
         click.IntRange(min=1),
@@ -187,12 +189,12 @@ def optuna(ctx: click.Context, /, **options: Any) -> int:
 
 
 def _optuna_study(storage: str, name: str | None) -> Reader:
-    def read(request: StudyRequest, store: Store | None, parent: RunInfo | None) -> Study:
+    def read_study(request: StudyRequest, store: Store | None, parent: RunInfo | None) -> Study:
         from evalreport.features.studies.sweep_trials import study_from_optuna
 
         return study_from_optuna(storage, name, request, store=store, parent=parent)
 
-    return read
+    return read_study
 
 
 @click.command("runs", cls=SectionCommand)
@@ -283,7 +285,7 @@ def _show(console: Console, options: dict[str, Any], done: Delivered[Study]) -> 
     """Print a study, and return it as the element of `runs` that it is among several."""
     from evalreport.core.json_codec import encode
 
-    study = done.made
+    study = done.delivered_result
     print_study(console, study, options["top"])
     print_delivered(console, done, options)
     return {**study_run(done), "trials": trial_runs(study), "sweep": encode(study)}

@@ -25,7 +25,7 @@ from evalreport.figures.canvas import (
     INK,
     LINE,
     ORANGE,
-    drawn,
+    apply_figure_style,
     name_axes,
     new_figure,
     png,
@@ -48,7 +48,7 @@ LONGEST = 18
 _short = partial(short_name, longest=LONGEST)
 
 
-@drawn
+@apply_figure_style
 def history(study: Study) -> Figure:
     """Draw the value of each trial, states apart, and the best so far."""
     view = history_view(study.trials, study.objective.name)
@@ -70,7 +70,7 @@ def history(study: Study) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def importance(study: Study) -> Figure:
     """Draw the share of each parameter, greatest on top.
 
@@ -91,7 +91,7 @@ def importance(study: Study) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def slices(study: Study) -> Figure:
     """Draw the objective over each parameter that varies, complete trials alone.
 
@@ -115,7 +115,7 @@ def slices(study: Study) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def parallel(study: Study) -> Figure:
     """Draw every complete trial across the parameters that vary, the best tenth in blue."""
     view = parallel_view(study.trials, study.objective.name, study.leading(MOST))
@@ -136,7 +136,7 @@ def parallel(study: Study) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def intermediate(study: Study) -> Figure:
     """Draw what trials reported on their way, pruned ones dashed.
 
@@ -164,7 +164,7 @@ def intermediate(study: Study) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def timeline(study: Study) -> Figure:
     """Draw when each trial ran.
 
@@ -185,7 +185,7 @@ def timeline(study: Study) -> Figure:
     return figure
 
 
-@drawn
+@apply_figure_style
 def front(study: Study) -> Figure:
     """Draw the first two objectives against each other, the Pareto front in blue.
 

@@ -14,19 +14,27 @@ from statistics import median
 
 import numpy as np
 
-from evalreport.core.estimate_format import valued
-from evalreport.core.format import fixed, significant
+from evalreport.core.estimate_format import format_estimate
+from evalreport.core.format import format_fixed, significant
 from evalreport.core.result import Undefined
-from evalreport.core.sentences import NOTHING, Sentence, compared, joined, paragraph, say, with_options
-from evalreport.features.studies.sentences import about, own
+from evalreport.core.sentences import (
+    NOTHING,
+    Sentence,
+    join_sentences,
+    paragraph,
+    reference_sentence,
+    say,
+    with_options,
+)
+from evalreport.features.studies.sentences import objective_title, own
 from evalreport.features.studies.study import UNNAMED, Study, metric_of
 from evalreport.features.studies.views import (
     Bar,
     Intermediate,
     StepCurve,
     Timeline,
-    drawn,
     intermediate_view,
+    sampled_param,
     timeline_view,
 )
 from evalreport.features.studies.winners_curse import MEANS, PROPORTIONS, WinnersCurse
@@ -38,14 +46,13 @@ from evalreport.page.charts import (
     Path,
     Shape,
     clearest,
-    labelled,
     nice_step,
-    padded,
+    pad_range,
+    place_label,
     x_axis,
     y_axis,
 )
 from evalreport.page.elements import (
-    Beside,
     Cell,
     Column,
     Empty,
@@ -57,8 +64,9 @@ from evalreport.page.elements import (
     Row,
     Section,
     Table,
+    TwoColumns,
 )
-from evalreport.page.sections.curves import spread
+from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.page.sections.verdict import MOST as VERDICT_MOST
 from evalreport.page.sections.verdict import WORDS, Warned
 from evalreport.page.trial_history import (
@@ -68,7 +76,7 @@ from evalreport.page.trial_history import (
     STATES,
     history_chart,
     history_view,
-    thinned,
+    thin_positions,
 )
 from evalreport.thresholds.trial import Param, Space, Trial, is_number
 
@@ -96,7 +104,7 @@ def history(study: Study) -> Section | None:
     if view.curves:
         summary += say("{curves:count} reported values on their way.", curves=view.n_curves)
         charts.append(_intermediate(study, view))
-    return Section.of("history", "History", "How the search went", summary, Beside(tuple(charts)))
+    return Section.from_parts("history", "History", "How the search went", summary, TwoColumns(tuple(charts)))
 
 
 def _intermediate(study: Study, view: Intermediate) -> Chart:
@@ -105,7 +113,7 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
     low, high = min(steps), max(*steps, min(steps) + 1)
     step = max(1.0, nice_step(high - low))
     ticks = np.arange(np.ceil(low / step) * step, high + 0.1, step).tolist()
-    axes = Axes(x_axis(low, high, "Step", ticks), y_axis(*padded(values), f"{study.objective.name} ↑"))
+    axes = Axes(x_axis(low, high, "Step", ticks), y_axis(*pad_range(values), f"{study.objective.name} ↑"))
     front = {trial.number for trial in study.trials.pareto()} if study.trials.contenders else set()
     best = [curve for curve in view.curves if curve.number in front]
     ended = [c for c in view.curves if c.state == "complete" and c.number not in front]
@@ -126,7 +134,7 @@ def _intermediate(study: Study, view: Intermediate) -> Chart:
             Path("thin-2", _lines(axes, cut)),
             Path("line", _lines(axes, best)),
         ),
-        values=Table.of("intermediate-values", "Last reported values", heads, rows, tall=True),
+        values=Table.from_rows("intermediate-values", "Last reported values", heads, rows, tall=True),
     )
 
 
@@ -142,8 +150,8 @@ def timeline(study: Study) -> Section | None:
     words = "{timed:count} trials ran for {total} in all, {median} each in the median, at most {lanes:count} "
     took = {"total": duration(view.seconds), "median": duration(view.median)}
     summary = say(words + "at once.", took, timed=len(study.trials) - view.n_unknown, lanes=view.lanes)
-    parts = Beside((_timeline(view), (Heading("By state"), _by_state(study))))
-    return Section.of("timeline", "Time", "Where the time went", summary, parts)
+    parts = TwoColumns((_timeline(view), (Heading("By state"), _by_state(study))))
+    return Section.from_parts("timeline", "Time", "Where the time went", summary, parts)
 
 
 def _by_state(study: Study) -> Table:
@@ -155,7 +163,7 @@ def _by_state(study: Study) -> Table:
             cells = [duration(f(took)) if took else "–" for f in (median, max, sum)]
             rows.append((words, f"{len(every):,}", *cells))
     heads = ("State", "Trials", "Median", "Longest", "In all")
-    return Table.of("timeline-states", "Time by state", heads, rows)
+    return Table.from_rows("timeline-states", "Time by state", heads, rows)
 
 
 def _timeline(view: Timeline) -> Chart:
@@ -181,7 +189,7 @@ def _timeline(view: Timeline) -> Chart:
         description=say("Start and end of {bars:count} trials.", bars=len(view.bars)),
         axes=axes,
         paths=tuple(Path(shape, _spans(axes, view.bars, states, scale)) for shape, states in kinds),
-        values=Table.of("timeline-values", "The longest trials", heads, rows),
+        values=Table.from_rows("timeline-values", "The longest trials", heads, rows),
     )
 
 
@@ -202,8 +210,8 @@ def duration(seconds: float) -> str:
     """
     for unit, size, digits in (("h", 3600, 1), ("min", 60, 1), ("s", 1, 1)):
         if seconds >= size:
-            return f"{fixed(seconds / size, digits)} {unit}"
-    return f"{fixed(seconds * 1000, 0)} ms"
+            return f"{format_fixed(seconds / size, digits)} {unit}"
+    return f"{format_fixed(seconds * 1000, 0)} ms"
 
 
 MOST = 24
@@ -223,12 +231,14 @@ def luck_section(study: Study) -> Section | None:
             say("By how much the best looks better than it is, is not known."),
             paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), remedy(study)),
         )
-        return Section.of("luck", "Luck", title, NOTHING, empty)
+        return Section.from_parts("luck", "Luck", title, NOTHING, empty)
     summary = say(
         "Of trials that are equally good, the luckiest comes first: the more are tried and the fewer "
         "examples judge them, the better the best looks beyond what it is."
     )
-    return Section.of("luck", "Luck", title, summary, Beside((Facts(_facts(curse)), _chart(study, curse))))
+    return Section.from_parts(
+        "luck", "Luck", title, summary, TwoColumns((Facts(_facts(curse)), _chart(study, curse)))
+    )
 
 
 def remedy(study: Study) -> Sentence:
@@ -253,8 +263,8 @@ def remedy(study: Study) -> Sentence:
 
 def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
     judged = say("") if curse.n is None else say(", judged on {n:count} examples", n=curse.n)
-    many = "up to" if curse.at_most else "about"
-    worth = "*{expected:number}*" + (", were all errors independent" if curse.at_most else "")
+    many = "up to" if curse.is_upper_bound else "about"
+    worth = "*{expected:number}*" + (", were all errors independent" if curse.is_upper_bound else "")
     rivals = say("{rivals:count}, each set of parameters once", rivals=curse.n_trials)
     return (
         (
@@ -262,16 +272,16 @@ def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
             say("{observed:significant} (trial {best})", observed=curse.observed, best=str(curse.best)),
         ),
         ("Looks better than it is by", say(many + " *{optimism:rough}*", optimism=curse.optimism)),
-        ("Less that luck", say(worth, expected=curse.expected)),
+        ("Less that luck", say(worth, expected=curse.expected_value)),
         ("If all were equally good", say("by {equal:rough}", equal=curse.optimism_if_equal)),
         ("Error of one value", say("{error:rough} (standard error)", error=curse.standard_error)),
-        ("Trials that competed", joined(rivals, judged)),
-        ("Not told apart from the best", _tied(curse)),
+        ("Trials that competed", join_sentences(rivals, judged)),
+        ("Not told apart from the best", _tied_sentence(curse)),
         ("Assumed", say("{assumption}", assumption=curse.assumption)),
     )
 
 
-def _tied(curse: WinnersCurse) -> Sentence:
+def _tied_sentence(curse: WinnersCurse) -> Sentence:
     if not curse.tied:
         return say("none: every other trial is demonstrated to be worse")
     named = ", ".join(map(str, curse.tied[:MOST]))
@@ -284,9 +294,9 @@ def _tied(curse: WinnersCurse) -> Sentence:
 def _chart(study: Study, curse: WinnersCurse) -> Chart:
     sign = study.objective.sign
     ranked = sorted(study.trials.contenders, key=lambda trial: -sign * trial.values[study.at])
-    kept = [ranked[at] for at in thinned(len(ranked), range(len(ranked)), MOST_POINTS)]
+    kept = [ranked[at] for at in thin_positions(len(ranked), range(len(ranked)), MOST_POINTS)]
     values = [trial.values[study.at] for trial in kept]
-    heights = y_axis(*padded([*values, curse.corrected]), f"{study.objective.name} ↑")
+    heights = y_axis(*pad_range([*values, curse.corrected]), f"{study.objective.name} ↑")
     axes = Axes(x_axis(0, len(ranked) + 1, "Rank"), heights)
     described = (
         "{objective} of each complete trial, best first; {tied:count} are not told apart from the best."
@@ -298,8 +308,8 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
         description=say(described, objective=study.objective.name, tied=len(curse.tied)),
         axes=axes,
         paths=(Path("guide", axes.level(curse.corrected)), *_trial_dots(study, axes, kept, values)),
-        labels=(_expected(curse, axes, values),),
-        ring=(axes.across(1), axes.up(curse.observed)),
+        labels=(_expected_label(curse, axes, values),),
+        ring=(axes.x_position(1), axes.y_position(curse.observed)),
         values=_values(study, kept),
     )
 
@@ -307,29 +317,32 @@ def _chart(study: Study, curse: WinnersCurse) -> Chart:
 def _trial_dots(study: Study, axes: Axes, kept: list[Trial], values: list[float]) -> tuple[Path, Path]:
     """Grey dots of the trials that are worse, over them blue ones of the others; the best is ringed."""
     ranked = list(enumerate(zip(values, kept, strict=True), 1))
-    near = [(rank, value) for rank, (value, trial) in ranked if trial.number in study.tied]
-    far = [(rank, value) for rank, (value, trial) in ranked if trial.number not in study.tied and rank > 1]
+    near = [(rank, value) for rank, (value, trial) in ranked if trial.number in study.tied_trials]
+    far = [
+        (rank, value) for rank, (value, trial) in ranked if trial.number not in study.tied_trials and rank > 1
+    ]
     return Path("dots-2", axes.dots(far)), Path("dots", axes.dots(near))
 
 
-def _expected(curse: WinnersCurse, axes: Axes, values: list[float]) -> Label:
+def _expected_label(curse: WinnersCurse, axes: Axes, values: list[float]) -> Label:
     """The corrected value beside its guide, where it covers the fewest dots."""
-    words = f"{'at worst' if curse.at_most else 'expect'} {valued(curse.expected, 'number')}"
-    dotted = [(axes.across(rank), axes.up(value)) for rank, value in enumerate(values, 1)]
-    height = axes.up(curse.corrected)
+    expected = format_estimate(curse.expected_value, "number")
+    words = f"{'at worst' if curse.is_upper_bound else 'expect'} {expected}"
+    dotted = [(axes.x_position(rank), axes.y_position(value)) for rank, value in enumerate(values, 1)]
+    height = axes.y_position(curse.corrected)
     spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
     width = LUCK_LETTER * len(words)
-    return labelled(clearest(spots, width, np.array([(axes.x.ticks[0][0], 0.0), *dotted])), width, words)
+    return place_label(clearest(spots, width, np.array([(axes.x.ticks[0][0], 0.0), *dotted])), width, words)
 
 
 def _values(study: Study, kept: list[Trial]) -> Table:
     rows = []
-    for place in spread(len(kept), ROWS):
+    for place in evenly_spaced_places(len(kept), ROWS):
         trial = kept[place]
         value = significant(trial.values[study.at])
         rows.append((str(place + 1), str(trial.number), value, against_the_best(study, trial.number)))
     heads = (Column("Rank", "n"), "Trial", study.objective.name, Column("Against the best"))
-    return Table.of(own(study, "luck-values"), about(study, "Values by rank"), heads, rows)
+    return Table.from_rows(own(study, "luck-values"), objective_title(study, "Values by rank"), heads, rows)
 
 
 def against_the_best(study: Study, number: int) -> str:
@@ -338,7 +351,7 @@ def against_the_best(study: Study, number: int) -> str:
         return "–"
     if number == study.curse.best:
         return "best"
-    return "not told apart" if number in study.tied else "worse"
+    return "not told apart" if number in study.tied_trials else "worse"
 
 
 EDGE = 0.02
@@ -351,7 +364,7 @@ SOME = 20
 
 def doubts(study: Study) -> tuple[Warned, ...]:
     """Return what to beware of, the weightiest first."""
-    told = [*_edges(study), *_late(study), *_lost(study)]
+    told = [*_edges(study), *_late(study), *_lost_trial_warnings(study)]
     return (*told, *(Warned("note", WORDS["note"], f"{note}.", NOTHING, "") for note in study.trials.notes))
 
 
@@ -403,7 +416,7 @@ def _late(study: Study) -> Iterator[Warned]:
         )
 
 
-def _lost(study: Study) -> Iterator[Warned]:
+def _lost_trial_warnings(study: Study) -> Iterator[Warned]:
     gone, failed = study.trials.n_non_finite, study.trials.counts["failed"]
     broken = study.trials.counts["infeasible"]
     if broken:
@@ -509,17 +522,17 @@ def summary(study: Study) -> Sentence:
         unknown = say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
         return paragraph(unknown, remedy(study))
     judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
-    how, words = "looks about", "expect {c.expected:number} on new data, not {observed}."
-    if curse.at_most:
+    how, words = "looks about", "expect {c.expected_value:number} on new data, not {observed}."
+    if curse.is_upper_bound:
         how = "may look up to"
-        words = "{c.expected:number} instead of {observed}, were all errors independent."
+        words = "{c.expected_value:number} instead of {observed}, were all errors independent."
     words = (
         f"{{judged}} best of {{rivals:count}} trials {how} *{{c.optimism:rough}}* better than it is: {words}"
     )
     words += (
-        " With {c.confidence:percent} confidence its true value is within *{c.expected:number interval}*."
+        " With {c.confidence:percent} confidence the true value is in *{c.expected_value:number interval}*."
     )
-    observed = compared("observed", curse.observed, curse.expected, "number")
+    observed = reference_sentence("observed", curse.observed, curse.expected_value, "number")
     told = say(words, {"c": curse}, judged=judged, rivals=curse.n_trials, observed=observed)
     assumed = curse.assumption[:1].upper() + curse.assumption[1:]
     return paragraph(told, say("{assumption}.", assumption=assumed))
@@ -531,7 +544,8 @@ def _verdict_best_of(study: Study) -> Sentence:
     found = say(words, {"study": study}, best_value=best.values[study.at], trial=str(best.number))
     if isinstance(study.curse, Undefined):
         return say("{found}.", found=found)
-    words = f"{{found}}, {'up to' if study.curse.at_most else 'about'} {{curse.optimism:rough}} of it luck."
+    limit = "up to" if study.curse.is_upper_bound else "about"
+    words = f"{{found}}, {limit} {{curse.optimism:rough}} of it selection bias."
     return say(words, {"curse": study.curse}, found=found)
 
 
@@ -556,9 +570,9 @@ def _best(study: Study) -> tuple[PagePart, ...]:
     rows = [(name, param_cell(study.best.params[name])) for name in names]
     heads = ("Parameter", f"Trial {study.best.number}")
     title = "The best trial"
-    parts: list[PagePart] = [Table.of("best-trials", title, heads, rows[:SHOWN])] if rows else []
+    parts: list[PagePart] = [Table.from_rows("best-trials", title, heads, rows[:SHOWN])] if rows else []
     if len(rows) > SHOWN:
-        rest = Table.of("best-trials-rest", f"{title}, the rest", heads, rows[SHOWN:])
+        rest = Table.from_rows("best-trials-rest", f"{title}, the rest", heads, rows[SHOWN:])
         parts.append(Folded(f"and {len(rows) - SHOWN} more parameters", (rest,)))
     return tuple(parts)
 
@@ -566,7 +580,7 @@ def _best(study: Study) -> tuple[PagePart, ...]:
 def _some_of_front(study: Study) -> Table:
     """Trials of the front from one end to the other."""
     every = front(study)
-    chosen = tuple(every[at] for at in spread(len(every), MOST_OF_FRONT))
+    chosen = tuple(every[at] for at in evenly_spaced_places(len(every), MOST_OF_FRONT))
     names = [name for name in study.trials.params if any(name in trial.params for trial in chosen)]
     goals = study.trials.objectives
     heads: tuple[Column | str, ...] = (
@@ -575,7 +589,7 @@ def _some_of_front(study: Study) -> Table:
         *(Column(name, look_of(study, name)) for name in names),
     )
     rows = (_row(study, trial, names) for trial in chosen)
-    return Table.of("best-trials", "Some of the front", heads, rows)
+    return Table.from_rows("best-trials", "Some of the front", heads, rows)
 
 
 def look_of(study: Study, name: str) -> Look:
@@ -587,7 +601,7 @@ def _row(study: Study, trial: Trial, names: list[str]) -> Row:
     return (
         str(trial.number),
         *map(significant, trial.values),
-        *(param_cell(drawn(trial, name), look_of(study, name)) for name in names),
+        *(param_cell(sampled_param(trial, name), look_of(study, name)) for name in names),
     )
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from evalreport.core.format import significant
-from evalreport.core.sentences import Sentence, dotted, listed, say
+from evalreport.core.sentences import Sentence, join_as_list, join_with_dots, say
 from evalreport.features.studies.page import against_the_best, duration, look_of, param_cell
 from evalreport.features.studies.page import front as best_first
-from evalreport.features.studies.sentences import about
+from evalreport.features.studies.sentences import objective_title
 from evalreport.features.studies.study import Study
-from evalreport.features.studies.views import drawn, front_view, infeasible_view, ranked_trials
-from evalreport.page.charts import Axes, Chart, Path, padded, x_axis, y_axis
-from evalreport.page.elements import Beside, Cell, Column, Section, Shown, Table
+from evalreport.features.studies.views import front_view, infeasible_view, ranked_trials, sampled_param
+from evalreport.page.charts import Axes, Chart, Path, pad_range, x_axis, y_axis
+from evalreport.page.elements import Cell, Column, Section, Shown, Table, TwoColumns
 from evalreport.page.sections.appendix import in_utc, origin
 from evalreport.page.trial_history import STATES
 from evalreport.thresholds.trial import Trial
@@ -35,7 +35,9 @@ def front(study: Study) -> Section | None:
         summary += say("Orange: infeasible.")
     if len(study.trials.objectives) > 2:
         summary += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
-    return Section.of("front", "Front", "What is traded for what", summary, Beside((_front(study),)))
+    return Section.from_parts(
+        "front", "Front", "What is traded for what", summary, TwoColumns((_front(study),))
+    )
 
 
 def _front(study: Study) -> Chart:
@@ -46,8 +48,8 @@ def _front(study: Study) -> Chart:
     broken = infeasible_view(study.trials)
     shown = (*on, *off, *broken)
     axes = Axes(
-        x_axis(*padded([trial.values[0] for trial in shown]), x.name),
-        y_axis(*padded([trial.values[1] for trial in shown]), f"{y.name} ↑"),
+        x_axis(*pad_range([trial.values[0] for trial in shown]), x.name),
+        y_axis(*pad_range([trial.values[1] for trial in shown]), f"{y.name} ↑"),
     )
     rows = ((str(trial.number), *map(significant, trial.values[:2])) for trial in on[:25])
     heads = ("Trial", x.name, y.name)
@@ -64,7 +66,7 @@ def _front(study: Study) -> Chart:
             *((Path("dots-wrong", axes.dots(trial.values[:2] for trial in broken)),) if broken else ()),
             Path("dots", axes.dots(trial.values[:2] for trial in on)),
         ),
-        values=Table.of("front-values", "Trials on the front", heads, rows),
+        values=Table.from_rows("front-values", "Trials on the front", heads, rows),
     )
 
 
@@ -83,7 +85,9 @@ def table(study: Study) -> Section:
             (Column(goal.name, "n", "up" if goal.sign < 0 else "down"), partial(_value, at=at))
             for at, goal in enumerate(study.trials.objectives)
         ),
-        (Column(about(study, "Against the best"), "", "up"), partial(_near, study)) if study.tied else None,
+        (Column(objective_title(study, "Against the best"), "", "up"), partial(_difference_to_best, study))
+        if study.tied_trials
+        else None,
         *(
             (Column(name, look_of(study, name), "up"), partial(_param, study, name))
             for name in study.trials.params
@@ -92,7 +96,7 @@ def table(study: Study) -> Section:
         (Column("MLflow run", "id"), lambda trial: (trial.run_id or "–")[:8]) if runs else None,
     )
     choices = _choices(study)
-    made = Table.by(
+    made = Table.from_items(
         "trials-table",
         "Table of the trials",
         columns,
@@ -108,7 +112,7 @@ def table(study: Study) -> Section:
         summary += say(
             "{shown:count} of {trials:count} are shown.", shown=len(trials), trials=len(study.trials)
         )
-    return Section.of("trials", "Trials", "Every trial", summary, made)
+    return Section.from_parts("trials", "Trials", "Every trial", summary, made)
 
 
 def _choices(study: Study) -> dict[tuple[str, str], str]:
@@ -120,22 +124,22 @@ def _choices(study: Study) -> dict[tuple[str, str], str]:
 
 def _filters(study: Study, choices: Mapping[tuple[str, str], str]) -> tuple[tuple[str, str], ...]:
     states = [(words, state) for state, words in STATES.items() if study.trials.counts[state]]
-    tied = [("not told apart from the best", "tied")] if study.tied else []
+    tied = [("not told apart from the best", "tied")] if study.tied_trials else []
     return (*states, *tied, *((f"{name}: {choice}", key) for (name, choice), key in choices.items()))
 
 
 def _marks(study: Study, trial: Trial, choices: Mapping[tuple[str, str], str]) -> str:
-    pairs = [(name, str(drawn(trial, name))) for name in study.trials.params]
+    pairs = [(name, str(sampled_param(trial, name))) for name in study.trials.params]
     keys = [choices[pair] for pair in pairs if pair in choices]
-    return " ".join([trial.state, *(["tied"] if trial.number in study.tied else []), *keys])
+    return " ".join([trial.state, *(["tied"] if trial.number in study.tied_trials else []), *keys])
 
 
-def _near(study: Study, trial: Trial) -> str:
+def _difference_to_best(study: Study, trial: Trial) -> str:
     return against_the_best(study, trial.number) if trial.finite else "–"
 
 
 def _param(study: Study, name: str, trial: Trial) -> Cell:
-    return param_cell(drawn(trial, name), look_of(study, name))
+    return param_cell(sampled_param(trial, name), look_of(study, name))
 
 
 def _took(trial: Trial) -> Cell:
@@ -157,8 +161,8 @@ def provenance(study: Study) -> Section:
         ("Read from", say("`{source}`", source=study.trials.source)),
         ("MLflow run", say("`{run_id}`", run_id=p.run_id)),
         ("Experiment", say("{experiment}", experiment=p.experiment)),
-        ("Notes", dotted([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
-        ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
+        ("Notes", join_with_dots([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
+        ("Software", join_as_list([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", say("{made}", made=in_utc(p.made))),
     ]
     return origin("Where the trials come from", facts, p.command)

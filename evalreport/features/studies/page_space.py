@@ -7,13 +7,13 @@ from typing import ClassVar
 
 from evalreport.core.format import significant
 from evalreport.core.result import Undefined
-from evalreport.core.sentences import NOTHING, Sentence, say, shortened
+from evalreport.core.sentences import NOTHING, Sentence, say, truncate_name
 from evalreport.features.studies.page import param_cell
-from evalreport.features.studies.sentences import about, own
+from evalreport.features.studies.sentences import objective_title, own
 from evalreport.features.studies.study import Study
 from evalreport.features.studies.views import ParameterSlice, parallel_view, slice_views, ticks_of
-from evalreport.page.charts import Axes, Chart, Path, named_axis, padded, y_axis
-from evalreport.page.elements import Beside, Cell, Column, Empty, Note, Section, Table, share_cell
+from evalreport.page.charts import Axes, Chart, Path, named_axis, pad_range, y_axis
+from evalreport.page.elements import Cell, Column, Empty, Note, Section, Table, TwoColumns, share_cell
 from evalreport.thresholds.trial import ParameterColumn
 
 MOST = 12
@@ -59,16 +59,16 @@ def importance(study: Study) -> Section | None:
     if isinstance(found, Undefined):
         why = say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:])
         empty = Empty(say("No importance is shown."), why)
-        return Section.of("importance", "Importance", title, NOTHING, empty)
+        return Section.from_parts("importance", "Importance", title, NOTHING, empty)
     words = "{method} on {n:count} complete trials: {meaning}."
     summary = say(words, method=found.method, n=found.n_trials, meaning=found.meaning)
     rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
-    name = about(study, "Importance")
+    name = objective_title(study, "Importance")
     heads = ("Parameter", Column("Share", "q"))
-    table = Table.of(own(study, "importance-table"), name, heads, rows)
+    table = Table.from_rows(own(study, "importance-table"), name, heads, rows)
     out = [f"{name} ({why})" for name, why in found.left_out]
     note = Note(say("Left out: {names}.", names=", ".join(out))) if out else None
-    return Section.of("importance", "Importance", title, summary, table, note)
+    return Section.from_parts("importance", "Importance", title, summary, table, note)
 
 
 def slices(study: Study) -> Section | None:
@@ -87,13 +87,13 @@ def slices(study: Study) -> Section | None:
         summary += say("The most important parameter is first.")
     if len(views) > len(shown):
         summary += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
-    return Section.of("slices", "Parameters", "One parameter at a time", summary, Beside(charts))
+    return Section.from_parts("slices", "Parameters", "One parameter at a time", summary, TwoColumns(charts))
 
 
 def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
     values = [point.value for point in view.points]
     shown = view.axis.name + (" (logarithmic)" if view.axis.log else "")
-    heights = y_axis(*padded(values), f"{study.objective.name} ↑")
+    heights = y_axis(*pad_range(values), f"{study.objective.name} ↑")
     axes = Axes(named_axis(0, 1, shown, _ticks(view.axis)), heights)
     places = [view.axis.place(point.at) for point in view.points]
     xs = [0.5 if at is None else at for at in places]
@@ -114,13 +114,15 @@ def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
         ),
         axes=axes,
         paths=(Path("dots", axes.dots(zip(xs, values, strict=True))),),
-        ring=None if best_at is None else (axes.across(best_at), axes.up(best.value)),
-        values=Table.of(f"{id}-values", about(study, f"The best by {view.axis.name}"), heads, rows),
+        ring=None if best_at is None else (axes.x_position(best_at), axes.y_position(best.value)),
+        values=Table.from_rows(
+            f"{id}-values", objective_title(study, f"The best by {view.axis.name}"), heads, rows
+        ),
     )
 
 
 def _ticks(axis: ParameterColumn) -> list[tuple[float, str]]:
-    return [(at, shortened(text, LETTERS)) for at, text in ticks_of(axis)]
+    return [(at, truncate_name(text, LETTERS)) for at, text in ticks_of(axis)]
 
 
 def parallel(study: Study) -> Section | None:
@@ -157,7 +159,7 @@ def parallel(study: Study) -> Section | None:
         summary += say("{more:count} less important parameters have no axis.", more=more)
     if any(None in line.places for line in view.lines):
         summary += say("A line passes straight by a parameter that its trial did not have.")
-    return Section.of("parallel", "All parameters", "All parameters at once", summary, body)
+    return Section.from_parts("parallel", "All parameters", "All parameters at once", summary, body)
 
 
 def _height(at: float) -> float:

@@ -11,11 +11,18 @@ from typing import Any, TypeAlias
 
 from evalreport.core.result import Undefined
 from evalreport.features.studies import page, page_results, page_space
-from evalreport.features.studies.sentences import placed
+from evalreport.features.studies.sentences import objective_section
 from evalreport.features.studies.study import Study
 from evalreport.page.csv_tables import PERCENT, Columns, as_csv
 from evalreport.page.elements import Section
-from evalreport.page.payload import LONGEST_TAG, SWEEP_TAGS, TRIALS_TABLE, Series, keyed, metric_keys
+from evalreport.page.payload import (
+    LONGEST_TAG,
+    SWEEP_TAGS,
+    TRIALS_TABLE,
+    Series,
+    metric_keys,
+    with_metric_keys,
+)
 from evalreport.page.selection import SweepPresentation, finite
 from evalreport.page.summary import MOST_ROWS, ResultSummary
 from evalreport.thresholds.trial import is_number
@@ -55,7 +62,7 @@ def sections(study: Study) -> tuple[Section, ...]:
         for one in study.each if panel in EACH else (study,):
             section = panel(one)
             if section is not None:
-                made.append(placed(one, section) if panel in EACH else section)
+                made.append(objective_section(one, section) if panel in EACH else section)
     return tuple(made)
 
 
@@ -139,7 +146,9 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
     found = {f"{start}n_trials": float(len(trials)), f"{start}n_complete": float(len(trials.contenders))}
     if trials.counts["infeasible"]:
         found[f"{start}n_infeasible"] = float(trials.counts["infeasible"])
-    found |= keyed({goal: trials.best(goal).values[at] for at, goal in enumerate(goals)}, f"{start}best/")
+    found |= with_metric_keys(
+        {goal: trials.best(goal).values[at] for at, goal in enumerate(goals)}, f"{start}best/"
+    )
     ends = metric_keys(goals, "/") if study.several else {goals[0]: ""}
     for one in study.each:
         found |= _luck(one, start, ends[one.objective.name])
@@ -147,7 +156,7 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
         found[f"{start}n_front"] = float(len(trials.pareto()))
     drawn = study.best.params
     numbers = {name: float(str(value)) for name, value in drawn.items() if is_number(value)}
-    return found | keyed(dict(islice(numbers.items(), MOST_PARAMS)), f"{start}best_param/")
+    return found | with_metric_keys(dict(islice(numbers.items(), MOST_PARAMS)), f"{start}best_param/")
 
 
 def _luck(study: Study, start: str, end: str) -> dict[str, float]:
@@ -160,7 +169,7 @@ def _luck(study: Study, start: str, end: str) -> dict[str, float]:
             f"{start}n_tied{end}": float(len(study.curse.tied)),
         }
     if not isinstance(study.importance, Undefined):
-        found |= keyed(dict(study.importance.shares[:MOST_PARAMS]), f"{start}importance{end}/")
+        found |= with_metric_keys(dict(study.importance.shares[:MOST_PARAMS]), f"{start}importance{end}/")
     return found
 
 
@@ -199,7 +208,7 @@ def study_tags(study: Study) -> dict[str, str]:
     """
     best = study.best
     params = {name: str(value) for name, value in islice(best.params.items(), MOST_PARAMS)}
-    tags = {f"{SWEEP_TAGS}best_trial": str(best.number), **keyed(params, f"{SWEEP_TAGS}best/")}
+    tags = {f"{SWEEP_TAGS}best_trial": str(best.number), **with_metric_keys(params, f"{SWEEP_TAGS}best/")}
     if study.several:
         tags[f"{SWEEP_TAGS}front"] = ", ".join(str(trial.number) for trial in study.trials.pareto())
     tags[f"{SWEEP_TAGS}best_params"] = json.dumps(dict(best.params), ensure_ascii=False)
@@ -222,7 +231,7 @@ def trials_table(study: Study) -> Columns:
         columns[f"values.{goal.name}"] = [
             finite(trial.values[index]) if len(trial.values) > index else None for trial in trials.trials
         ]
-    columns["tied_with_best"] = [trial.number in study.tied for trial in trials.trials]
+    columns["tied_with_best"] = [trial.number in study.tied_trials for trial in trials.trials]
     for column in trials.columns:
         number = column.kind == "number"
         given = [trial.params.get(column.name) for trial in trials.trials]

@@ -31,7 +31,7 @@ from evalreport.core.errors import (
     UsageError,
     nearest,
 )
-from evalreport.core.progress import stage
+from evalreport.core.progress import report_progress
 from evalreport.core.text import redact
 from evalreport.features.studies.constraints import (
     KEY,
@@ -51,7 +51,7 @@ from evalreport.thresholds.trial import (
     StudyObjective,
     Trial,
     is_number,
-    joined,
+    merge_spaces,
     plain,
 )
 from evalreport.thresholds.trials import Trials
@@ -122,7 +122,7 @@ class Layout:
     def params(self, run: Any) -> dict[str, Param]:
         """Return the parameters with the types that are declared, else as they look."""
         declared = dict(self.distributions(run))
-        return {name: _typed(text, declared.get(name)) for name, text in run.data.params.items()}
+        return {name: _parse_param(text, declared.get(name)) for name, text in run.data.params.items()}
 
     def spaces(self, run: Any) -> tuple[Space, ...]:
         """Return what the run declares of the searched space."""
@@ -148,7 +148,7 @@ def storage_layout(directions: tuple[Direction, ...]) -> Layout:
         state=_by_status,
         times=_run_times,
         distributions=_of_json,
-        objectives=lambda _: _numbered("value", directions),
+        objectives=lambda _: _numbered_objectives("value", directions),
         constraints=_stored_constraints,
         reported="intermediate_value",
     )
@@ -163,7 +163,7 @@ def callback_layout(directions: tuple[Direction, ...]) -> Layout:
         state=lambda run: _CALLBACK_STATE.get(run.data.tags["state"], "failed"),
         times=_tagged_times,
         distributions=_of_tags,
-        objectives=lambda there: _named_there(directions, there),
+        objectives=lambda there: _infer_objectives(directions, there),
         constraints=_tagged_constraints,
     )
 
@@ -239,18 +239,18 @@ def _as_number(text: str | None) -> int | None:
     return int(text) if text is not None and re.fullmatch(r"\d{1,9}", text) else None
 
 
-def _numbered(base: str, directions: Sequence[Direction]) -> tuple[StudyObjective, ...]:
+def _numbered_objectives(base: str, directions: Sequence[Direction]) -> tuple[StudyObjective, ...]:
     """Objectives named as both Optuna layouts name them: ``value``, or ``value_0``, ``value_1``, …"""
     names = [base] if len(directions) == 1 else [f"{base}_{at}" for at in range(len(directions))]
     return tuple(StudyObjective(name, way) for name, way in zip(names, directions, strict=True))
 
 
-def _named_there(directions: Sequence[Direction], there: Collection[str]) -> tuple[StudyObjective, ...]:
+def _infer_objectives(directions: Sequence[Direction], there: Collection[str]) -> tuple[StudyObjective, ...]:
     """The only metric that is there, or ``NAME_0``, ``NAME_1``, … of several objectives."""
     if len(directions) == 1 and len(there) == 1:
         return (StudyObjective(next(iter(there)), directions[0]),)
     bases = ["value", *sorted(name.removesuffix("_0") for name in there if name.endswith("_0"))]
-    named = (_numbered(base, directions) for base in bases)
+    named = (_numbered_objectives(base, directions) for base in bases)
     return next((goals for goals in named if goals and {goal.name for goal in goals} <= set(there)), ())
 
 
@@ -307,7 +307,7 @@ def _call(text: str) -> Distribution | None:
         return None
 
 
-def _typed(text: str, declared: Distribution | None) -> Param:
+def _parse_param(text: str, declared: Distribution | None) -> Param:
     kind, facts = declared or ("", {})
     try:
         match kind:
@@ -394,11 +394,13 @@ def trials_from_children(store: Store, parent_run_id: str, metric: Metric | None
     notes = [f"{others} child runs are not trials of the study and are left out"] if others else []
     goals = _objectives(layout, trial_runs, metric, notes)
     numbered = zip(trial_runs, _numbers(layout, trial_runs), strict=True)
-    ended = _settled([_trial(store, layout, run, number, goals) for run, number in numbered], goals, notes)
+    ended = _mark_failed(
+        [_trial(store, layout, run, number, goals) for run, number in numbered], goals, notes
+    )
     trials, unknown = mark_infeasible(ended, [layout.constraints(run) for run in trial_runs])
     notes += unknown
     name = parent.info.run_name or parent_run_id
-    spaces = joined(space for run in trial_runs for space in layout.spaces(run))
+    spaces = merge_spaces(space for run in trial_runs for space in layout.spaces(run))
     return Trials(goals, trials, f"child runs of the MLflow run {name}", name, spaces, tuple(notes))
 
 
@@ -460,7 +462,7 @@ def _objectives(
     there = Counter(key for run in runs for key in run.data.metrics if not key.startswith("system/"))
     own = layout.objectives(there)
     if metric is None:
-        return own or (_only(there, notes),)
+        return own or (_single_objective(there, notes),)
     wanted = [metric] if isinstance(metric, str | StudyObjective) else list(metric)
     names = [goal if isinstance(goal, str) else goal.name for goal in wanted]
     for name in names:
@@ -475,7 +477,7 @@ def _objectives(
     )
 
 
-def _only(there: Counter[str], notes: list[str]) -> StudyObjective:
+def _single_objective(there: Counter[str], notes: list[str]) -> StudyObjective:
     if not there:
         raise DataError("no child run has a metric", fix="log what the sweep optimises in every child run")
     if len(there) > 1:
@@ -513,14 +515,14 @@ def _trial(store: Store, layout: Layout, run: Any, number: int, goals: tuple[Stu
         state=layout.state(run),
         values=values if len(values) == len(goals) else (),
         params=layout.params(run),
-        intermediate=_reported(store, run, layout.reported or goals[0].name),
+        intermediate=_intermediate_values(store, run, layout.reported or goals[0].name),
         started=started,
         finished=finished,
         run_id=run.info.run_id,
     )
 
 
-def _reported(store: Store, run: Any, key: str) -> tuple[tuple[int, float], ...]:
+def _intermediate_values(store: Store, run: Any, key: str) -> tuple[tuple[int, float], ...]:
     """Values by step; asked of the store only where the run's last step is not its first."""
     last = {metric.key: metric.step for metric in run.data.to_proto().metrics}.get(key)
     if last is None or (last < 1 and key not in _STEPWISE):
@@ -535,7 +537,9 @@ def _infinite(value: float) -> float:
     return math.copysign(math.inf, value) if abs(value) >= _LARGEST else value
 
 
-def _settled(trials: list[Trial], goals: tuple[StudyObjective, ...], notes: list[str]) -> tuple[Trial, ...]:
+def _mark_failed(
+    trials: list[Trial], goals: tuple[StudyObjective, ...], notes: list[str]
+) -> tuple[Trial, ...]:
     """Trials, those that ended without a value of every objective as failed."""
     ended = {trial.number for trial in trials if trial.state == "complete" and not trial.values}
     if ended:
@@ -611,7 +615,7 @@ def trials_from_optuna(storage: str | Path, study_name: str | None = None) -> Tr
     with quiet_optuna() as optuna, _storage(optuna, path) as opened:
         name = _choose(_ask(path, optuna.get_all_study_names, opened), study_name, path)
         _ask(path, _refuse_large, path, name)
-        stage("reading the study")
+        report_progress("reading the study")
         study = _ask(path, optuna.load_study, study_name=name, storage=opened)
         if not _ask(path, study.get_trials, deepcopy=False):
             raise DataError(f"the study {name!r} has no trials", where=path.name, fix="run the sweep first")
@@ -659,7 +663,7 @@ def _database(optuna: Any, path: Path) -> Any:
             where=path.name,
             fix="name the database that was given to Optuna as its storage",
         )
-    how = {"creator": lambda: _connected(uri)}
+    how = {"creator": lambda: _connect_database(uri)}
     return optuna.storages.RDBStorage("sqlite://", engine_kwargs=how)
 
 
@@ -681,7 +685,7 @@ def _refuse_large(path: Path, name: str) -> None:
         )
 
 
-def _connected(uri: str) -> sqlite3.Connection:
+def _connect_database(uri: str) -> sqlite3.Connection:
     """Connect, with the attributes that nobody reads hidden by views: they may be as large as one likes."""
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
     connection.executescript(_VIEWS)

@@ -20,7 +20,7 @@ def own(study: Study, id: str) -> str:
     return f"{id}-{study.at}" if study.at else id
 
 
-def about(study: Study, words: str) -> str:
+def objective_title(study: Study, words: str) -> str:
     """Return a title, with the objective where there are several.
 
     Parameters
@@ -31,7 +31,7 @@ def about(study: Study, words: str) -> str:
     return f"{words}: {study.objective.name}" if study.several else words
 
 
-def placed(study: Study, section: Section) -> Section:
+def objective_section(study: Study, section: Section) -> Section:
     """Return a section under an id and a title of its objective.
 
     Parameters
@@ -40,5 +40,8 @@ def placed(study: Study, section: Section) -> Section:
     section : Section
     """
     return replace(
-        section, id=own(study, section.id), nav=about(study, section.nav), title=about(study, section.title)
+        section,
+        id=own(study, section.id),
+        nav=objective_title(study, section.nav),
+        title=objective_title(study, section.title),
     )

@@ -101,7 +101,7 @@ class Study:
         return self.trials.best(self.objective.name)
 
     @cached_property
-    def tied(self) -> frozenset[int]:
+    def tied_trials(self) -> frozenset[int]:
         """Numbers of the trials that cannot be told apart from the best."""
         return frozenset() if isinstance(self.curse, Undefined) else frozenset(self.curse.tied)
 
@@ -168,7 +168,7 @@ def _or_reason(found: WinnersCurse | Importance | Undefined) -> dict[str, Any]:
 NOT_SAID = Judging()
 
 
-def studied(
+def analyse_study(
     trials: Trials,
     objective: str | None = None,
     *,
@@ -202,20 +202,22 @@ def studied(
     Examples
     --------
     >>> rows = [{"params": {"C": c}, "value": 0.8 + 0.01 * (c % 3)} for c in range(12)]
-    >>> study = studied(Trials.from_records(rows, objectives="accuracy"), judging=Judging(n=400))
-    >>> study.best.number, len(study.tied)
+    >>> study = analyse_study(Trials.from_records(rows, objectives="accuracy"), judging=Judging(n=400))
+    >>> study.best.number, len(study.tied_trials)
     (2, 11)
     """
     at = trials.index_of(objective or trials.objectives[0].name)
     known = replace(judging, standard_error=None)
     origin = provenance or Provenance()
     others = tuple(
-        _about(trials, place, known, seed, origin) for place in range(len(trials.objectives)) if place != at
+        _analyse_objective(trials, place, known, seed, origin)
+        for place in range(len(trials.objectives))
+        if place != at
     )
-    return replace(_about(trials, at, judging, seed, origin), others=others)
+    return replace(_analyse_objective(trials, at, judging, seed, origin), others=others)
 
 
-def _about(trials: Trials, at: int, judging: Judging, seed: int, provenance: Provenance) -> Study:
+def _analyse_objective(trials: Trials, at: int, judging: Judging, seed: int, provenance: Provenance) -> Study:
     """The study of one objective."""
     goal = trials.objectives[at]
     trials.best(goal.name)

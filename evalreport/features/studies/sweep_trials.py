@@ -12,7 +12,7 @@ from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.predictions import Predictions
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna, with_runs
-from evalreport.features.studies.study import NOT_SAID, UNNAMED, Judging, Study, bare_name, studied
+from evalreport.features.studies.study import NOT_SAID, UNNAMED, Judging, Study, analyse_study, bare_name
 from evalreport.features.studies.winners_curse import error_correlation
 from evalreport.intervals.row_influence import Counted
 from evalreport.metrics.catalogue import find
@@ -80,8 +80,10 @@ def measured_errors(metric: Metric, rows: Sequence[Predictions]) -> MeasuredErro
     """
     moves = []
     for p in rows:
-        counted = Counted.of(p)
-        found = counted.contributions(metric) if isinstance(metric.of(counted.facts), float) else None
+        counted = Counted.from_predictions(p)
+        found = (
+            counted.contributions(metric) if isinstance(metric.compute_value(counted.facts), float) else None
+        )
         if found is not None:
             unit = units_of(p)
             moves.append(unit_sums(unit, found, int(unit.max()) + 1))
@@ -107,8 +109,8 @@ def judging_of(store: Store, trials: Trials, judging: Judging) -> tuple[Judging,
         return judging, ""
     goal = trials.objectives[0]
     order = sorted(trials.contenders, key=lambda trial: -goal.sign * trial.values[0])
-    read = _read(store, order)
-    found, told = _judged(goal.name, read)
+    read = _read_predictions(store, order)
+    found, told = _measure_errors(goal.name, read)
     if found is None:
         return judging, told
     if judging.n is None and judging.standard_error is None:
@@ -117,7 +119,7 @@ def judging_of(store: Store, trials: Trials, judging: Judging) -> tuple[Judging,
     return replace(judging, correlation=found.correlation), told
 
 
-def _read(store: Store, order: Sequence[Trial]) -> list[tuple[float, Predictions]]:
+def _read_predictions(store: Store, order: Sequence[Trial]) -> list[tuple[float, Predictions]]:
     """Logged values and predictions of the best trials, on the rows that the best of them has."""
     read: list[tuple[float, Predictions]] = []
     vain = 0
@@ -134,13 +136,15 @@ def _read(store: Store, order: Sequence[Trial]) -> list[tuple[float, Predictions
     return read
 
 
-def _judged(name: str, read: Sequence[tuple[float, Predictions]]) -> tuple[MeasuredErrors | None, str]:
+def _measure_errors(
+    name: str, read: Sequence[tuple[float, Predictions]]
+) -> tuple[MeasuredErrors | None, str]:
     if len(read) < 2:
         return None, ""
     metric = _metric(name, read[0][1])
     if metric is None:
         return None, ""
-    values = [metric.of(Counted.of(rows).facts) for _, rows in read]
+    values = [metric.compute_value(Counted.from_predictions(rows).facts) for _, rows in read]
     pairs = zip(values, read, strict=True)
     if any(not isinstance(own, float) or abs(own - logged) > ROUNDED for own, (logged, _) in pairs):
         return None, (
@@ -206,13 +210,13 @@ def study_from_optuna(
         raise UsageError("a study has its objectives itself", fix="name one of them with --metric")
     trials = trials_from_optuna(storage, study_name)
     if request.metrics:
-        trials = _named(trials, request.metrics[0])
+        trials = _name_objective(trials, request.metrics[0])
     if store is not None and parent is not None:
         trials = with_runs(trials, store, parent.run_id)
-    return _studied(trials, request, store, parent)
+    return _study_from_trials(trials, request, store, parent)
 
 
-def _named(trials: Trials, metric: str) -> Trials:
+def _name_objective(trials: Trials, metric: str) -> Trials:
     """The trials, their only objective named as the user names it where the study gives it no name."""
     (first, *others) = trials.objectives
     if others or first.name != UNNAMED or metric == UNNAMED:
@@ -240,10 +244,14 @@ def study_from_runs(store: Store, parent: RunInfo, request: StudyRequest) -> Stu
     goals: list[str | StudyObjective] = list(metrics)
     if ways:
         goals = [StudyObjective(name, way) for name, way in zip(metrics, ways, strict=True)]
-    return _studied(trials_from_children(store, parent.run_id, goals or None), request, store, parent)
+    return _study_from_trials(
+        trials_from_children(store, parent.run_id, goals or None), request, store, parent
+    )
 
 
-def _studied(trials: Trials, request: StudyRequest, store: Store | None, parent: RunInfo | None) -> Study:
+def _study_from_trials(
+    trials: Trials, request: StudyRequest, store: Store | None, parent: RunInfo | None
+) -> Study:
     origin = Provenance(**request.origin())
     if store is not None and parent is not None:
         origin = replace(
@@ -251,7 +259,7 @@ def _studied(trials: Trials, request: StudyRequest, store: Store | None, parent:
             run_id=parent.run_id,
             run_name=parent.name,
             experiment=parent.experiment,
-            tracking=store.shown,
+            tracking=store.display_name,
         )
     said = request.judging
     if len(trials.objectives) == 1 and said.n is not None and said.standard_error is not None:
@@ -263,4 +271,4 @@ def _studied(trials: Trials, request: StudyRequest, store: Store | None, parent:
     objective = request.metrics[0] if request.metrics else None
     judging, told = (request.judging, "") if store is None else judging_of(store, trials, request.judging)
     trials = replace(trials, notes=(*trials.notes, told)) if told else trials
-    return studied(trials, objective, judging=judging, seed=request.seed, provenance=origin)
+    return analyse_study(trials, objective, judging=judging, seed=request.seed, provenance=origin)

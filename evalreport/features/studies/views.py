@@ -16,7 +16,7 @@ from statistics import median
 
 from evalreport.core.errors import UsageError
 from evalreport.core.format import significant
-from evalreport.page.trial_history import MOST_POINTS, thinned
+from evalreport.page.trial_history import MOST_POINTS, thin_positions
 from evalreport.thresholds.trial import Param, ParameterColumn, State, Trial
 from evalreport.thresholds.trials import Trials
 
@@ -153,13 +153,13 @@ def intermediate_view(trials: Trials) -> Intermediate:
     curves = [curve for trial in trials.trials if (curve := _curve(trial)).steps]
     front = {trial.number for trial in trials.pareto()} if trials.contenders else set()
     best = [position for position, curve in enumerate(curves) if curve.number in front]
-    kept = thinned(len(curves), best, MOST_CURVES)
+    kept = thin_positions(len(curves), best, MOST_CURVES)
     return Intermediate(tuple(curves[position] for position in kept), len(curves))
 
 
 def _curve(trial: Trial) -> StepCurve:
     points = [(step, value) for step, value in trial.intermediate if math.isfinite(value)]
-    kept = [points[position] for position in thinned(len(points), [], MOST_STEPS)]
+    kept = [points[position] for position in thin_positions(len(points), [], MOST_STEPS)]
     return StepCurve(
         trial.number, trial.state, tuple(step for step, _ in kept), tuple(value for _, value in kept)
     )
@@ -180,7 +180,7 @@ def timeline_view(trials: Trials) -> Timeline:
         return Timeline((), 0.0, 0, 0.0, len(trials))
     longest = sorted(range(len(bars)), key=lambda at: bars[at].start - bars[at].end)
     return Timeline(
-        tuple(bars[at] for at in thinned(len(bars), longest[:20], MOST_BARS)),
+        tuple(bars[at] for at in thin_positions(len(bars), longest[:20], MOST_BARS)),
         max(bar.end for bar in bars),
         1 + max(bar.lane for bar in bars),
         median(bar.end - bar.start for bar in bars),
@@ -228,13 +228,13 @@ def ranked_trials(trials: Trials, most: int = MOST_POINTS) -> tuple[Trial, ...]:
     return tuple(ranked[:most])
 
 
-def drawn(trial: Trial, name: str) -> Param:
+def sampled_param(trial: Trial, name: str) -> Param:
     """Return a parameter as a table shows it: a drawn None as text, None for what was not drawn.
 
     Examples
     --------
     >>> trial = Trial(0, "failed", params={"depth": None})
-    >>> drawn(trial, "depth"), drawn(trial, "C")
+    >>> sampled_param(trial, "depth"), sampled_param(trial, "C")
     ('None', None)
     """
     value = trial.params.get(name)
@@ -263,7 +263,7 @@ def front_view(trials: Trials) -> tuple[tuple[Trial, bool], ...]:
         raise UsageError("one objective has no front", fix="look at the history of the study instead")
     front = {trial.number for trial in trials.pareto()}
     rivals = trials.contenders
-    kept = thinned(len(rivals), [at for at, trial in enumerate(rivals) if trial.number in front])
+    kept = thin_positions(len(rivals), [at for at, trial in enumerate(rivals) if trial.number in front])
     return tuple((rivals[at], rivals[at].number in front) for at in kept)
 
 
@@ -277,7 +277,7 @@ def infeasible_view(trials: Trials) -> tuple[Trial, ...]:
     [0]
     """
     broken = [t for t in trials.trials if t.state == "infeasible" and all(map(math.isfinite, t.values))]
-    return tuple(broken[place] for place in thinned(len(broken), []))
+    return tuple(broken[place] for place in thin_positions(len(broken), []))
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +348,7 @@ def _slice(trials: Trials, column: ParameterColumn, at: int) -> ParameterSlice:
     ]
     sign = trials.objectives[at].sign
     best = max(range(len(points)), key=lambda position: sign * points[position].value)
-    kept = tuple(points[position] for position in thinned(len(points), [best]))
+    kept = tuple(points[position] for position in thin_positions(len(points), [best]))
     return ParameterSlice(column, kept)
 
 
@@ -386,7 +386,7 @@ def parallel_view(
     order = best_first(trials, at)
     ranks = {position: 1 - place / max(len(order) - 1, 1) for place, position in enumerate(order)}
     lines = []
-    for position in thinned(len(values), order[:20]):
+    for position in thin_positions(len(values), order[:20]):
         places = tuple(axis.place(axis.values[position]) for axis in axes)
         lines.append(ParallelLine(places, ranks[position]))
     return ParallelView(axes, tuple(lines))

@@ -267,7 +267,7 @@ def hybrid_limits(
     cut = best - (best - second) / (1 - correlation)
     normal = NormalDist()
 
-    def beyond(true: float, share: float) -> float:
+    def tail_excess(true: float, share: float) -> float:
         """Chance of a value up to the best, less a share; decreasing in the true value."""
         own = error(true)
         least = normal.cdf((cut - true) / own)
@@ -278,7 +278,7 @@ def hybrid_limits(
 
     reach = WIDE * error(best)
     low, high = (
-        _root(lambda true, share=share: beyond(true, share), best - reach, best + reach)  # type: ignore[misc]
+        _root(lambda true, share=share: tail_excess(true, share), best - reach, best + reach)  # type: ignore[misc]
         for share in (1 - side, side)
     )
     return low, high
@@ -415,12 +415,12 @@ class WinnersCurse:
     method: str
 
     @property
-    def at_most(self) -> bool:
+    def is_upper_bound(self) -> bool:
         """Whether the optimism is the greatest it can be, since errors count as independent."""
         return self.correlation == 0
 
     @property
-    def expected(self) -> Estimate:
+    def expected_value(self) -> Estimate:
         """What is expected of the best on new data, with the interval of its true value."""
         return Estimate(self.corrected, self.n or self.n_trials, self.low, self.high)
 
@@ -516,7 +516,7 @@ def winners_curse(
     shared = 0.0 if correlation is None else correlation
     numbers = np.array([trial.number for trial in trials.contenders])
     values = goal.sign * np.array([trial.values[at] for trial in trials.contenders])
-    near = _near(values, errors, shared, gupta_critical(len(rivals), confidence))
+    near = _gupta_subset(values, errors, shared, gupta_critical(len(rivals), confidence))
     error = math.sqrt(float(np.mean(errors[near] ** 2)))
     own = error * math.sqrt(1 - shared)
     optimism = expected_optimism(values[keep], own)
@@ -674,7 +674,7 @@ def _distinct(contenders: tuple[Trial, ...]) -> tuple[list[Trial], list[int]]:
     return [contenders[position] for position in keep], keep
 
 
-def _near(values: Floats, errors: Floats, shared: float, reach: float) -> npt.NDArray[np.bool_]:
+def _gupta_subset(values: Floats, errors: Floats, shared: float, reach: float) -> npt.NDArray[np.bool_]:
     """Gupta's subset: which values, the best included, lie within the critical distance of the best."""
     top = int(values.argmax())
     spread = errors**2 + errors[top] ** 2 - 2 * shared * errors * errors[top]

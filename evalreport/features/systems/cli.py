@@ -6,13 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console, aligned, indented
+from evalreport.cli.console import Console, align_columns, indent_lines
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import selection_of
 from evalreport.core.errors import UsageError
 from evalreport.core.estimate_format import interval, shown_value
 from evalreport.core.format import percent
-from evalreport.features.systems.compare_systems import GroupedItems, compared_systems, grouped, named_systems
+from evalreport.features.systems.compare_systems import (
+    GroupedItems,
+    compared_systems,
+    group_items,
+    named_systems,
+)
 from evalreport.features.systems.page import (
     headline,
     main_metric,
@@ -41,7 +46,7 @@ def print_systems(console: Console, found: SystemsComparison, line: Callable[[st
     heads = ["", "runs", main_metric(found).title.lower(), f"{found.level * 100:.10g}%", "best run +"]
     heads += ["rows", "seeds", "both", "answers change"]
     table = [heads, *(_system(found, one) for one in found.systems)]
-    for text in ("", *_indented(table), "", *_pairs(found)):
+    for text in ("", *_indent_rows(table), "", *_pairs(found)):
         line(text)
 
 
@@ -63,12 +68,15 @@ def _system(found: SystemsComparison, one: SystemResult) -> list[str]:
 def _pairs(found: SystemsComparison) -> Iterator[str]:
     columns = pair_columns()
     rows = [["", *head_texts(columns, {"level": f"{found.level * 100:.10g}%"}, short=True)]]
-    rows += [[f"{d.run} − {d.baseline}", *row_texts(columns, d).values()] for d in found.of(found.primary)]
-    yield from _indented(rows)
+    rows += [
+        [f"{d.run} − {d.baseline}", *row_texts(columns, d).values()]
+        for d in found.differences_for(found.primary)
+    ]
+    yield from _indent_rows(rows)
 
 
-def _indented(rows: list[list[str]]) -> list[str]:
-    return indented(aligned(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0}))
+def _indent_rows(rows: list[list[str]]) -> list[str]:
+    return indent_lines(align_columns(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0}))
 
 
 OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "detect", "equivalent", "require", "over_time")
@@ -93,11 +101,11 @@ def _show_systems(
         to = options["log_to"]
         made = deliver_comparison(document, done.items, request, where, log_to=to, tracking_uri=uri)
     finally:
-        print_systems(console, done.comparison, console.say if to_stdout else console.out)
+        print_systems(console, done.comparison, console.say if to_stdout else console.print_result)
     print_delivered(console, made, options)
     console.emit(
         runs=[as_run(ev) for ev in done.evaluations],
-        comparison=document.shown.content(),
+        comparison=document.result_presentation.content(),
         files=made.files,
         logged=made.logged_json,
     )
@@ -125,12 +133,12 @@ def _groups(files: Sequence[str], options: dict[str, Any], uri: str | None) -> G
         dict.fromkeys(key.strip() for word in options["by"] for key in word.split(",") if key.strip())
     )
     items = folds_of(items_of(files, selection, uri), files=False, children=options["children"])
-    return grouped(items, keys)
+    return group_items(items, keys)
 
 
 _compare = opt.HelpSection("Compare")
 compare_options = opt.AddedOptions(
-    opt.together(
+    opt.combine_options(
         _compare(
             "--by",
             "KEY",

@@ -24,11 +24,11 @@ from evalreport.comparison.differences import PairedSamples
 from evalreport.comparison.pairing import match_rows, recode, union_space
 from evalreport.comparison.verdicts import adjusted_verdicts
 from evalreport.core.errors import DataError, EvalreportError, UsageError
-from evalreport.core.format import counted
-from evalreport.core.format import counted as numbered
+from evalreport.core.format import pluralize
+from evalreport.core.format import pluralize as numbered
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import answer_names, cut, example_id
+from evalreport.evaluation.examples import answer_names, example_id, truncate_text
 from evalreport.features.systems.result import (
     ChangingAnswer,
     Churn,
@@ -57,7 +57,7 @@ class AlignedRuns:
     left_out: Mapping[str, int]
 
 
-def aligned(evaluations: Mapping[str, Evaluation]) -> AlignedRuns:
+def align_runs(evaluations: Mapping[str, Evaluation]) -> AlignedRuns:
     """Match the rows of several runs by id, or without ids by order when the truth is equal.
 
     Parameters
@@ -79,7 +79,7 @@ def aligned(evaluations: Mapping[str, Evaluation]) -> AlignedRuns:
     >>> space = Binary(0, 1)
     >>> a = evaluate_predictions(predictions(space, [0, 1, 1], [0, 1, 0], ids=list("abc")))
     >>> b = evaluate_predictions(predictions(space, [1, 0], [1, 1], ids=list("ba")))
-    >>> found = aligned({"one": a, "two": b})
+    >>> found = align_runs({"one": a, "two": b})
     >>> found.left_out, found.runs["two"].y_pred
     ({'one': 1, 'two': 0}, array([1, 1], dtype=int32))
     """
@@ -87,8 +87,8 @@ def aligned(evaluations: Mapping[str, Evaluation]) -> AlignedRuns:
     every = {name: recode(_rows(name, ev), space) for name, ev in evaluations.items()}
     (first, shared), *others = every.items()
     for name, p in others:
-        shared, _ = _matched(shared, p, first, name)
-    on_shared = {name: _matched(shared, p, first, name)[1] for name, p in every.items()}
+        shared, _ = _match_pair(shared, p, first, name)
+    on_shared = {name: _match_pair(shared, p, first, name)[1] for name, p in every.items()}
     same = {name: replace(p, groups=shared.groups, slices=shared.slices) for name, p in on_shared.items()}
     return AlignedRuns(same, {name: len(p) - len(shared) for name, p in every.items()})
 
@@ -103,16 +103,18 @@ def _rows(name: str, ev: Evaluation) -> Predictions:
     return ev.predictions
 
 
-def _matched(shared: Predictions, p: Predictions, first: str, name: str) -> tuple[Predictions, Predictions]:
+def _match_pair(
+    shared: Predictions, p: Predictions, first: str, name: str
+) -> tuple[Predictions, Predictions]:
     """Both on the rows that they share; a run that lacks one row of all is refused."""
     try:
         found = match_rows(shared, p)
     except EvalreportError as error:
-        raise error.located(f"{first} and {name}") from error
+        raise error.with_location(f"{first} and {name}") from error
     if found.run is None or found.baseline is None:
         raise DataError(
             f"the runs share no rows: {found.pairing.reason}",
-            where=f"{name}, {counted(len(p), 'row')}",
+            where=f"{name}, {pluralize(len(p), 'row')}",
             fix="leave this run out, or score every run against the same examples",
         )
     return found.run, found.baseline
@@ -143,7 +145,7 @@ def churn(runs: Sequence[Predictions]) -> tuple[Churn, dict[str, Churn]] | None:
         return None
     first, weights = runs[0], runs[0].weights
     apart = [_differing(a.y_pred, b.y_pred) for a, b in combinations(runs, 2)]
-    found = (np.any(apart, axis=0), np.mean(apart, axis=0), divided(runs))
+    found = (np.any(apart, axis=0), np.mean(apart, axis=0), discordant_rows(runs))
     kinds = [np.asarray(kind, dtype=np.float64) for kind in found]
     classes = {}
     if first.y_true.ndim == 1:
@@ -161,7 +163,7 @@ def _shares(kinds: Sequence[Array], weights: Array) -> Churn:
     return Churn(*(float(weights @ kind / weights.sum()) for kind in kinds))
 
 
-def divided(runs: Sequence[Predictions]) -> Mask:
+def discordant_rows(runs: Sequence[Predictions]) -> Mask:
     """Return which rows some runs get right and others wrong, shape (n,)."""
     rights = np.array([correct_rows(p) for p in runs])
     return np.asarray(rights.any(axis=0) & ~rights.all(axis=0))
@@ -170,7 +172,7 @@ def divided(runs: Sequence[Predictions]) -> Mask:
 def changing(runs: Sequence[Predictions]) -> tuple[ChangingAnswer, ...]:
     """Return the rows on which the runs are most divided between right and wrong."""
     rights = np.array([correct_rows(p) for p in runs])
-    rows = np.flatnonzero(divided(runs))
+    rows = np.flatnonzero(discordant_rows(runs))
     order = np.argsort(np.abs(rights[:, rows].mean(axis=0) - 0.5), kind="stable")[:SHOWN]
     return tuple(_example(runs, rights, int(row)) for row in rows[order])
 
@@ -183,7 +185,7 @@ def _example(runs: Sequence[Predictions], rights: Mask, row: int) -> ChangingAns
         truth=answer_names(first, first.y_true, row),
         right=tuple(rights[:, row].tolist()),
         answers=tuple(answer_names(p, p.y_pred, row) for p in runs),
-        text=None if texts is None else cut(texts[row]),
+        text=None if texts is None else truncate_text(texts[row]),
     )
 
 
@@ -250,20 +252,20 @@ def compare_systems(
     >>> answers = (truth, ["b", *truth[1:]], ["a"] * 40, ["b"] * 40)
     >>> runs = [evaluate_predictions(predictions(Multiclass("ab"), truth, answer)) for answer in answers]
     >>> found = compare_systems({"new": runs[:2], "old": runs[2:]}, primary="accuracy")
-    >>> found.of("accuracy")[0].verdict, found.of("accuracy")[0].pairs
+    >>> found.differences_for("accuracy")[0].verdict, found.differences_for("accuracy")[0].pairs
     ('better', SeedPairs(ahead=4, ties=0, of=4))
     """
-    every = _checked(systems)
+    every = _check_systems(systems)
     level, first = common_level(every, MOST_RANKED), every[0]
     given = [name for runs in (names or {}).values() for name in runs]
     called = distinct_names(given or [name_of(ev, place) for place, ev in enumerate(every)])
-    runs = aligned(dict(zip(called, every, strict=True)))
+    runs = align_runs(dict(zip(called, every, strict=True)))
     chosen = headline_metrics(every, metrics, primary)
-    counted = _counted(systems, runs.runs, chosen)
+    counted = _count_systems(systems, runs.runs, chosen)
     samples = PairedSamples(counted[0].runs[0], counted[0].runs[0], first.sampling)
     main = find(primary or _primary(first, counted), first.task)
     order = sorted(counted, key=lambda one: _place(main, one.metrics[main.name].mean))
-    withheld = any(ev.facts.get("withheld") for ev in every)
+    withheld = any(ev.data_checks.get("withheld") for ev in every)
     datasets = {ev.provenance.dataset for ev in every}
     found = SystemsComparison(
         level=level,
@@ -280,7 +282,7 @@ def compare_systems(
     return replace(found, notes=tuple(system_notes(found, [one.rows for one in order])))
 
 
-def _checked(systems: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
+def _check_systems(systems: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
     if not 2 <= len(systems) <= MOST_RUNS:
         raise UsageError(
             f"{numbered(len(systems), 'system')} cannot be compared",
@@ -292,14 +294,14 @@ def _checked(systems: Mapping[str, Sequence[Evaluation]]) -> list[Evaluation]:
     return [ev for runs in systems.values() for ev in runs]
 
 
-def _counted(
+def _count_systems(
     systems: Mapping[str, Sequence[Evaluation]], rows: Mapping[str, Predictions], metrics: Sequence[Metric]
 ) -> list[CountedSystem]:
     names, found = iter(rows), []
     for name, evaluations in systems.items():
         own = tuple(next(names) for _ in evaluations)
-        runs = tuple(Counted.of(rows[run]) for run in own)
-        measured = {metric.name: SeededMetric.of(metric, runs) for metric in metrics}
+        runs = tuple(Counted.from_predictions(rows[run]) for run in own)
+        measured = {metric.name: SeededMetric.from_runs(metric, runs) for metric in metrics}
         found.append(CountedSystem(str(name), own, runs, measured))
     return found
 
@@ -339,7 +341,7 @@ def _result(
         found,
         churn=changed[0],
         churn_by_class=changed[1],
-        only_sometimes_right=int(divided(system.rows).sum()),
+        only_sometimes_right=int(discordant_rows(system.rows).sum()),
         examples=() if withheld else changing(system.rows),
     )
 
@@ -389,7 +391,7 @@ def system_notes(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]
     if gaps:
         name, most = max(gaps, key=lambda gap: gap[1])
         lead = f"Compared on the {found.rows:,} {unit} that all runs have; "
-        yield f"{lead}{len(gaps)} of {counted(len(found.left_out), 'run')} have more, “{name}” {most:,}."
+        yield f"{lead}{len(gaps)} of {pluralize(len(found.left_out), 'run')} have more, “{name}” {most:,}."
         if found.rows < HALF * (found.rows + most):
             yield f"That is under half of the {unit} of “{name}”: the rest may be easier or harder."
     for one in found.systems:

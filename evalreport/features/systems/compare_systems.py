@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evalreport.comparison.compare import distinct_names
 from evalreport.core.errors import DataError, UsageError, nearest
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.systems.compare import compare_systems
 from evalreport.features.systems.result import SystemsComparison
@@ -50,7 +50,7 @@ class GroupedItems:
     notes: tuple[str, ...] = ()
 
 
-def grouped(items: Sequence[Item], keys: Sequence[str]) -> GroupedItems:
+def group_items(items: Sequence[Item], keys: Sequence[str]) -> GroupedItems:
     """Return runs grouped by what was logged of them.
 
     Parameters
@@ -65,7 +65,7 @@ def grouped(items: Sequence[Item], keys: Sequence[str]) -> GroupedItems:
     UsageError
         A file, no such key in any run, or keys that are alike in all runs.
     """
-    files = [item.shown for item in items if item.run is None]
+    files = [item.display_name for item in items if item.run is None]
     if files:
         raise UsageError(
             "a file has no parameters to be grouped by",
@@ -81,14 +81,14 @@ def grouped(items: Sequence[Item], keys: Sequence[str]) -> GroupedItems:
         values = [_value(run, key) for key in keys]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
-            without.append(item.shown)
+            without.append(item.display_name)
             continue
         name = ", ".join(known)
         systems[name] = (*systems.get(name, ()), item)
     if len(systems) < 2:
-        raise _alike(keys, next(iter(systems), ""), [run for _, run in runs])
+        raise _single_system_error(keys, next(iter(systems), ""), [run for _, run in runs])
     lost = (
-        f"{counted(len(without), 'run')} without {' or '.join(keys)} left out: {without[0]}"
+        f"{pluralize(len(without), 'run')} without {' or '.join(keys)} left out: {without[0]}"
         if without
         else ""
     )
@@ -121,16 +121,18 @@ def _check_key(key: str, runs: Sequence[RunInfo]) -> None:
         )
     if all(_value(run, key) is None for run in runs):
         raise UsageError(
-            f"no run has {key}", where=f"--by, {counted(len(runs), 'run')}", fix=nearest(key, _keys(runs))
+            f"no run has {key}",
+            where=f"--by, {pluralize(len(runs), 'run')}",
+            fix=nearest(key, _keys(runs)),
         )
 
 
-def _alike(keys: Sequence[str], value: str, runs: Sequence[RunInfo]) -> UsageError:
+def _single_system_error(keys: Sequence[str], value: str, runs: Sequence[RunInfo]) -> UsageError:
     found = (key for key in _keys(runs) if len({_value(run, key) for run in runs} - {None}) > 1)
     differ = [key for key, _ in zip(found, range(MOST_NAMED), strict=False)]
     return UsageError(
         f"every run has {' and '.join(keys)} = {value}: there is one system",
-        where=f"--by, {counted(len(runs), 'run')}",
+        where=f"--by, {pluralize(len(runs), 'run')}",
         fix=f"name what differs: {', '.join(differ)}" if differ else "name the systems with --system",
     )
 
@@ -179,7 +181,7 @@ def compared_systems(groups: GroupedItems, request: Request, primary: str | None
     DataError
         No row that all runs share, or another truth of the same row.
     """
-    plain = replace(request, title="", sampling=request.sampling.at(None))
+    plain = replace(request, title="", sampling=request.sampling.with_confidence(None))
     systems: dict[str, list[Evaluation]] = {}
     system_of = {id(item): name for name, items in groups.systems.items() for item in items}
     every = [item for items in groups.systems.values() for item in items]

@@ -11,10 +11,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
 
-from evalreport.core.estimate_format import beside, gap, interval, valued
-from evalreport.core.format import Style, at, count, counted, decimals, percent
+from evalreport.core.estimate_format import format_estimate, format_reference, gap, interval
+from evalreport.core.format import Style, count, decimals, format_decimals, percent, pluralize
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Number, Run, Sentence, bracketed, joined, paragraph, say
+from evalreport.core.sentences import (
+    NOTHING,
+    Number,
+    Run,
+    Sentence,
+    interval_sentence,
+    join_sentences,
+    paragraph,
+    say,
+)
 from evalreport.features.systems.result import (
     ChangingAnswer,
     Churn,
@@ -29,7 +38,6 @@ from evalreport.page.comparison.sections import ComparisonHeader
 from evalreport.page.comparison.sentences import difference_phrase, difference_texts, style_of
 from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, TableColumn, page_columns
 from evalreport.page.elements import (
-    Beside,
     Cell,
     Column,
     Empty,
@@ -44,11 +52,12 @@ from evalreport.page.elements import (
     Section,
     Shown,
     Table,
+    TwoColumns,
     forest_row,
     place,
     share_cell,
 )
-from evalreport.page.sections.examples import UNREADABLE, numbered
+from evalreport.page.sections.examples import UNREADABLE, format_row_id
 
 WHATEVER = 0.95
 """Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
@@ -61,16 +70,16 @@ def main_metric(found: SystemsComparison) -> Metric:
 
 def headline(found: SystemsComparison) -> Sentence:
     """Return which system beats the next one, by how much, and whether the seed decides."""
-    d = found.of(found.primary)[0]
+    d = found.differences_for(found.primary)[0]
 
     if d.verdict == "better":
         words = f"{{d.run:short}} *beats* {{d.baseline:short}} in {main_metric(found).title} by {{gap}}"
         told = say(words, {"d": d}, gap=by_how_much(d, main_metric(found)))
-        return joined(told, _whatever(found, d), say("."))
-    return apart(found, d)
+        return join_sentences(told, _whatever(found, d), say("."))
+    return difference_sentence(found, d)
 
 
-def apart(found: SystemsComparison, d: SystemDifference) -> Sentence:
+def difference_sentence(found: SystemsComparison, d: SystemDifference) -> Sentence:
     """Return that two systems cannot be told apart, or what one beats the other by."""
     first, second = "{d.run:short}", "{d.baseline:short}"
     if d.difference is None or d.limits is None:
@@ -79,7 +88,7 @@ def apart(found: SystemsComparison, d: SystemDifference) -> Sentence:
     words, gap = f"{first} and {second} *cannot be told apart*: {{gap}}", difference_phrase(d)
     if d.verdict == "better":
         words, gap = f"{first} beats {second} by {{gap}}", by_how_much(d, main_metric(found))
-    return joined(say(words, {"d": d}, gap=gap), _ahead(d), say("."))
+    return join_sentences(say(words, {"d": d}, gap=gap), _ahead(d), say("."))
 
 
 def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
@@ -87,7 +96,7 @@ def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
     sign = -1 if metric.better == "lower" else 1
     value, (low, high) = sign * (d.difference or 0.0), sorted(sign * end for end in d.limits or (0.0, 0.0))
     shown, limits = (text.replace("+", "") for text in gap(value, low, high, style_of(d)))
-    return bracketed(shown, limits, gap=value, low=low, high=high)
+    return interval_sentence(shown, limits, gap=value, low=low, high=high)
 
 
 def _whatever(found: SystemsComparison, d: SystemDifference) -> Sentence:
@@ -111,11 +120,11 @@ def _counts(d: SystemDifference) -> dict[str, float | str | Sentence]:
 
 def summary(found: SystemsComparison) -> Sentence:
     """Return what becomes of the other neighbours, how much one run may flatter, and the correction."""
-    main = found.of(found.primary)
+    main = found.differences_for(found.primary)
     names = [one.system for one in found.systems]
     after = {(a, b) for a, b in pairwise(names[1:])}
-    others = [apart(found, d) for d in main if (d.run, d.baseline) in after]
-    return paragraph(*others, _flattery(found), _corrected(found))
+    others = [difference_sentence(found, d) for d in main if (d.run, d.baseline) in after]
+    return paragraph(*others, _flattery(found), _correction_sentence(found))
 
 
 def _flattery(found: SystemsComparison) -> Sentence:
@@ -128,7 +137,7 @@ def _flattery(found: SystemsComparison) -> Sentence:
         return NOTHING
     most, system, runs, value = max(known, key=lambda entry: entry[0] or 0.0)
     size = points(most or 0.0, value.low, value.high, main_metric(found).style)
-    gaps = [abs(d.difference) for d in found.of(found.primary) if d.difference is not None]
+    gaps = [abs(d.difference) for d in found.differences_for(found.primary) if d.difference is not None]
     end = ": report the mean of the runs, not the best."
     if min(gaps, default=0.0) < (most or 0.0):
         end = ", more than two of the systems are apart: report the mean of the runs."
@@ -139,12 +148,12 @@ def _flattery(found: SystemsComparison) -> Sentence:
 def points(value: float, low: float | None, high: float | None, style: Style) -> Sentence:
     """Return the size of a difference with a decimal more than the interval that it stands beside has."""
     places = None if low is None or high is None else decimals(low, high, style)
-    shown = at(value, None if places is None else places + 1, style).replace("%", " points")
+    shown = format_decimals(value, None if places is None else places + 1, style).replace("%", " points")
     return Sentence((Run(shown),), (Number("size", value, shown),))
 
 
-def _corrected(found: SystemsComparison) -> Sentence:
-    pairs = len(found.of(found.primary))
+def _correction_sentence(found: SystemsComparison) -> Sentence:
+    pairs = len(found.differences_for(found.primary))
     if pairs == 1:
         return NOTHING
     return say("Intervals of differences allow for {pairs:count} pairs of systems (Holm).", pairs=pairs)
@@ -160,7 +169,7 @@ def verdict(d: SystemDifference) -> str:
     """
     if d.verdict == "undefined":
         return d.reason or "undefined"
-    return "demonstrated" if d.demonstrated else "not demonstrated"
+    return "demonstrated" if d.is_significant else "not demonstrated"
 
 
 def pairs_ahead(d: SystemDifference) -> str:
@@ -194,16 +203,16 @@ def answers(found: SystemsComparison) -> Section:
             say("Nothing can be said of changing answers."),
             say("That takes two runs of a system that decide on the same {units}.", units=found.unit[1]),
         )
-        return Section.of("answers", "Changing answers", ANSWERS, NOTHING, empty)
+        return Section.from_parts("answers", "Changing answers", ANSWERS, NOTHING, empty)
     heads = ("System", *KINDS)
     rows = ((one.system, *_shares(found, churn)) for one, churn in known)
-    table = Table.of("churn-table", "Shares of answers that change", heads, rows)
+    table = Table.from_rows("churn-table", "Shares of answers that change", heads, rows)
     hang = [(one, one.examples[:MOST]) for one, _ in known if one.examples]
     parts: list[PagePart] = [table]
     if hang:
         one, shown = hang[0]
         parts = [
-            Beside(
+            TwoColumns(
                 (
                     table,
                     (
@@ -219,7 +228,7 @@ def answers(found: SystemsComparison) -> Section:
         ]
     classes = [_classes(found, one, k) for k, (one, _) in enumerate(known) if one.churn_by_class]
     folded = Folded("By class", tuple(classes)) if classes else None
-    return Section.of(
+    return Section.from_parts(
         "answers", "Changing answers", ANSWERS, _churn_summary(found, *known[0]), *parts, folded
     )
 
@@ -246,7 +255,7 @@ def _examples(found: SystemsComparison, k: int, system: str, shown: tuple[Changi
     heads = (found.unit[0].capitalize(), Column("Truth"), Column("Runs in order"), Column("Else answered"))
     rows = (_example(entry) for entry in shown)
     name = f"Answers that some runs of {system} get right and others wrong"
-    return Table.of(f"changing-{k}", name, heads, rows)
+    return Table.from_rows(f"changing-{k}", name, heads, rows)
 
 
 def _example(entry: ChangingAnswer) -> Row:
@@ -257,7 +266,9 @@ def _example(entry: ChangingAnswer) -> Row:
     ]
     marks = " ".join("✓" if right else "✗" for right in entry.right)
     return (
-        Cell(numbered(entry.id)) if entry.text is None else Cell(entry.text, sub=numbered(entry.id)),
+        Cell(format_row_id(entry.id))
+        if entry.text is None
+        else Cell(entry.text, sub=format_row_id(entry.id)),
         ", ".join(entry.truth),
         Cell(marks, sub=f"{sum(entry.right)} of {len(entry.right)} right"),
         "; ".join(dict.fromkeys(wrong)),
@@ -268,7 +279,7 @@ def _classes(found: SystemsComparison, one: SystemResult, k: int) -> Table:
     most = sorted(one.churn_by_class.items(), key=lambda entry: -entry[1].correctness)[:CLASSES]
     heads = (f"Class, {one.system}", *KINDS)
     rows = ((name, *_shares(found, churn)) for name, churn in most)
-    return Table.of(f"churn-{k}", f"Classes whose answers change most, {one.system}", heads, rows)
+    return Table.from_rows(f"churn-{k}", f"Classes whose answers change most, {one.system}", heads, rows)
 
 
 HARDLY = 0.9
@@ -282,7 +293,7 @@ def sources(found: SystemsComparison) -> Section:
     if not known:
         remedy = "That takes two runs of a system, and a metric to which each row has its share."
         empty = Empty(say("Nothing is known of the seeds."), say(remedy))
-        return Section.of("sources", "Uncertainty", SOURCES, NOTHING, empty)
+        return Section.from_parts("sources", "Uncertainty", SOURCES, NOTHING, empty)
     rows, unit = (_source_row(found, one, value) for one, value in known), found.unit[1]
     heads = (
         "System",
@@ -293,13 +304,15 @@ def sources(found: SystemsComparison) -> Section:
         "With 20 runs",
         f"With 4 × {unit}",
     )
-    table = Table.of("sources-table", "Shares of the variance of each system", heads, rows)
+    table = Table.from_rows("sources-table", "Shares of the variance of each system", heads, rows)
     key = say(
         "By {units}: some are hard for every run. Seeds: some runs are better on all. Both: a run gets other "
         "{units} right. Negative estimates are 0.",
         units=unit,
     )
-    return Section.of("sources", "Uncertainty", SOURCES, _sources_summary(found, *known[0]), table, Note(key))
+    return Section.from_parts(
+        "sources", "Uncertainty", SOURCES, _sources_summary(found, *known[0]), table, Note(key)
+    )
 
 
 def _sources_summary(found: SystemsComparison, one: SystemResult, value: SystemValue) -> Sentence:
@@ -352,7 +365,12 @@ def verdict_section(found: SystemsComparison) -> Section:
 def _kicker(found: SystemsComparison) -> tuple[str, ...]:
     by = (f"by {', '.join(found.by)}",) if found.by else ()
     dataset = (found.dataset,) if found.dataset else ()
-    return (counted(len(found.systems), "system"), *by, *dataset, counted(found.rows, *found.unit))
+    return (
+        pluralize(len(found.systems), "system"),
+        *by,
+        *dataset,
+        pluralize(found.rows, *found.unit),
+    )
 
 
 def forest(found: SystemsComparison) -> Forest:
@@ -363,10 +381,12 @@ def forest(found: SystemsComparison) -> Forest:
         value for one in found.systems for value in one.metrics[found.primary].values if value is not None
     ]
     ends = [end for result in results.values() if isinstance(result, Estimate) for end in _ends(result)]
-    axis = around([*dots, *ends], (metric.low, metric.high))
+    axis = axis_range([*dots, *ends], (metric.low, metric.high))
     places = decimals(*axis, metric.style)
     values = (axis[0], sum(axis) / 2, axis[1])
-    ticks = tuple((1000 * k / 2, at(value, places, metric.style)) for k, value in enumerate(values))
+    ticks = tuple(
+        (1000 * k / 2, format_decimals(value, places, metric.style)) for k, value in enumerate(values)
+    )
     rows = tuple(_row(one, found, results[one.system], axis) for one in found.systems)
     level = f"{found.level * 100:.10g}% interval"
     return Forest(rows, ticks, (metric.title, "Mean", level, "Best run looks better by"))
@@ -384,12 +404,12 @@ def _ends(result: Estimate) -> Iterable[float]:
     return [end for end in (result.low, result.high) if end is not None]
 
 
-def around(values: Iterable[float], bounds: tuple[float, float] = (-1e300, 1e300)) -> tuple[float, float]:
+def axis_range(values: Iterable[float], bounds: tuple[float, float] = (-1e300, 1e300)) -> tuple[float, float]:
     """Return an axis about values, with a little room, within bounds.
 
     Examples
     --------
-    >>> around([0.8, 0.9], (0.0, 1.0))
+    >>> axis_range([0.8, 0.9], (0.0, 1.0))
     (0.79, 0.91)
     """
     known = list(values)
@@ -401,10 +421,10 @@ def _row(one: SystemResult, found: SystemsComparison, result: Result, axis: tupl
     metric, value = main_metric(found), one.metrics[found.primary]
     # A run is no estimate of the system: it may lie outside of the interval of the mean.
     known = [x for x in value.values if x is not None]
-    gloss = say(counted(len(one.runs), "run"))
+    gloss = say(pluralize(len(one.runs), "run"))
     if len(known) > 1:
-        low, high = (beside(x, result, metric.style) for x in (min(known), max(known)))
-        gloss = say(f"{counted(len(one.runs), 'run')}, {low} to {high}")
+        low, high = (format_reference(x, result, metric.style) for x in (min(known), max(known)))
+        gloss = say(f"{pluralize(len(one.runs), 'run')}, {low} to {high}")
     row = forest_row(found.primary, one.system, gloss, result, metric.style, axis=axis)
     flattery = value.best_run_flatters
     reference = "–" if flattery is None else points(flattery, value.low, value.high, metric.style).text
@@ -414,7 +434,7 @@ def _row(one: SystemResult, found: SystemsComparison, result: Result, axis: tupl
 
 def differences(found: SystemsComparison) -> Section:
     """Return the difference of every pair of systems by the primary metric, and by the other metrics."""
-    main = found.of(found.primary)
+    main = found.differences_for(found.primary)
     summary = say(
         "First less second, on the same {units}. A dot is a run of the one against a run of the other; the "
         "bar covers new {units} and new seeds. Pairs ahead are a description, not a test: pairs that share a "
@@ -422,7 +442,7 @@ def differences(found: SystemsComparison) -> Section:
         units=found.unit[1],
     )
     values = [end for d in main for end in (*(d.limits or ()), *_gaps(found, d))]
-    axis = around([0.0, *values])
+    axis = axis_range([0.0, *values])
     rows = (_pair(found, d, axis) for d in main)
     heads = (
         "Pair",
@@ -431,13 +451,13 @@ def differences(found: SystemsComparison) -> Section:
         Column("First is ahead in", "n"),
         Column("Only one is right", "n"),
     )
-    table = Table.of("differences-table", "Differences of all pairs of systems", heads, rows)
+    table = Table.from_rows("differences-table", "Differences of all pairs of systems", heads, rows)
     others = Folded("By every metric", (_by_metric(found),))
-    return Section.of("differences", "Differences", "Differences", summary, table, others)
+    return Section.from_parts("differences", "Differences", "Differences", summary, table, others)
 
 
 def _gaps(found: SystemsComparison, d: SystemDifference) -> list[float]:
-    first, second = found.named(d.run).values, found.named(d.baseline).values
+    first, second = found.system_value(d.run).values, found.system_value(d.baseline).values
     return [a - b for a in first for b in second if a is not None and b is not None]
 
 
@@ -447,7 +467,7 @@ def _pair(found: SystemsComparison, d: SystemDifference, axis: tuple[float, floa
     result = Undefined(d.reason) if d.difference is None else Estimate(d.difference, 0, low, high)
     track = forest_row(d.metric, "", NOTHING, result, find(d.metric).style, reference=0.0, axis=axis)
     dots = tuple(at for at in (place(gap, axis) for gap in _gaps(found, d)) if at is not None)
-    side = d.verdict if d.demonstrated else "none"
+    side = d.verdict if d.is_significant else "none"
     only = "–" if d.only_right is None else f"{d.only_right[0]:,} : {d.only_right[1]:,}"
     return (
         Cell(f"{d.run} − {d.baseline}", sub=verdict(d)),
@@ -465,7 +485,7 @@ def _by_metric(found: SystemsComparison) -> Table:
         *page_columns(pair_columns(), {"level": f"{found.level * 100:.10g}%"}),
     ]
     rows = (d for d in found.differences if d.difference is not None)
-    return Table.by("metrics-table", "Differences by every metric", columns, rows, tall=True)
+    return Table.from_items("metrics-table", "Differences by every metric", columns, rows, tall=True)
 
 
 def values(found: SystemsComparison) -> Section:
@@ -474,10 +494,10 @@ def values(found: SystemsComparison) -> Section:
     known = found.systems[0].metrics
     names = [name for name in known if any(v.metrics[name].value is not None for v in found.systems)]
     rows = (_values_row(found, name) for name in names)
-    table = Table.of("values-table", "Metrics of every system", heads, rows, tall=True)
+    table = Table.from_rows("values-table", "Metrics of every system", heads, rows, tall=True)
     words = "Means over the runs, with intervals that cover new {units} and new seeds."
     summary = say(words, units=found.unit[1])
-    return Section.of("values", "Metrics", "Every metric", summary, table)
+    return Section.from_parts("values", "Metrics", "Every metric", summary, table)
 
 
 def _values_row(found: SystemsComparison, name: str) -> Row:
@@ -489,7 +509,7 @@ def _value_cell(found: SystemsComparison, one: SystemResult, name: str) -> Cell:
     result, style = result_of(one, found, name), find(name, found.task).style
     if not isinstance(result, Estimate):
         return Cell("–", sub=result.reason)
-    return Cell(valued(result, style), sub=interval(result, style))
+    return Cell(format_estimate(result, style), sub=interval(result, style))
 
 
 def provenance(found: SystemsComparison) -> Section:
@@ -502,4 +522,6 @@ def provenance(found: SystemsComparison) -> Section:
         "freedom.",
         units=found.unit[1],
     )
-    return Section.of("provenance", "Provenance", "Where the numbers come from", summary, Facts(tuple(facts)))
+    return Section.from_parts(
+        "provenance", "Provenance", "Where the numbers come from", summary, Facts(tuple(facts))
+    )

@@ -63,7 +63,7 @@ class SystemsPresentation(ComparisonBase[SystemsComparison]):
         """Return the systems ranked by the mean of the primary metric."""
         found, metric = self.of, page.main_metric(self.of)
         results = {one.system: page.result_of(one, found) for one in found.systems}
-        rows = ranking_rows(ranking(results, found.of(found.primary), metric.better), metric)
+        rows = ranking_rows(ranking(results, found.differences_for(found.primary), metric.better), metric)
         known = {"metric": f"Mean {metric.title}", "level": f"{found.level * 100:.10g}%"}
         return ResultSummary(
             self.headline,

@@ -211,7 +211,7 @@ class SystemsComparison:
         named = " and ".join(f"{one.system} of {len(one.runs)} runs" for one in self.systems)
         return f"{type(self).__name__}({named}: {self.rows:,} shared rows, judged by {self.primary})"
 
-    def named(self, name: str, metric: str | None = None) -> SystemValue:
+    def system_value(self, name: str, metric: str | None = None) -> SystemValue:
         """Return a metric of a system, the primary one when none is named.
 
         Raises
@@ -225,7 +225,7 @@ class SystemsComparison:
                 raise UsageError(f"the comparison has no {word!r}", fix=nearest(word, choices))
         return known[name][metric or self.primary]
 
-    def of(self, metric: str) -> tuple[SystemDifference, ...]:
+    def differences_for(self, metric: str) -> tuple[SystemDifference, ...]:
         """Return the differences of a metric, of all pairs."""
         return tuple(d for d in self.differences if d.metric == metric)
 

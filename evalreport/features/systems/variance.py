@@ -19,8 +19,8 @@ from evalreport.comparison.differences import (
     SAME,
     InferredDifference,
     PairedSamples,
-    spread_of,
-    within,
+    sampling_error,
+    with_interval,
 )
 from evalreport.core.result import Undefined
 from evalreport.features.systems.result import (
@@ -34,7 +34,7 @@ from evalreport.intervals.distributions import t_quantile
 from evalreport.intervals.paired import SampledError, StudentCurve
 from evalreport.intervals.row_influence import Counted
 from evalreport.intervals.settings import NOT_ASKED, Limits, estimate
-from evalreport.intervals.standard_errors import Spread, spread_limits, transformed
+from evalreport.intervals.standard_errors import Spread, spread_limits, transformed_scale_limits
 from evalreport.metrics.record import Better, Metric
 from evalreport.statistics.confusion import Array
 
@@ -126,7 +126,7 @@ class VarianceComponents:
         return new.half_width(level)
 
 
-def crossed(systems: Sequence[MeasuredRuns], spread: ErrorOf) -> VarianceComponents:
+def variance_components(systems: Sequence[MeasuredRuns], spread: ErrorOf) -> VarianceComponents:
     """Return the components of the mean of one system, or of the first one's mean less the second one's.
 
     Parameters
@@ -147,7 +147,7 @@ def crossed(systems: Sequence[MeasuredRuns], spread: ErrorOf) -> VarianceCompone
     >>> from evalreport.intervals.paired import of_mean
     >>> readings = np.array([[1.0, 1, 0, 1], [1, 0, 0, 1], [1, 1, 0, 0]])
     >>> means = readings.mean(axis=1)
-    >>> found = crossed([MeasuredRuns(means, (readings - means[:, None]) / 4)], of_mean)
+    >>> found = variance_components([MeasuredRuns(means, (readings - means[:, None]) / 4)], of_mean)
     >>> [round(x, 4) for x in (found.rows, found.seeds, found.both)]
     [0.0278, 0.0, 0.0162]
     """
@@ -195,7 +195,7 @@ class SeededMetric:
     reason: str = ""
 
     @classmethod
-    def of(cls, metric: Metric, runs: Sequence[Counted]) -> SeededMetric:
+    def from_runs(cls, metric: Metric, runs: Sequence[Counted]) -> SeededMetric:
         """Return a metric of runs on the same rows."""
         found = [run.value(metric) for run in runs]
         values = tuple(None if isinstance(value, Undefined) else value for value in found)
@@ -237,7 +237,7 @@ def system_value(metric: Metric, found: SeededMetric, samples: PairedSamples) ->
     reason = why_not(metric, samples, found)
     if reason or found.measured is None:
         return SystemValue(found.values, found.mean, best_run_flatters=flatters, reason=reason)
-    parts = crossed([found.measured], partial(spread_of, metric, samples))
+    parts = variance_components([found.measured], partial(sampling_error, metric, samples))
     level, alone = samples.sampling.level, len(found.values) < 2
     result = estimate(metric, found.mean, len(samples), _limits(metric, found.mean, parts, samples))
     return SystemValue(
@@ -266,7 +266,7 @@ def _limits(metric: Metric, value: float, parts: VarianceComponents, samples: Pa
     error, quantile = math.sqrt(parts.variance), t_quantile(samples.sampling.upper, parts.df)
     n = float(len(samples))
     if math.isinf(metric.high):
-        low, high = transformed(metric, value, error, quantile, n)
+        low, high = transformed_scale_limits(metric, value, error, quantile, n)
         return Limits(low, high, METHOD, error)
     return spread_limits(metric, value, Spread(error), quantile, n, METHOD)
 
@@ -316,17 +316,19 @@ def system_difference(
     reason = why_not(metric, samples, first, second)
     if reason or first.measured is None or second.measured is None:
         return InferredDifference(replace(start, reason=reason))
-    parts = crossed([first.measured, second.measured], partial(spread_of, metric, samples))
-    start = replace(start, reason=_alone(names, first, second))
+    parts = variance_components([first.measured, second.measured], partial(sampling_error, metric, samples))
+    start = replace(start, reason=_single_run_note(names, first, second))
     if math.sqrt(parts.variance) <= ROUNDING * max(1.0, abs(gap)):
         if gap:
             return InferredDifference(replace(start, reason="the rows do not vary"))
-        return within(replace(start, reason=SAME), StudentCurve(0.0, 0.0), METHOD, samples.sampling.level)
+        return with_interval(
+            replace(start, reason=SAME), StudentCurve(0.0, 0.0), METHOD, samples.sampling.level
+        )
     curve = StudentCurve(gap, math.sqrt(parts.variance), parts.df)
-    return within(replace(start, variance=_shares(parts)), curve, METHOD, samples.sampling.level)
+    return with_interval(replace(start, variance=_shares(parts)), curve, METHOD, samples.sampling.level)
 
 
-def _alone(names: tuple[str, str], first: SeededMetric, second: SeededMetric) -> str:
+def _single_run_note(names: tuple[str, str], first: SeededMetric, second: SeededMetric) -> str:
     lone = [name for name, one in zip(names, (first, second), strict=True) if len(one.values) < 2]
     return f"seeds unknown of {' and '.join(lone)}: one run" if lone else ""
 

@@ -41,7 +41,7 @@ from collections.abc import Mapping
 from functools import cache
 
 
-def _split(table: str) -> list[str]:
+def _split_phrases(table: str) -> list[str]:
     return [" ".join(phrase.split()) for phrase in table.split(",")]
 
 
@@ -161,17 +161,19 @@ _NULL = """n a, na, none, null, nil, nan, unknown, undefined, empty, nothing, bl
     none of the categories, no label, no answer, no category, no intent, no match, no class,
     no matching label, no output, not available, keine, keiner, aucun, aucune, ninguno, ninguna, nessuno,
     nenhum, 无, なし, 없음"""
-NULL_ANSWERS = frozenset(_split(_NULL))
+NULL_ANSWERS = frozenset(_split_phrases(_NULL))
 """Answers that say that there is no answer, as words."""
 
 
 COMMON_WORDS = frozenset(
-    _split("other, none, any, all, more, like, can, will, may, general, unknown, good, well, new, use")
+    _split_phrases(
+        "other, none, any, all, more, like, can, will, may, general, unknown, good, well, new, use"
+    )
 )
 """Words so common that within prose they do not mean the label of that name."""
 
 CONTENT_WORDS = frozenset(
-    _split("rejected, excluded, discarded, dismissed, unsure, uncertain, unclear, unable, correct")
+    _split_phrases("rejected, excluded, discarded, dismissed, unsure, uncertain, unclear, unable, correct")
 )
 """Cues that, if they are labels, are labels anywhere in a text."""
 
@@ -179,7 +181,7 @@ _FUNCTION_WORDS = """i, you, we, they, he, she, it, this, that, there, here, is,
     does, did, have, has, had, will, would, can, could, should, may, might, must, please,
     sure, okay, ok, sorry, thank, thanks, hello, hi, let's, let, your, my, our, their,
     because, if, what, how, why, when, where, who, which"""
-FUNCTION_WORDS = frozenset(_split(_FUNCTION_WORDS))
+FUNCTION_WORDS = frozenset(_split_phrases(_FUNCTION_WORDS))
 """Words that make a short text a sentence, not a name."""
 
 
@@ -194,17 +196,17 @@ def phrases() -> Mapping[str, str]:
     ('F', 'D', 'x', 'U')
     """
     found: dict[str, str] = {}
-    negated = _split(_NEGATED_VERBS)
+    negated = _split_phrases(_NEGATED_VERBS)
     for negation in (*negated, "not"):
         found.update({f"{negation} {word}": "x" for word in _NOT_A_NEGATION})
-        found.update({f"{negation} {word}": "U" for word in _split(_OPEN)})
+        found.update({f"{negation} {word}": "U" for word in _split_phrases(_OPEN)})
     found.update(dict.fromkeys(negated, "D"))
     found.update(dict.fromkeys(ARROWS, ":"))
     for letter, table in PHRASES.items():
-        for phrase in _split(table):
+        for phrase in _split_phrases(table):
             found.setdefault(phrase, letter)
-    found.update(dict.fromkeys(_split(_AFFIRMED), "b"))
-    found.update({f"\\ {command}": "q" for command in _split(_LATEX)})
+    found.update(dict.fromkeys(_split_phrases(_AFFIRMED), "b"))
+    found.update({f"\\ {command}": "q" for command in _split_phrases(_LATEX)})
     for phrase, letter in tuple(found.items()):
         if letter in "Fk" and phrase.isascii():
             found.setdefault(phrase.replace(" ", ""), letter)

@@ -20,7 +20,7 @@ def n_unparsed(c: BinaryCounts | Marginals) -> Any:
     >>> float(n_unparsed(BinaryCounts(tp=2, fp=1, fn=0, tn=0, unread=1)))
     1.0
     """
-    return c.unparsed
+    return c.unparsed_weight
 
 
 def parse_rate(c: BinaryCounts | Marginals) -> Any:
@@ -29,7 +29,7 @@ def parse_rate(c: BinaryCounts | Marginals) -> Any:
     >>> float(parse_rate(BinaryCounts(tp=2, fp=1, fn=0, tn=0, unread=1)))
     0.75
     """
-    return divide(c.parsed, c.total)
+    return divide(c.parsed_weight, c.total)
 
 
 def accuracy_parsed(c: BinaryCounts | Marginals) -> Any:
@@ -38,7 +38,7 @@ def accuracy_parsed(c: BinaryCounts | Marginals) -> Any:
     >>> float(accuracy_parsed(BinaryCounts(tp=3, fp=1, fn=0, tn=0, unread=1)))
     0.75
     """
-    return divide(c.right, c.parsed)
+    return divide(c.right, c.parsed_weight)
 
 
 SOURCE = "this project: every answer counts"
@@ -95,7 +95,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
             strategy=Proportion(),
             function=accuracy_parsed,
             undefined="no answer could be parsed",
-            over="parsed",
+            over="parsed_weight",
             use="to part format failures from wrong labels: accuracy = accuracy_parsed * parse_rate",
             trap="flatters a model that refuses what is difficult: never read it alone",
         ),

@@ -198,11 +198,13 @@ def _counts(
         if hits.size:
             counts[name] = int(hits.size)
             first = hits[:EXAMPLES].tolist()
-            examples[name] = tuple(Example(row, _cut(texts[row]), outcomes[row].note) for row in first)
+            examples[name] = tuple(
+                Example(row, _truncate_example(texts[row]), outcomes[row].note) for row in first
+            )
     return counts, examples
 
 
-def _cut(text: str) -> str:
+def _truncate_example(text: str) -> str:
     return _utf8(text if len(text) <= LONGEST_EXAMPLE else text[: LONGEST_EXAMPLE - 1] + "…")
 
 
@@ -357,15 +359,15 @@ def compile_pattern(pattern: str) -> Pattern:
 
     size = _size(pattern)
     if size > _LARGEST:
-        raise _refused(f"it has {size} states, over {_LARGEST}")
+        raise _regex_error(f"it has {size} states, over {_LARGEST}")
     text = _with_group(pattern)
     if text.count(f"<{_GROUP}>") > 1:
-        raise _refused(f"it has two groups named {_GROUP}")
+        raise _regex_error(f"it has two groups named {_GROUP}")
     try:
         pc.match_substring_regex(pa.array([""]), pattern)
         pc.struct_field(pc.extract_regex(pa.array([""]), text), _GROUP)
     except (pa.ArrowInvalid, UnicodeEncodeError) as error:
-        raise _refused(str(error).removeprefix("Invalid regular expression: ")) from None
+        raise _regex_error(str(error).removeprefix("Invalid regular expression: ")) from None
     return Pattern(text, size)
 
 
@@ -444,7 +446,7 @@ def _utf8(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _refused(why: str) -> UsageError:
+def _regex_error(why: str) -> UsageError:
     return UsageError(
         f"regex: cannot be used: {why}",
         where="parser",

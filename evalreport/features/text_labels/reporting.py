@@ -7,7 +7,7 @@ from evalreport.core.format import count, percent, plural
 from evalreport.core.sentences import say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import AgreementGroup
-from evalreport.findings.rule import AddedRule, Told, in_words, rule, value
+from evalreport.findings.rule import AddedRule, FindingDraft, in_words, rule, value
 from evalreport.page.elements import Cell, Column, Forest, Heading, Note, Row, Section, Table, forest_row
 from evalreport.page.evaluation_terms import confidence_percent, tell, units
 
@@ -56,19 +56,19 @@ def parsing_section(ev: Evaluation) -> Section | None:
     heads = ("Outcome", "Answers", "Share", Column("For example", "text"), Column("Treated as"))
     guess = "Labels were also guessed by similarity." if report.fuzzy else "Nothing is guessed."
     words = "Parser `{parser}`, source sha256 `{digest}`. " + guess
-    return Section.of(
+    return Section.from_parts(
         "parsing",
         "Parsing",
         "How labels were read from the answers",
         summary,
-        Table.of("parsing-table", "How labels were read", heads, rows),
+        Table.from_rows("parsing-table", "How labels were read", heads, rows),
         Note(say(words, parser=report.parser, digest=report.digest[:12] + "…")),
     )
 
 
 def repeated_section(ev: Evaluation) -> Section | None:
     """Return what several answers to each row say; None where there is one."""
-    found = ev.answers
+    found = ev.repeated_responses
     if found is None:
         return None
     fewest, most = count(found.fewest), count(found.most)
@@ -84,7 +84,7 @@ def repeated_section(ev: Evaluation) -> Section | None:
         ),
         heads=heads,
     )
-    groups = Table.of(
+    groups = Table.from_rows(
         "agreement-table",
         "Accuracy by the agreement of the answers",
         ("Its share of the answers", units(ev).capitalize(), "It is right in", Column("Interval", "n")),
@@ -92,7 +92,7 @@ def repeated_section(ev: Evaluation) -> Section | None:
     )
     title = "Several answers: is it right where it is sure?"
     agree = Heading("The most frequent answer, by how many of the answers it has")
-    return Section.of("answers", "Several answers", title, summary, forest, agree, groups)
+    return Section.from_parts("answers", "Several answers", title, summary, forest, agree, groups)
 
 
 def _agreement_row(group: AgreementGroup) -> Row:
@@ -135,7 +135,7 @@ MOST_FORMATS = 4
     section="parsing",
     action="Constrain the output to the list of labels; and measure with the parser that serves.",
 )
-def parse_failures(ev: Evaluation) -> Told | None:
+def parse_failures(ev: Evaluation) -> FindingDraft | None:
     """Answers from which no label could be read, by reason.
 
     Examples
@@ -163,7 +163,7 @@ def parse_failures(ev: Evaluation) -> Told | None:
         claim += ". They count as wrong: accuracy is {accuracy:percent}, "
         claim += "among the readable {accuracy_parsed:percent}"
     broken = share >= BROKEN or "parser_error" in reasons
-    return Told(
+    return FindingDraft(
         claim + ".",
         {
             "n_unparsed": report.n_unparsed,
@@ -180,13 +180,13 @@ def parse_failures(ev: Evaluation) -> Told | None:
 @rule(
     section="parsing", action="Read a few: the prompt may touch a safety rule, or offer no label that fits."
 )
-def refusals(ev: Evaluation) -> Told | None:
+def refusals(ev: Evaluation) -> FindingDraft | None:
     """The model declines to answer."""
     report = ev.parsing
     declined = 0 if report is None else report.reasons.get("refusal", 0)
     if report is None or declined < max(5, NOTICED * report.n):  # a handful at least: chosen by hand
         return None
-    return Told(
+    return FindingDraft(
         "The model declines to answer {refusals:count} of {n:rows} ({share:percent}).",
         {"refusals": declined, "n": report.n, "share": declined / report.n},
     )
@@ -197,7 +197,7 @@ def refusals(ev: Evaluation) -> Told | None:
     section="parsing",
     action="Ask for one format, or serve with this parser: one that knows a single format loses the rest.",
 )
-def format_drift(ev: Evaluation) -> Told | None:
+def format_drift(ev: Evaluation) -> FindingDraft | None:
     """Answers come in several formats, all of which the serving parser has to know."""
     report = ev.parsing
     if report is None:
@@ -208,7 +208,7 @@ def format_drift(ev: Evaluation) -> Told | None:
         return None
     shares = {name: n / readable for name, n in found.items()}
     top = [f"{FORMAT_NAMES[name]} ({{shares[{name}]:whole}})" for name in list(shares)[:MOST_FORMATS]]
-    return Told(
+    return FindingDraft(
         "The readable answers come in {n_formats:count} {n_formats:format|formats}, most often "
         + in_words(top)
         + ".",
@@ -217,13 +217,13 @@ def format_drift(ev: Evaluation) -> Told | None:
 
 
 @rule(section="parsing", action="Leave --fuzzy out unless the parser that serves guesses in the same way.")
-def fuzzy_labels(ev: Evaluation) -> Told | None:
+def fuzzy_labels(ev: Evaluation) -> FindingDraft | None:
     """Labels that were guessed by similarity."""
     report = ev.parsing
     guessed = 0 if report is None else report.formats.get("fuzzy", 0)
     if report is None or not guessed:
         return None
-    return Told(
+    return FindingDraft(
         "{guessed:count} of {n:count} labels were guessed by similarity, not read.",
         {"guessed": guessed, "n": report.n},
     )

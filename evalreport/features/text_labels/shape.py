@@ -304,12 +304,12 @@ class _Reader:
         self.doubtful: dict[int, str] = {}
 
     @cached_property
-    def cased(self) -> list[str]:
+    def cased_tokens(self) -> list[str]:
         """The tokens with their case, or those without where folding changed their number."""
         cased = cased_tokens_of(self.text)
         return cased if len(cased) == len(self.tokens) else self.tokens
 
-    def read(self) -> None:
+    def read_tokens(self) -> None:
         """Fill letters, starts and codes."""
         at, end, plain = 0, len(self.tokens), self.index.plain
         while at < end:
@@ -319,11 +319,11 @@ class _Reader:
                 self.letters.append(letter)
                 at += 1
             elif self.words[at] in self.cues or self.words[at] in self.labels:
-                at = self._known(at, end)
+                at = self._consume_label_or_cue(at, end)
             else:
                 at = self._other(at)
 
-    def _known(self, at: int, limit: int) -> int:
+    def _consume_label_or_cue(self, at: int, limit: int) -> int:
         """Take the longest label or cue that begins here and ends by `limit`; of equal ones the label."""
         label, code = self._find_label(at, limit)
         end, cue = self._find_cue(at, limit)
@@ -334,7 +334,7 @@ class _Reader:
         for inner in range(at + 1, end):  # "is not" before the label "not spam", "is rejected"
             label, _ = self._find_label(inner, len(self.words))
             if label > end or (label == end and self.words[inner] in cues.CONTENT_WORDS):
-                return self._known(at, inner)
+                return self._consume_label_or_cue(at, inner)
         self.letters.append(cue)
         return end
 
@@ -343,7 +343,7 @@ class _Reader:
         best, here, node = (at, -1), at, self.labels.get(self.words[at])
         while node is not None:
             here += 1
-            is_refused = node.loose and self.cased[at].islower()
+            is_refused = node.loose and self.cased_tokens[at].islower()
             if node.code >= 0 and self._is_whole(at, here) and not is_refused:
                 best = (here, node.code)
             node = node.next.get(self.words[here]) if here < limit else None
@@ -364,7 +364,12 @@ class _Reader:
         alone = end == at + 1
         common = alone and word in cues.COMMON_WORDS
         cue = "" if not alone or cue in "XV" or word in cues.CONTENT_WORDS else cue
-        small = alone and len(word) == 1 and word.isalpha() and self.cased[at] not in self.index.labels[code]
+        small = (
+            alone
+            and len(word) == 1
+            and word.isalpha()
+            and self.cased_tokens[at] not in self.index.labels[code]
+        )
         if cue or common or small:
             self.doubtful[position] = cue or "x"
             self.letters.append("w" if small else "m")
@@ -479,7 +484,7 @@ class LabelIndex:
     def shape(self, text: str) -> Shape:
         """Return the shape of a normalised text; linear in its length."""
         reader = _Reader(self, text)
-        reader.read()
+        reader.read_tokens()
         letters = "".join(reader.letters)
         if reader.doubtful:
             letters = settle(letters, reader.doubtful)

@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from evalreport.core.errors import DataError, GradedError
-from evalreport.core.format import counted
+from evalreport.core.format import pluralize
 from evalreport.readers.json import Records, Tool
 
 
@@ -320,7 +320,7 @@ def _notes(n: int, states: Counter[str], empty: int, majority: int, tied: int) -
     if states:
         kinds = ", ".join(f"{count:,} {state}" for state, count in sorted(states.items()))
         verb = "is" if states.total() == 1 else "are"
-        notes.append(f"{counted(states.total(), 'annotation')} {verb} not used as true labels ({kinds})")
+        notes.append(f"{pluralize(states.total(), 'annotation')} {verb} not used as true labels ({kinds})")
     if empty:
         verbs = "has no submitted annotation and is" if empty == 1 else "have no submitted annotation and are"
         notes.append(f"{empty:,} of {n:,} records {verbs} skipped")

@@ -14,18 +14,18 @@ import numpy.typing as npt
 
 from evalreport.comparison.comparison import Comparison, Difference
 from evalreport.core.format import MINUS, ratio
-from evalreport.core.sentences import NOTHING, Sentence, listed, say, shortened
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, say, truncate_name
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curve import Curve
 from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
-from evalreport.page.charts import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape, taken
+from evalreport.page.charts import BOTTOM, LEFT, RIGHT, TOP, Chart, Label, Path, Shape, label_footprint
 from evalreport.page.comparison.sentences import verdict
 from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, head_texts, other_columns, row_texts
-from evalreport.page.elements import Beside, Section, Table, place
-from evalreport.page.evaluation_terms import estimate, known
+from evalreport.page.elements import Section, Table, TwoColumns, place
+from evalreport.page.evaluation_terms import defined_or_none, estimate
 from evalreport.page.sections.curves import TITLE, Kind, RatePlot, until_all_found
 
 SPANS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
@@ -152,7 +152,7 @@ def difference_row(title: str, d: Difference, span: float, *, turned: bool) -> D
     axis = (span, -span) if turned else (-span, span)
     low, high = d.limits or (None, None)
     side: Side = "none"
-    if d.demonstrated:
+    if d.is_significant:
         side = "better" if d.verdict == "better" else "worse"
     elif d.difference is None:
         side = "undefined"
@@ -188,13 +188,13 @@ def curves_section(comparison: Comparison) -> Section | None:
     summary = say("One line style per run.") + _crossing_sentence(comparison) if charts else NOTHING
     summary += _missing_curves(comparison)
     if not charts:
-        return Section.of("curves", "Curves", TITLE, summary) if summary else None
+        return Section.from_parts("curves", "Curves", TITLE, summary) if summary else None
     if len(chosen) < len(comparison.names):
         by = find(comparison.primary, comparison.evaluations[0].task).title
         which = "the best by " + by if comparison.baseline is None else "the baseline and the best by " + by
         words = f"Drawn are {{drawn:count}} of {{runs:count}} runs: {which}."
         summary += say(words, drawn=len(chosen), runs=len(comparison.names))
-    return Section.of("curves", "Curves", TITLE, summary, Beside(charts))
+    return Section.from_parts("curves", "Curves", TITLE, summary, TwoColumns(charts))
 
 
 def _crossing_sentence(comparison: Comparison) -> Sentence:
@@ -218,7 +218,7 @@ def _missing_curves(comparison: Comparison) -> Sentence:
     bare = [name for name, ev in runs if _curve(ev, "pr") is None]
     if not bare:
         return NOTHING
-    named = listed([say("{name:short}", name=name) for name in bare])
+    named = join_as_list([say("{name:short}", name=name) for name in bare])
     return say("Not drawn: {names}, without scores that every class has.", names=named)
 
 
@@ -247,7 +247,7 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     keys: tuple[Path, ...] = ()
     labels = _label_lines(plot, told)
     if not labels:
-        keys, labels = _key(told, plot.near)
+        keys, labels = _key(told, plot.curve_points)
     named = [(name, _area(ev, area)) for name, ev, _ in lines]
     described = [
         say("{run}: area {area:ratio}.", run=name, area=value) for name, value in named if value is not None
@@ -260,18 +260,18 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
         description=sum(described, say("Curves of {runs:count} runs.", runs=len(lines))),
         over=keys,
         labels=labels,
-        values=Table.of(f"{kind}-values", f"{title} of each run", ("Run", title), rows),
+        values=Table.from_rows(f"{kind}-values", f"{title} of each run", ("Run", title), rows),
     )
 
 
 def _curve(ev: Evaluation, kind: Kind) -> Curve | None:
-    curves = known(ev.curves)
+    curves = defined_or_none(ev.curves)
     if isinstance(curves, MulticlassCurves):
-        return known(curves.roc_macro if kind == "roc" else curves.pr_macro)
+        return defined_or_none(curves.roc_macro if kind == "roc" else curves.pr_macro)
     if isinstance(curves, BinaryCurves) and kind == "roc":
-        return known(curves.roc)
+        return defined_or_none(curves.roc)
     if isinstance(curves, (BinaryCurves, MultilabelCurves)) and kind == "pr":
-        found = known(curves.pr)
+        found = defined_or_none(curves.pr)
         return None if found is None else until_all_found(found)
     return None
 
@@ -286,7 +286,7 @@ def _named_areas(lines: Sequence[Line], area: str) -> list[str]:
     """Each run's name with its area."""
     values = [_area(ev, area) for _, ev, _ in lines]
     return [
-        shortened(name, NAME) + ("" if value is None else f" {ratio(value)}")
+        truncate_name(name, NAME) + ("" if value is None else f" {ratio(value)}")
         for (name, _, _), value in zip(lines, values, strict=True)
     ]
 
@@ -306,7 +306,7 @@ def _label_lines(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
         if not margins or max(margins) < APART:
             return ()
         spot = spots[int(np.argmax(np.minimum(margins, ENOUGH)))]
-        covered = np.vstack([covered, taken(spot, width)])
+        covered = np.vstack([covered, label_footprint(spot, width)])
         labels.append(Label(*spot, text, look="blue" if shape == "line" else ""))
     return tuple(labels)
 

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from evalreport.comparison.comparison import AlarmList, Comparison, MatchedCount, MatchedPoint
 from evalreport.comparison.matched_thresholds import PER_THOUSAND
-from evalreport.core.format import FINEST, at, count, decimals, fixed
+from evalreport.core.format import FINEST, count, decimals, format_decimals, format_fixed
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.sentences import NOTHING, Sentence, paragraph, say, shortened
+from evalreport.core.sentences import NOTHING, Sentence, paragraph, say, truncate_name
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.elements import Cell, Column, Look, Row, Section, Table
-from evalreport.page.evaluation_terms import called, of_weights, positive, units
-from evalreport.page.sections.threshold import Four, Preset, whole
+from evalreport.page.evaluation_terms import display_label, of_weights, positive, units
+from evalreport.page.sections.threshold import ConfusionTable, Preset, whole
 
 TICKS = (1, 3, 10, 30, 100, 300, 1000)
 """Places that the axis of numbers of alarms may name: each about three times the last."""
@@ -40,9 +40,9 @@ def matched_sentence(comparison: Comparison) -> Sentence:
         if not own.found.values[1]:
             words = "{base} finds no {what} at its threshold: there is no recall to compare at."
         what = positive(comparison.evaluations[0])
-        return say(words, base=shortened(own.baseline), what=what)
+        return say(words, base=truncate_name(own.baseline), what=what)
     point = points["equal_recall"]
-    alarms = point.false_alarms
+    alarms = point.false_positives
     lead = {
         "better": "*Matched, it is better*: at equal recall",
         "worse": "_Matched, it is worse_: at equal recall",
@@ -60,7 +60,7 @@ def matched_sentence(comparison: Comparison) -> Sentence:
 
 def _lost_sentence(point: MatchedPoint, own: MatchedPoint) -> Sentence:
     """That finds are lost to the threshold: only where the model is demonstrated to be the better one."""
-    if own.found.verdict != "worse" or point.false_alarms.verdict != "better":
+    if own.found.verdict != "worse" or point.false_positives.verdict != "better":
         return NOTHING
     return say(
         "The {lost:count} are lost to the threshold, not to the model: *at {matched:threshold} instead of "
@@ -92,12 +92,12 @@ def points_table(comparison: Comparison) -> Table | None:
         priced = f", if a miss costs {costs.fn:g} false alarms" if plain else f" ({costs})"
         heads = (*heads, Column(f"Cost per 1,000 {units(first)}{priced}"))
     rows = (_point_row(point, several=several) for point in comparison.matched)
-    return Table.of("matched-table", "Both runs at matched operating points", heads, rows)
+    return Table.from_rows("matched-table", "Both runs at matched operating points", heads, rows)
 
 
 def _point_row(point: MatchedPoint, *, several: bool) -> Row:
     about = "about " if point.between else ""
-    moved = f"{shortened(point.run)} moved to {about}{threshold_text(point.thresholds[0])}"
+    moved = f"{truncate_name(point.run)} moved to {about}{threshold_text(point.thresholds[0])}"
     both = " and ".join(map(_threshold, point.thresholds[::-1]))
     title, how = {
         "own_thresholds": ("At their own thresholds", both),
@@ -105,9 +105,9 @@ def _point_row(point: MatchedPoint, *, several: bool) -> Row:
         "equal_alarms": ("At the same number of alarms", moved),
         "lowest_cost": ("At the lowest cost of each", f"{both}, cross-fitted"),
     }[point.kind]
-    title = f"{shortened(point.run)}: {title[0].lower()}{title[1:]}" if several else title
+    title = f"{truncate_name(point.run)}: {title[0].lower()}{title[1:]}" if several else title
     costs = () if point.cost is None else (cost_cell(point.cost),)
-    return Cell(title, sub=how), counts_cell(point.found), counts_cell(point.false_alarms), *costs
+    return Cell(title, sub=how), counts_cell(point.found), counts_cell(point.false_positives), *costs
 
 
 def cost_cell(found: MatchedCount) -> Cell:
@@ -121,8 +121,8 @@ def cost_cell(found: MatchedCount) -> Cell:
     """
     known = found.low is not None and found.high is not None
     places = decimals(found.low, found.high, "number", *found.values) if known else None  # type: ignore[arg-type]
-    before, after = (at(value, places, "number") for value in found.values[::-1])
-    gap = f"{at(abs(found.difference), places, 'number')} {'higher' if found.difference > 0 else 'lower'}"
+    before, after = (format_decimals(value, places, "number") for value in found.values[::-1])
+    gap = f"{format_decimals(abs(found.difference), places, 'number')} {'higher' if found.difference > 0 else 'lower'}"
     gap = gap if found.difference else "no difference"
     limits = "" if not known else _limits(found, places or 0)
     text = say("{before} → *{after}*", before=before, after=after)
@@ -163,11 +163,11 @@ def _limits(found: MatchedCount, places: int = 0) -> str:
         return ""
     low, high = found.low, found.high
     if low < 0 < high:
-        return f" ({fixed(low, places)} to {'+'}{fixed(high, places)})"
+        return f" ({format_fixed(low, places)} to {'+'}{format_fixed(high, places)})"
     near, far = sorted((abs(low), abs(high)))
     while 0 < near < 0.5 * 10.0**-places and places < FINEST:  # an interval without 0 shows none
         places += 1
-    return f" ({fixed(near, places)} to {fixed(far, places)})"
+    return f" ({format_fixed(near, places)} to {format_fixed(far, places)})"
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class AlarmSide:
     name: str
     prefix: str
     threshold: str
-    four: Four
+    four: ConfusionTable
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,9 @@ def matched_section(comparison: Comparison) -> Section | None:
     """Return two binary runs at the same number of alarms; None unless both scored the same rows."""
     _, _, pairing = comparison.pairings[0]
     whole_pair = pairing.kind == "paired" and not pairing.only_run and not pairing.only_baseline
-    if len(comparison.names) != 2 or not whole_pair or not comparison.alarms:
+    if len(comparison.names) != 2 or not whole_pair or not comparison.alerts:
         return None
-    found, ev = comparison.alarms[0], comparison.evaluations[0]
+    found, ev = comparison.alerts[0], comparison.evaluations[0]
     if not found.positives:
         return None
     presets = tuple(_presets(found))
@@ -221,7 +221,7 @@ def matched_section(comparison: Comparison) -> Section | None:
     summary = say("One slider moves both runs: each raises as many alarms, and what it finds is counted.")
     summary += of_weights(ev)
     data = {
-        "a": whole(np.array([place.alarms for place in found.places])),
+        "a": whole(np.array([place.alerts for place in found.places])),
         "n": found.rows,
         "P": found.positives,
         "names": list(names),
@@ -236,20 +236,20 @@ def _side_data(found: AlarmList, side: int) -> dict[str, list[float | None]]:
     return {
         "t": [None if np.isinf(t) else float(f"{t:.9g}") for t in at],
         "found": [*whole(np.array([place.found.values[side] for place in found.places]))],
-        "alarms": [*whole(np.array([place.false_alarms[side] for place in found.places]))],
+        "alarms": [*whole(np.array([place.false_positives[side] for place in found.places]))],
     }
 
 
 def _place(found: AlarmList, alarms: float) -> int:
     """The place of a number of alarms."""
-    every = [place.alarms for place in found.places]
+    every = [place.alerts for place in found.places]
     return min(int(np.searchsorted(every, alarms - 1e-9)), len(every) - 1)
 
 
 def _presets(found: AlarmList) -> Iterator[Preset]:
     for name, alarms, key in zip((found.run, found.baseline), found.own, ("run", "base"), strict=True):
         if alarms:
-            yield Preset(key, f"{shortened(name)}’s own", _place(found, alarms))
+            yield Preset(key, f"{truncate_name(name)}’s own", _place(found, alarms))
     yield Preset("events", "As many as there are", _place(found, found.positives))
     for rate in (10, 100):
         yield Preset(f"{rate}", f"{rate} per 1,000", _place(found, round(rate * found.rows / 1000)))
@@ -257,7 +257,7 @@ def _presets(found: AlarmList) -> Iterator[Preset]:
 
 def _ticks(found: AlarmList) -> tuple[tuple[float, str], ...]:
     """Places of round numbers in per cent of the slider, whose places are even in the logarithm."""
-    shown = [1000 * place.alarms / found.rows for place in found.places]
+    shown = [1000 * place.alerts / found.rows for place in found.places]
     inside = [tick for tick in TICKS if shown[0] <= tick * (1 + 1e-9) and tick <= shown[-1] * (1 + 1e-9)]
     last = len(shown) - 1
     return tuple(
@@ -267,16 +267,16 @@ def _ticks(found: AlarmList) -> tuple[tuple[float, str], ...]:
 
 
 def _per_thousand(found: AlarmList, place: int) -> str:
-    value = 1000 * found.places[place].alarms / found.rows
-    return fixed(value, 0 if value >= 100 or value.is_integer() else 1)
+    value = 1000 * found.places[place].alerts / found.rows
+    return format_fixed(value, 0 if value >= 100 or value.is_integer() else 1)
 
 
 def _side(ev: Evaluation, name: str, prefix: str, found: AlarmList, side: int, place: int) -> AlarmSide:
     here = found.places[place]
-    tp, fp = here.found.values[side], here.false_alarms[side]
-    positives, negatives = (called(ev, label) for label in ev.space.shown[::-1])
+    tp, fp = here.found.values[side], here.false_positives[side]
+    positives, negatives = (display_label(ev, label) for label in ev.space.display_labels[::-1])
     missed, left = found.positives - tp, found.rows - found.positives - fp
-    four = Four(positives, negatives, count(tp), count(missed), count(fp), count(left))
+    four = ConfusionTable(positives, negatives, count(tp), count(missed), count(fp), count(left))
     return AlarmSide(name, prefix, _threshold(here.thresholds[side]), four)
 
 
@@ -291,7 +291,7 @@ def alarm_sentence(found: AlarmList, place: int, what: str) -> str:
     gap = "as many" if not more else f"{count(abs(more))} {'more' if more > 0 else 'fewer'}"
     run, base = (count(n) for n in here.found.values)
     counts = f"{run} and {base} of {count(found.positives)} {what}"
-    return f"With at most {count(here.alarms)} alarms each, {found.run} finds {gap}: {counts}."
+    return f"With at most {count(here.alerts)} alarms each, {found.run} finds {gap}: {counts}."
 
 
 def _values(found: AlarmList) -> Table:
@@ -308,4 +308,4 @@ def _values(found: AlarmList) -> Table:
         here = found.places[place]
         first_cell = Cell(_per_thousand(found, place), sub=named.get(place, ""))
         rows.append((first_cell, counts_cell(here.found), *map(_threshold, here.thresholds[::-1])))
-    return Table.of("matched-values", "Both runs at numbers of alarms", heads, rows)
+    return Table.from_rows("matched-values", "Both runs at numbers of alarms", heads, rows)

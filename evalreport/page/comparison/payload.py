@@ -55,7 +55,7 @@ class ComparisonBase(Presentation[R]):
 
     def content(self) -> dict[str, Any]:
         """Return the JSON: the comparison with its verdict in words."""
-        return {**self.encoded, "headline": self.headline, **self.extra}
+        return {**self.encoded_result, "headline": self.headline, **self.extra}
 
     def lasting(self) -> tuple[Any, ...]:
         """Return what the digest is made of."""
@@ -129,7 +129,7 @@ def differences(comparison: Comparison) -> dict[str, float]:
     found: dict[str, float] = {}
     chosen = comparison.differences
     if comparison.baseline is None:
-        chosen = comparison.of(comparison.primary)
+        chosen = comparison.differences_for(comparison.primary)
     sections = _sections(comparison)
     for d in chosen:
         stem = f"{sections[d.run, d.baseline]}{d.metric}_difference"

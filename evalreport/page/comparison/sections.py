@@ -24,10 +24,10 @@ from evalreport.comparison.comparison import (
     Difference,
     RankedRun,
 )
-from evalreport.core.estimate_format import interval, valued
+from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import SCALE, count, plural
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, joined, listed, paragraph, say
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, join_sentences, paragraph, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
@@ -75,7 +75,7 @@ from evalreport.page.elements import (
 )
 from evalreport.page.evaluation_terms import one_threshold, tell
 from evalreport.page.sections.appendix import origin
-from evalreport.page.sections.examples import UNREADABLE, numbered
+from evalreport.page.sections.examples import UNREADABLE, format_row_id
 
 REACH = 0.2
 """Runs further behind the best than this are marked by an arrow, so that the others can be told apart."""
@@ -103,7 +103,7 @@ def leaderboard(comparison: Comparison) -> Table:
     ]
     columns.insert(1, (Column("Run"), lambda row: Cell(row.entry.run, _best_look(row.entry))))
     rows = comparison_ranking(comparison)
-    return Table.by("ranking-table", f"Runs ranked by {metric.title}", columns, rows)
+    return Table.from_items("ranking-table", f"Runs ranked by {metric.title}", columns, rows)
 
 
 def _axis(known: Sequence[RankedRun], most: tuple[float, float]) -> tuple[float, float]:
@@ -163,7 +163,7 @@ def every_value(comparison: Comparison) -> Table:
             for name in names
         )
         heads = ("Metric", *(Column(comparison.names[place]) for place in order(comparison)))
-    return Table.of("values-table", "Every metric of every run", heads, rows)
+    return Table.from_rows("values-table", "Every metric of every run", heads, rows)
 
 
 def order(comparison: Comparison) -> list[int]:
@@ -178,9 +178,9 @@ def _value(comparison: Comparison, place: int, name: str, told: dict[tuple[str, 
     if not isinstance(result, Estimate):
         return Cell("–", "none", sub=result.reason)
     text = (
-        say("*{value}*", value=valued(result, style))
+        say("*{value}*", value=format_estimate(result, style))
         if run in _best(comparison, name)
-        else valued(result, style)
+        else format_estimate(result, style)
     )
     parts = [] if result.low is None else [interval(result, style)]
     d = told.get((name, run))
@@ -216,7 +216,7 @@ def leaderboard_section(comparison: Comparison) -> Section | None:
     ):
         summary += say("The other metrics are in the JSON.")
     part: PagePart = every_value(comparison)
-    return Section.of("values", "Every metric", "Every metric, every run", summary, part)
+    return Section.from_parts("values", "Every metric", "Every metric, every run", summary, part)
 
 
 MOST = 12
@@ -236,18 +236,18 @@ def changed_predictions_section(comparison: Comparison) -> Section:
     if not comparison.movement:
         remedy = "That takes decisions of both runs on the same examples: log their predictions with ids."
         empty = Empty(say("No example can be followed from run to run."), say(remedy))
-        return Section.of("movement", "Examples", title, NOTHING, empty)
+        return Section.from_parts("movement", "Examples", title, NOTHING, empty)
     tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
     rows = (_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement)
-    table = Table.of("moves-table", "Answers that changed", heads, rows)
+    table = Table.from_rows("moves-table", "Answers that changed", heads, rows)
     summary = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
     if any(moved.at_equal_recall for moved in comparison.movement):
         summary += say(
             "At equal recall the run decides where it finds as many positives as the baseline: what is "
             "left is the model's, not the threshold's."
         )
-    if any(ev.facts.get("withheld") for ev in comparison.evaluations):
+    if any(ev.data_checks.get("withheld") for ev in comparison.evaluations):
         summary += say("Single examples are withheld.")
     number = len(comparison.movement)
     sure = all(ev.score_kind and ev.task != "multilabel" for ev in comparison.evaluations)
@@ -259,7 +259,7 @@ def changed_predictions_section(comparison: Comparison) -> Section:
         for place, moved in enumerate(listed)
         for part in _pair(moved, place, detailed=number <= DETAILED, several=number > 1, sure=sure)
     ]
-    return Section.of("movement", "Examples", title, summary, table, *parts)
+    return Section.from_parts("movement", "Examples", title, summary, table, *parts)
 
 
 def _counts(moved: ChangedPredictions, p: float | None) -> Row:
@@ -286,7 +286,8 @@ def _pair(
         if table is not None:
             parts += [Folded(name, (table,))] if several else [Heading(name), table]
     parts += [
-        Folded(name, (Note(listed([say("`{id}`", id=id) for id in ids], ",")),)) for name, ids in _ids(moved)
+        Folded(name, (Note(join_as_list([say("`{id}`", id=id) for id in ids], ",")),))
+        for name, ids in _ids(moved)
     ]
     return [Heading(f"{moved.run} against {moved.baseline}"), *parts] if several and parts else parts
 
@@ -304,7 +305,7 @@ def _where(moved: ChangedPredictions, place: int) -> Table | None:
     )
     heads = ("True class, or slice", *KINDS, *(AT_EQUAL_RECALL if alike else ()))
     name = f"Where answers of {moved.run} changed against {moved.baseline}"
-    return Table.of(f"moves-where-{place}", name, heads, rows)
+    return Table.from_rows(f"moves-where-{place}", name, heads, rows)
 
 
 def _answers(moved: ChangedPredictions, place: int) -> Table | None:
@@ -312,7 +313,7 @@ def _answers(moved: ChangedPredictions, place: int) -> Table | None:
         return None
     texts = any(one.text is not None for one in moved.examples)
     columns: tuple[tuple[Column, Callable[[ChangedPrediction], Shown]] | None, ...] = (
-        (Column("Example"), lambda one: Cell(numbered(one.id), "id")),
+        (Column("Example"), lambda one: Cell(format_row_id(one.id), "id")),
         (Column("Now"), lambda one: say("*fixed*" if one.run == one.truth else "_broken_")),
         (Column("Text", "text"), lambda one: one.text or "") if texts else None,
         (Column("Truth"), lambda one: ", ".join(one.truth) or "–"),
@@ -321,7 +322,7 @@ def _answers(moved: ChangedPredictions, place: int) -> Table | None:
     )
     name = f"Answers of {moved.run} that changed against {moved.baseline}"
     tall = len(moved.examples) > MOST
-    return Table.by(f"moves-answers-{place}", name, columns, moved.examples, tall=tall)
+    return Table.from_items(f"moves-answers-{place}", name, columns, moved.examples, tall=tall)
 
 
 def _answer(names: Sequence[str], written: str) -> Cell:
@@ -363,7 +364,7 @@ def parts(comparison: Comparison) -> Section | None:
         comparison, slices, "values of slices"
     )
     drawn = say("The largest first; the stroke is the baseline, the dot the run, hollow if not demonstrated.")
-    return Section.of(
+    return Section.from_parts(
         "parts", "Where they differ", "Where they differ", summary + (drawn if classes else NOTHING), *made
     )
 
@@ -387,7 +388,7 @@ def _count_sentence(comparison: Comparison, found: Sequence[Difference], what: s
     words = "{shown:count} of {parts:count} differences of " + what + " are demonstrated (Holm)"
     rows = len(_largest(comparison, found))
     words += ", {rows:count} stand here, all in the JSON." if rows < len(found) else "."
-    return say(words, shown=sum(d.demonstrated for d in found), parts=len(found), rows=rows)
+    return say(words, shown=sum(d.is_significant for d in found), parts=len(found), rows=rows)
 
 
 def _keys(comparison: Comparison, found: Sequence[Difference]) -> tuple[dict[str, str], list[str]]:
@@ -404,7 +405,7 @@ def _values_pair(d: Difference) -> str:
 
 
 def _side(d: Difference) -> str:
-    return d.verdict if d.demonstrated else "none"
+    return d.verdict if d.is_significant else "none"
 
 
 def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
@@ -422,7 +423,7 @@ def _dumbbells(comparison: Comparison, shown: Sequence[Difference]) -> Table:
         (Column("Difference", "n", "down"), _gap_and_verdict),
         *page_columns(other_columns("interval"), _heads(comparison)),
     )
-    return Table.by(
+    return Table.from_items(
         "classes-table",
         "Classes whose F1 changed most",
         columns,
@@ -460,7 +461,7 @@ def _slices(comparison: Comparison, shown: Sequence[Difference]) -> Table:
         (Column("Pair", "", "up"), _values_pair) if len(comparison.pairings) > 1 else None,
         *page_columns(DIFFERENCE_COLUMNS, _heads(comparison)),
     )
-    return Table.by(
+    return Table.from_items(
         "parts-table",
         "Differences by slice",
         columns,
@@ -536,7 +537,7 @@ def _changed_sentence(comparison: Comparison) -> Sentence:
         units=plural(moved.fixed, comparison.unit),
     )
     tests = [p_value(test.p) for test in comparison.mcnemar]
-    return joined(words, *tests, say("."))
+    return join_sentences(words, *tests, say("."))
 
 
 def _detectable_sentence(comparison: Comparison) -> Sentence:
@@ -562,7 +563,7 @@ def _correction_sentence(comparison: Comparison) -> Sentence:
     over = max((one.over for one in comparison.verdicts), key=len)
     classes = sum(name.startswith("recall[") for name in over)
     titles = [spoken(title_of_metric(comparison, name)) for name in over if not name.startswith("recall[")]
-    named = listed([say("{title}", title=title) for title in titles])
+    named = join_as_list([say("{title}", title=title) for title in titles])
     words = "Verdicts are by {named}"
     if classes:
         words += " and the recall of {classes:count} {classes:class|classes}"
@@ -588,7 +589,7 @@ def pairs(comparison: Comparison) -> Section | None:
         "uses; single rows beyond it are exploratory."
     )
     summary = say(words, run=run, better=better, worse=worse, metrics=len(comparison.differences))
-    return Section.of("differences", "Differences", "Every difference", summary, plot, values)
+    return Section.from_parts("differences", "Differences", "Every difference", summary, plot, values)
 
 
 def pairing(comparison: Comparison) -> Section:
@@ -599,7 +600,7 @@ def pairing(comparison: Comparison) -> Section:
     ]
     summary = say("A paired comparison needs the same examples with the same truth.")
     title = "Were they scored on the same examples?"
-    return Section.of("pairing", "Same examples", title, summary, Facts(tuple(facts)))
+    return Section.from_parts("pairing", "Same examples", title, summary, Facts(tuple(facts)))
 
 
 def provenance(comparison: Comparison) -> Section:
@@ -621,7 +622,7 @@ def _run_facts(ev: Evaluation) -> Sentence:
         tell(ev, "`{source}`", source=p.source or None),
         tell(ev, "run `{run}`", run=p.run_id[:8] or None),
         tell(ev, "sha256 `{digest}`", digest=p.sha256[:12] or None),
-        tell(ev, "truth `{digest}`", digest=ev.truth_digest[:12] or None),
+        tell(ev, "truth `{digest}`", digest=ev.label_digest[:12] or None),
         tell(ev, "threshold {threshold:threshold}", threshold=one_threshold(ev)),
     )
-    return listed([part for part in parts if part], ",")
+    return join_as_list([part for part in parts if part], ",")

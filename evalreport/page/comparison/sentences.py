@@ -20,8 +20,18 @@ from evalreport.comparison.comparison import (
 from evalreport.comparison.pairing import Pairing
 from evalreport.core.estimate_format import NONE
 from evalreport.core.estimate_format import gap as signed_gap
-from evalreport.core.format import Style, at, decimals, gap_decimals, plural
-from evalreport.core.sentences import NOTHING, Number, Run, Sentence, bracketed, joined, listed, quoted, say
+from evalreport.core.format import Style, decimals, format_decimals, gap_decimals, plural
+from evalreport.core.sentences import (
+    NOTHING,
+    Number,
+    Run,
+    Sentence,
+    interval_sentence,
+    join_as_list,
+    join_sentences,
+    quote_name,
+    say,
+)
 from evalreport.data.labels import Binary, LabelSpace, Multilabel
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import ERROR_KINDS, find
@@ -50,7 +60,7 @@ def difference_texts(d: Difference) -> DifferenceTexts:
     style = style_of(d)
     low, high = d.limits or (None, None)
     places = None if low is None or high is None else gap_decimals(low, high, style)
-    after, before = (NONE if value is None else at(value, places, style) for value in d.values)
+    after, before = (NONE if value is None else format_decimals(value, places, style) for value in d.values)
     shown = (NONE, NONE) if d.difference is None else signed_gap(d.difference, low, high, style)
     return DifferenceTexts(before, after, *shown)
 
@@ -71,7 +81,7 @@ def difference_phrase(d: Difference) -> Sentence:
     if d.difference is None:
         return NOTHING
     shown, (low, high) = difference_texts(d), d.limits or (None, None)
-    return bracketed(shown.gap, shown.limits, difference=d.difference, low=low, high=high)
+    return interval_sentence(shown.gap, shown.limits, difference=d.difference, low=low, high=high)
 
 
 def difference_size(name: str, value: float, low: float | None, high: float | None, style: Style) -> Sentence:
@@ -84,7 +94,7 @@ def difference_size(name: str, value: float, low: float | None, high: float | No
     """
     shown = signed_gap(value, low, high, style)[0]
     if low is not None and high is not None:
-        shown = at(value, decimals(low, high, style), style).replace("%", " points")
+        shown = format_decimals(value, decimals(low, high, style), style).replace("%", " points")
     shown = shown.removeprefix("+")
     return Sentence((Run(shown),), (Number(name, value, shown),))
 
@@ -103,7 +113,7 @@ def trade_off_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence
     """
     moved = _movement(comparison, verdict)
     sides = [
-        listed(list(_phrases(comparison, metrics, moved, gain=gain)))
+        join_as_list(list(_phrases(comparison, metrics, moved, gain=gain)))
         for metrics, gain in ((verdict.better, True), (verdict.worse, False))
     ]
     words = "{verdict.run:short} {gains} but {losses} than {verdict.baseline:short}."
@@ -128,7 +138,9 @@ def _phrases(
         else:
             uncounted.append(say("{title}", title=spoken(find(name, space.task).title)))
     if uncounted:
-        yield say(f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=listed(uncounted))
+        yield say(
+            f"has the {mark}{'better' if gain else 'worse'}{mark} {{titles}}", titles=join_as_list(uncounted)
+        )
 
 
 def _error_phrase(
@@ -147,7 +159,7 @@ def _error_phrase(
     rows = abs(fixed - broken)
     if name == "recall":
         word = "more" if gain else "fewer"
-        return say(f"finds {mark}{{rows:count}} {word}{mark} {{label}}", rows=rows, label=quoted(label))
+        return say(f"finds {mark}{{rows:count}} {word}{mark} {{label}}", rows=rows, label=quote_name(label))
     word = "fewer" if gain else "more"
     alarms = plural(rows, ("false alarm", "false alarms"))
     return say(f"raises {mark}{{rows:count}} {word}{mark} {{alarms}}", rows=rows, alarms=alarms)
@@ -157,7 +169,7 @@ def _recall_phrase(
     labels: Sequence[str], moved: ChangedPredictions | None, mark: str, *, gain: bool
 ) -> Sentence:
     """The net of all classes whose recall differs; of labels of a set, which share rows, their number."""
-    classes = quoted(labels[0]) if len(labels) == 1 else f"{len(labels)} classes"
+    classes = quote_name(labels[0]) if len(labels) == 1 else f"{len(labels)} classes"
     nets = [] if moved is None else [moved.by_class.get(label, (0, 0, 0)) for label in labels]
     net = sum(fixed - broken for fixed, broken, _ in nets)
     if (net > 0) != gain or net == 0:
@@ -231,15 +243,17 @@ def _difference_clause(comparison: Comparison, verdict: PairVerdict, gap: Senten
     if comparison.primary in side:  # which sums up the classes
         names = [name for name in names if not _CLASS.fullmatch(name)]
     moved = _movement(comparison, verdict)
-    differs = listed(list(_phrases(comparison, names, moved, gain=gain)))
+    differs = join_as_list(list(_phrases(comparison, names, moved, gain=gain)))
     main = (
         say("{title} {gap}", title=title_of_metric(comparison, comparison.primary), gap=gap)
         if gap
         else NOTHING
     )
     if not differs:
-        return joined(main, say("."))
-    return joined(say("it {differs}", differs=differs), say("; {main}.", main=main) if main else say("."))
+        return join_sentences(main, say("."))
+    return join_sentences(
+        say("it {differs}", differs=differs), say("; {main}.", main=main) if main else say(".")
+    )
 
 
 def _movement(comparison: Comparison, verdict: PairVerdict) -> ChangedPredictions | None:
@@ -268,7 +282,7 @@ def baseline_tally(comparison: Comparison) -> Sentence:
         return NOTHING
     counts: Mapping[str, int] = Counter(one.verdict for one in comparison.verdicts)
     base = comparison.names[comparison.baseline]
-    outcomes = listed([say(words, counts) for outcome, words in AGAINST.items() if counts.get(outcome)])
+    outcomes = join_as_list([say(words, counts) for outcome, words in AGAINST.items() if counts.get(outcome)])
     words = "Of {runs:count} runs compared with {base:short}, {outcomes}."
     return say(words, runs=len(comparison.verdicts), base=base, outcomes=outcomes)
 
@@ -282,7 +296,7 @@ def ranking_sentence(comparison: Comparison) -> Sentence:
     if not known:
         return say(f"*No run* has a value by {by}.")
     counts = {"runs": len(known), "tied": len(best)}
-    named = listed([say("{run:short}", run=entry.run) for entry in best[:MOST_NAMED]])
+    named = join_as_list([say("{run:short}", run=entry.run) for entry in best[:MOST_NAMED]])
     top = best[0].run
     if not rest:
         words = f"*No run is demonstrated to be best* by {by}: none of {{runs:count}} is told apart from "
@@ -351,7 +365,7 @@ def mistake_counts(moved: ChangedPredictions, test: McNemarResult | None) -> Sen
         "{moved.run} wrong {moved.broken:count}",
         {"moved": moved},
     )
-    return words if test is None else joined(words, p_value(test.p))
+    return words if test is None else join_sentences(words, p_value(test.p))
 
 
 def p_value(p: float) -> Sentence:
@@ -379,7 +393,7 @@ def pairing_sentence(
 def positive_label(comparison: Comparison) -> str:
     """Return which label recall and precision are of; empty where there is no such one."""
     space = comparison.evaluations[0].space
-    return f"positive label {space.shown[1]}" if isinstance(space, Binary) else ""
+    return f"positive label {space.display_labels[1]}" if isinstance(space, Binary) else ""
 
 
 def shared_pairing(comparison: Comparison) -> Sentence:

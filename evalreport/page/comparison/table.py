@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from evalreport.comparison.comparison import Comparison, Difference, RankedRun
-from evalreport.core.estimate_format import NONE, interval, valued
+from evalreport.core.estimate_format import NONE, format_estimate, interval
 from evalreport.core.sentences import Sentence, say
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
@@ -222,7 +222,7 @@ RANKING_COLUMNS: Final[tuple[TableColumn[RankingRow], ...]] = (
         "value",
         "{metric}",
         attrgetter("entry.value"),
-        lambda row: NONE if row.entry.value is None else valued(row.entry.result, row.metric.style),
+        lambda row: NONE if row.entry.value is None else format_estimate(row.entry.result, row.metric.style),
         head="{metric}",
     ),
     TableColumn("interval", "{level} interval", text=_interval, head="{level}", look="plot"),

@@ -17,11 +17,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from evalreport.core.estimate_format import beside, interval, valued
+from evalreport.core.estimate_format import format_estimate, format_reference, interval
 from evalreport.core.format import Style, count
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, dotted, joined, listed, say, with_options
+from evalreport.core.sentences import (
+    NOTHING,
+    Sentence,
+    join_as_list,
+    join_sentences,
+    join_with_dots,
+    say,
+    with_options,
+)
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.calibration import clip_note
@@ -48,19 +56,19 @@ def metrics_section(ev: Evaluation) -> Section:
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())
     told = ", {undefined:count} of them undefined on these {units}." if undefined else "."
     summary = tell(ev, "{metrics:count} metrics" + told, metrics=len(ev.metrics), undefined=undefined)
-    shared = _shared(ev)
+    shared = _shared_reason_marks(ev)
     notes = (Note(say("{mark} {reason}.", mark=mark, reason=reason)) for reason, mark in shared.items())
     every = Folded("All metrics", (*notes, _table(ev, known, shared)))
-    return Section.of("metrics", "All metrics", "Every number", summary, *guided, every)
+    return Section.from_parts("metrics", "All metrics", "Every number", summary, *guided, every)
 
 
 def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:
     """Which metrics answer the question, and why."""
     named = [say("*{title}*", title=known[name].title if name in known else name) for name in advice.metrics]
-    return say("{metrics}.", metrics=listed(named)) + with_options(advice.reason)
+    return say("{metrics}.", metrics=join_as_list(named)) + with_options(advice.reason)
 
 
-def _shared(ev: Evaluation) -> dict[str, str]:
+def _shared_reason_marks(ev: Evaluation) -> dict[str, str]:
     """The mark of each reason that keeps several metrics undefined, and is told once."""
     times = Counter(result.reason for result in ev.metrics.values() if isinstance(result, Undefined))
     often = (reason for reason, number in times.items() if number >= OFTEN)
@@ -71,7 +79,7 @@ def _table(ev: Evaluation, known: Mapping[str, Metric], shared: Mapping[str, str
     rows = (_row(ev, name, result, known.get(name), shared) for name, result in ev.metrics.items())
     level = f"{confidence_percent(ev)} interval"
     heads = ("Metric", "Estimate", level, "No-skill", Column("What it is", "text"))
-    return Table.of("metrics-table", "Every metric", heads, rows, tall=True)
+    return Table.from_rows("metrics-table", "Every metric", heads, rows, tall=True)
 
 
 def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, shared: Mapping[str, str]) -> Row:
@@ -85,7 +93,7 @@ def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, share
         Cell(title, sub=name),
         _value(result, metric, style) + mark,
         Cell(interval(result, style), sub=ev.off_coverage.get(name, "")),
-        "–" if reference is None else beside(reference, result, style),
+        "–" if reference is None else format_reference(reference, result, style),
         Cell(meaning, sub=clip_note(ev, name) if not reason else "" if mark else reason),
     )
 
@@ -95,7 +103,7 @@ def _value(result: Result, metric: Metric | None, style: Style) -> str:
         return "undefined"
     if metric is not None and metric.interval == "none" and float(result.value).is_integer():
         return count(result.value)
-    return valued(result, style)
+    return format_estimate(result, style)
 
 
 ALIKE = {"softbreak": " ", "hardbreak": "\n"}
@@ -165,10 +173,10 @@ def nodes(text: str) -> tuple[NotePiece, ...]:
     from markdown_it.tree import SyntaxTreeNode
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table").enable("strikethrough")
-    return tuple(_placed(SyntaxTreeNode(reader.parse(text))))
+    return tuple(_child_pieces(SyntaxTreeNode(reader.parse(text))))
 
 
-def _placed(parent: SyntaxTreeNode) -> Iterator[NotePiece]:
+def _child_pieces(parent: SyntaxTreeNode) -> Iterator[NotePiece]:
     for node in parent.children:
         yield from _node(node)
 
@@ -177,17 +185,17 @@ def _node(node: SyntaxTreeNode) -> Iterator[NotePiece]:
     if node.type in ALIKE or node.type == "text":
         yield NotePiece("", ALIKE.get(node.type, node.content))
     elif node.type == "heading":
-        yield NotePiece("h3" if node.tag in ("h1", "h2") else "h4", inner=tuple(_placed(node)))
+        yield NotePiece("h3" if node.tag in ("h1", "h2") else "h4", inner=tuple(_child_pieces(node)))
     elif node.type == "link" and urlsplit(href := str(node.attrs.get("href", ""))).scheme in LINKS:
-        yield NotePiece("a", inner=tuple(_placed(node)), href=href)
+        yield NotePiece("a", inner=tuple(_child_pieces(node)), href=href)
     elif node.type == "image":
         yield NotePiece("", node.content)
     elif node.type in PLACED:
         yield NotePiece(
-            PLACED[node.type], node.content, () if node.is_nested is False else tuple(_placed(node))
+            PLACED[node.type], node.content, () if node.is_nested is False else tuple(_child_pieces(node))
         )
     else:
-        yield from _placed(node)
+        yield from _child_pieces(node)
 
 
 ORIGINS = {
@@ -209,7 +217,7 @@ def origin(title: str, facts: Iterable[tuple[str, Sentence]], command: str) -> S
     again = (Heading("Make this report again"), Command(command)) if command else ()
     summary = say("Enough to repeat or to doubt them.")
     told = Facts(tuple((name, value) for name, value in facts if value))
-    return Section.of("provenance", "Provenance", title, summary, told, *again)
+    return Section.from_parts("provenance", "Provenance", title, summary, told, *again)
 
 
 def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
@@ -224,18 +232,18 @@ def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
     return [
         ("MLflow run", run + experiment),
         ("Data set", say("{dataset}", dataset=p.dataset)),
-        ("Predictions", tell(ev, "`{source}`,", known) + joined(rows, digest)),
-        ("Columns", listed([say("{role} `{name}`", role=role, name=name) for role, name in p.columns])),
+        ("Predictions", tell(ev, "`{source}`,", known) + join_sentences(rows, digest)),
+        ("Columns", join_as_list([say("{role} `{name}`", role=role, name=name) for role, name in p.columns])),
         ("Positive class", _positive(ev)),
         ("Threshold", _threshold(ev)),
         ("Parser", tell(ev, "`{parser}`", known)),
         ("Weights", say("each row counts by its weight" if ev.weighted else "")),
         ("Clusters", tell(ev, clustered, counted)),
-        ("Rows", tell(ev, whole, digest=ev.truth_digest or None)),
+        ("Rows", tell(ev, whole, digest=ev.label_digest or None)),
         ("Model", tell(ev, "`{model}`", known)),
-        ("Notes", dotted([say("{note}", note=note) for note in ev.remarks])),
+        ("Notes", join_with_dots([say("{note}", note=note) for note in ev.remarks])),
         ("Example texts", _texts(ev)),
-        ("Software", listed([say("{name} {version}", name=a, version=b) for a, b in p.software])),
+        ("Software", join_as_list([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", made + tell(ev, "from commit `{commit}`", known)),
         ("Tracking server", tell(ev, "`{tracking}`", known)),
     ]
@@ -263,7 +271,7 @@ def _threshold(ev: Evaluation) -> Sentence:
 
 
 def _texts(ev: Evaluation) -> Sentence:
-    inside = any(entry.text or entry.answer for entry in ev.mistakes) or any(
+    inside = any(entry.text or entry.response for entry in ev.mistakes) or any(
         texts for _, _, texts in ev.pair_texts
     )
     return say("this page holds texts of examples") if inside else say("none are in this page")

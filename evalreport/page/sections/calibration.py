@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evalreport.core.estimate_format import apart, interval, valued
-from evalreport.core.format import count, fixed
+from evalreport.core.estimate_format import distinct_decimals, format_estimate, interval
+from evalreport.core.format import count, format_fixed
 from evalreport.core.result import Estimate, Undefined
 from evalreport.core.sentences import NOTHING, Sentence, paragraph, say
 from evalreport.curves.binary import BinaryCurves
@@ -40,13 +40,13 @@ from evalreport.page.charts import (
     x_axis,
     y_axis,
 )
-from evalreport.page.elements import Beside, Empty, Section, Table
+from evalreport.page.elements import Empty, Section, Table, TwoColumns
 from evalreport.page.evaluation_terms import (
-    called,
     confidence_percent,
+    defined_or_none,
+    display_label,
     estimate,
     four_counts,
-    known,
     of_weights,
     tell,
     units,
@@ -75,7 +75,7 @@ def _binary_summary(ev: Evaluation) -> Sentence:
     spread = "" if ici is None or ici.low is None else ", {ici:ratio interval}"
     smooth = f"On the smooth curve a probability is off by {{ici:ratio}} on average (ICI{spread})."
     return paragraph(
-        _expected(ev),
+        _expected_sentence(ev),
         NOTHING if slope is None else _slope(ev, slope),
         tell(ev, "Intercept {intercept:number} (0 is ideal).", intercept=intercept),
         tell(ev, smooth),
@@ -85,14 +85,14 @@ def _binary_summary(ev: Evaluation) -> Sentence:
 
 def _slope(ev: Evaluation, slope: Estimate) -> Sentence:
     """What the slope and its interval say of the spread of the scores, and what it depends on."""
-    told = _spread(slope)
+    told = _slope_sentence(slope)
     least, most = clipped_slopes(ev) or (slope.value, slope.value)
     if most - least < MOVED:
         return told
     return told + say("It depends on where probabilities of exactly zero and one are clipped.")
 
 
-def _spread(slope: Estimate) -> Sentence:
+def _slope_sentence(slope: Estimate) -> Sentence:
     if slope.low is None or slope.high is None:
         return say("Slope {slope:number} (1 is ideal).", slope=slope)
     meaning = "that the spread is off is not demonstrated"
@@ -101,17 +101,17 @@ def _spread(slope: Estimate) -> Sentence:
     return say("Slope {slope:number} ({slope:number interval}; 1 is ideal): " + meaning + ".", slope=slope)
 
 
-def expected(ev: Evaluation) -> float | None:
+def expected_positives(ev: Evaluation) -> float | None:
     """Return the sum of the predicted probabilities, from the reliability bins."""
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if not isinstance(found, BinaryCurves) or isinstance(found.reliability, Undefined):
         return None
     return sum(n * score for n, score in zip(found.reliability.n, found.reliability.score, strict=True))
 
 
-def _expected(ev: Evaluation) -> Sentence:
-    found = known(ev.curves)
-    total = expected(ev)
+def _expected_sentence(ev: Evaluation) -> Sentence:
+    found = defined_or_none(ev.curves)
+    total = expected_positives(ev)
     if total is None or not isinstance(found, BinaryCurves) or isinstance(found.reliability, Undefined):
         return NOTHING
     counts = four_counts(ev)
@@ -135,9 +135,9 @@ LETTER = 5.9
 
 def reliability(ev: Evaluation) -> Reliability | None:
     """Return the groups of the reliability diagram; None where there are no probabilities."""
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if isinstance(found, BinaryCurves | MulticlassCurves | MultilabelCurves):
-        bins = known(found.reliability)
+        bins = defined_or_none(found.reliability)
         return bins if bins is not None and bins.n else None
     return None
 
@@ -149,7 +149,7 @@ def reliability_chart(ev: Evaluation) -> Chart | None:
         return None
     x_title, y_title = _axes(ev)
     scale = log_odds if _rare(ev) else _plain
-    axes = Axes(_scaled(x_axis, scale, x_title), _scaled(y_axis, scale, y_title))
+    axes = Axes(_probability_axis(x_axis, scale, x_title), _probability_axis(y_axis, scale, y_title))
     name = _summary(ev)
     score, observed, low, high = (
         [scale(at) for at in part] for part in (bins.score, bins.observed, bins.low, bins.high)
@@ -166,7 +166,7 @@ def reliability_chart(ev: Evaluation) -> Chart | None:
             Path("whisker", axes.whiskers(score, low, high)),
             Path("dots", axes.dots(zip(score, observed, strict=True))),
         ),
-        labels=(_named(name, axes, (score, observed, low, high)),) if name else (),
+        labels=(_place_curve_label(name, axes, (score, observed, low, high)),) if name else (),
         values=_bins(ev, bins),
     )
 
@@ -199,7 +199,7 @@ def _rare(ev: Evaluation) -> bool:
     return min(share, 1 - share) < RARE_SHARE
 
 
-def _scaled(axis: Callable[..., Axis], scale: Scale, title: str) -> Axis:
+def _probability_axis(axis: Callable[..., Axis], scale: Scale, title: str) -> Axis:
     """An axis of shares; on the scale of log odds the ticks still tell shares."""
     if scale is _plain:
         return axis(0, 1, title)
@@ -210,7 +210,7 @@ def _scaled(axis: Callable[..., Axis], scale: Scale, title: str) -> Axis:
 
 def _lines(ev: Evaluation, axes: Axes, scale: Scale) -> tuple[Path, ...]:
     """The smooth curve with its band, and the isotonic one."""
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if not isinstance(found, BinaryCurves):
         return ()
     paths = []
@@ -230,7 +230,7 @@ def _groups(ev: Evaluation, bins: Reliability) -> Sentence:
         "{bins:count} {bins:group|groups} "
         + _size(bins)
         + "; whiskers are {level} intervals. On the dashed line, {what} is right."
-        + _drawn(ev),
+        + _describe_lines(ev),
         bins=len(bins.n),
         what=y_title_word(ev),
         least=min(bins.n),
@@ -238,9 +238,9 @@ def _groups(ev: Evaluation, bins: Reliability) -> Sentence:
     )
 
 
-def _drawn(ev: Evaluation) -> str:
+def _describe_lines(ev: Evaluation) -> str:
     """What the lines are."""
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if not isinstance(found, BinaryCurves):
         return ""
     lines = " The thin line is the best that never falls (isotonic)."
@@ -252,12 +252,12 @@ def _drawn(ev: Evaluation) -> str:
     return lines + (" Both axes are in log odds: the rarer class has room." if _rare(ev) else "")
 
 
-def _named(name: str, axes: Axes, at: tuple[Sequence[float], ...]) -> Label:
+def _place_curve_label(name: str, axes: Axes, at: tuple[Sequence[float], ...]) -> Label:
     """The label where it covers least of the dots, the whiskers and the diagonal."""
     score, observed, low, high = at
-    dotted = [[axes.across(a), axes.up(b)] for a, b in zip(score, observed, strict=True)]
+    dotted = [[axes.x_position(a), axes.y_position(b)] for a, b in zip(score, observed, strict=True)]
     steps = np.linspace(axes.x.low, axes.x.high, 21).tolist()
-    diagonal = [[axes.across(step), axes.up(step)] for step in steps]
+    diagonal = [[axes.x_position(step), axes.y_position(step)] for step in steps]
     width = LETTER * len(name)
     spots = [(324 - width, 240), (46, 26), (46, 60), (324 - width, 130)]
     near = np.array(dotted + _whisker_points(axes, (score, low, high)) + diagonal)
@@ -267,7 +267,7 @@ def _named(name: str, axes: Axes, at: tuple[Sequence[float], ...]) -> Label:
 def _whisker_points(axes: Axes, at: tuple[Sequence[float], ...]) -> list[list[float]]:
     """Points along the whiskers, for the label to keep clear of."""
     return [
-        [axes.across(score), axes.up(low + (high - low) * step / 8)]
+        [axes.x_position(score), axes.y_position(low + (high - low) * step / 8)]
         for score, low, high in zip(*at, strict=True)
         for step in range(9)
     ]
@@ -297,24 +297,24 @@ def _axes(ev: Evaluation) -> tuple[str, str]:
 
 def _summary(ev: Evaluation) -> str:
     slope, ece = estimate(ev, "calibration_slope"), estimate(ev, "ece")
-    total, counts = expected(ev), four_counts(ev)
+    total, counts = expected_positives(ev), four_counts(ev)
     if slope is not None and total and counts is not None:
-        return f"slope {valued(slope, 'number')}, observed/expected {fixed(counts.positives / total, 2)}"
-    return "" if ece is None else f"calibration error {valued(ece, 'ratio')}"
+        return f"slope {format_estimate(slope, 'number')}, observed/expected {format_fixed(counts.positives / total, 2)}"
+    return "" if ece is None else f"calibration error {format_estimate(ece, 'ratio')}"
 
 
 def _bins(ev: Evaluation, bins: Reliability) -> Table:
-    places = apart([*bins.start, *bins.end])
+    places = distinct_decimals([*bins.start, *bins.end])
     rows = []
     for start, end, n, score, observed, low, high in zip(
         bins.start, bins.end, bins.n, bins.score, bins.observed, bins.low, bins.high, strict=True
     ):
         share = Estimate(observed, n, min(low, observed), max(high, observed))
-        scores = [fixed(value, places) for value in dict.fromkeys((start, end))]
-        shown = (valued(share, "ratio"), interval(share, "ratio"))
-        rows.append((" to ".join(scores), count(n), fixed(score, places), *shown))
+        scores = [format_fixed(value, places) for value in dict.fromkeys((start, end))]
+        shown = (format_estimate(share, "ratio"), interval(share, "ratio"))
+        rows.append((" to ".join(scores), count(n), format_fixed(score, places), *shown))
     heads = ("Score", "Count", "Mean score", "Observed", f"{confidence_percent(ev)} interval")
-    return Table.of("reliability-values", "Reliability by score", heads, rows)
+    return Table.from_rows("reliability-values", "Reliability by score", heads, rows)
 
 
 TITLE = "Can the probabilities be believed?"
@@ -326,7 +326,7 @@ CARDINALITIES = 8
 
 def calibration_section(ev: Evaluation) -> Section | None:
     """Return reliability diagram and score histogram."""
-    match found := known(ev.curves):
+    match found := defined_or_none(ev.curves):
         case BinaryCurves() | MulticlassCurves():
             beside = _histogram(ev, found.histogram)
         case MultilabelCurves():
@@ -339,12 +339,12 @@ def calibration_section(ev: Evaluation) -> Section | None:
         return None  # the sections before this one say so
     if ev.score_kind == "decision":
         return _no_probabilities(ev, shown)
-    return Section.of(
+    return Section.from_parts(
         "calibration",
         "Calibration",
         _title(ev),
         summary(ev) + of_weights(ev),
-        Beside(shown) if shown else None,
+        TwoColumns(shown) if shown else None,
     )
 
 
@@ -355,8 +355,8 @@ def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:
             "Only probabilities can be too sure or not sure enough. Log probabilities, or logits with `--score-kind logit`."
         ),
     )
-    shown = Beside(charts) if charts else None
-    return Section.of("calibration", "Calibration", _title(ev), NOTHING, empty, shown)
+    shown = TwoColumns(charts) if charts else None
+    return Section.from_parts("calibration", "Calibration", _title(ev), NOTHING, empty, shown)
 
 
 def _title(ev: Evaluation) -> str:
@@ -374,12 +374,14 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
         return None
     binary = isinstance(ev.space, Binary)
     above, below = (
-        (called(ev, ev.space.shown[1]), called(ev, ev.space.shown[0])) if binary else ("right", "wrong")
+        (display_label(ev, ev.space.display_labels[1]), display_label(ev, ev.space.display_labels[0]))
+        if binary
+        else ("right", "wrong")
     )
     positive_side, negative_side, what = _sides(ev, bins)
     axes = Axes(
         x_axis(bins.edges[0], bins.edges[-1], "Score" if binary else "Confidence"),
-        _mirrored(positive_side, negative_side, f"{what} per bin, {above} up, {below} down"),
+        _mirrored_axis(positive_side, negative_side, f"{what} per bin, {above} up, {below} down"),
     )
     sides = list(zip(bins.edges[:-1], bins.edges[1:], strict=True))
     left_heavy = sum(bins.positive[:5]) > sum(bins.positive[-5:])
@@ -400,7 +402,7 @@ def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
         paths=(
             Path("bars", axes.columns(sides, positive_side)),
             Path("bars-2" if binary else "bars-wrong", axes.columns(sides, [-n for n in negative_side])),
-            Path("axis", f"M{LEFT:g} {axes.up(0)}H{RIGHT:g}"),
+            Path("axis", f"M{LEFT:g} {axes.y_position(0)}H{RIGHT:g}"),
         ),
         labels=(
             _corner(above, 22.0, left_heavy, "blue"),
@@ -424,7 +426,7 @@ def _corner(text: str, y: float, right: bool, look: str) -> Label:
     return Label(x, y, text, "end" if right else "start", look)  # type: ignore[arg-type]
 
 
-def _mirrored(above: Sequence[float], below: Sequence[float], title: str) -> Axis:
+def _mirrored_axis(above: Sequence[float], below: Sequence[float], title: str) -> Axis:
     """An axis of counts upward and downward from zero."""
     high, low = max(*above, 1e-9), max(*below, 1e-9)
     step = nice_step(high + low, 5)
@@ -440,19 +442,19 @@ def _ceil(value: float, step: float) -> float:
 
 
 def _counts(bins: Histogram, above: str, below: str) -> Table:
-    places = apart(bins.edges)
+    places = distinct_decimals(bins.edges)
     rows = (
-        (f"{fixed(a, places)} to {fixed(b, places)}", count(p), count(n))
+        (f"{format_fixed(a, places)} to {format_fixed(b, places)}", count(p), count(n))
         for a, b, p, n in zip(bins.edges[:-1], bins.edges[1:], bins.positive, bins.negative, strict=True)
     )
     heads = ("Score", above.capitalize(), below.capitalize())
-    return Table.of("histogram-values", "Counts by score", heads, rows)
+    return Table.from_rows("histogram-values", "Counts by score", heads, rows)
 
 
 def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None:
     if isinstance(found, Undefined):
         return None
-    names, true, predicted = _folded(found)
+    names, true, predicted = _fold_last_column(found)
     ticks = ((place + 0.5, name) for place, name in enumerate(names))
     high = max(*true, *predicted)
     axes = Axes(
@@ -469,11 +471,11 @@ def _cardinality(ev: Evaluation, found: Cardinality | Undefined) -> Chart | None
         description=tell(ev, "How many {units} carry no label, one, two and so on, in truth and predicted."),
         axes=axes,
         paths=(Path("bars-2", axes.columns(left, true)), Path("bars", axes.columns(right, predicted))),
-        values=Table.of("cardinality-values", "Labels per row", ("Labels", "True", "Predicted"), rows),
+        values=Table.from_rows("cardinality-values", "Labels per row", ("Labels", "True", "Predicted"), rows),
     )
 
 
-def _folded(found: Cardinality) -> tuple[list[str], list[float], list[float]]:
+def _fold_last_column(found: Cardinality) -> tuple[list[str], list[float], list[float]]:
     """The last column takes everything above."""
     names = [tick_text(n) for n in found.labels[: CARDINALITIES + 1]]
     true, predicted = list(found.true[: len(names)]), list(found.predicted[: len(names)])

@@ -12,9 +12,9 @@ from itertools import groupby
 from typing import TypeAlias
 
 from evalreport.core.estimate_format import distance, interval, value_and_interval
-from evalreport.core.format import Style, count, fixed, ratio, threshold
+from evalreport.core.format import Style, count, format_fixed, ratio, threshold
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, bracketed, say
+from evalreport.core.sentences import NOTHING, Sentence, interval_sentence, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult, Slice
@@ -70,8 +70,8 @@ def _section(ev: Evaluation, noun: str, title: str, summary: Sentence) -> Sectio
             say("No decisions were logged."),
             say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
         )
-        return Section.of(noun, name, title, NOTHING, empty)
-    return Section.of(noun, name, title, summary + _rest(len(ev.classes)), _table(ev, noun))
+        return Section.from_parts(noun, name, title, NOTHING, empty)
+    return Section.from_parts(noun, name, title, summary + _rest(len(ev.classes)), _table(ev, noun))
 
 
 def _rest(total: int) -> Sentence:
@@ -122,7 +122,7 @@ def order(classes: tuple[ClassResult, ...]) -> list[ClassResult]:
 def _table(ev: Evaluation, noun: str) -> Table:
     ordered = order(ev.classes)[:MOST_ROWS]
     multilabel = noun == "labels"
-    return Table.by(
+    return Table.from_items(
         f"{noun}-table",
         f"Every {'label' if multilabel else 'class'} with its figures",
         _label_columns(ev) if multilabel else _class_columns(ev, len(ordered) <= DRAWN),
@@ -144,11 +144,14 @@ def _class_columns(ev: Evaluation, bars: bool) -> list[ShownOfClass]:
         (Column("Class", sorts="up"), _name),
         (Column(units(ev).capitalize(), "n", "up"), lambda entry: _count(entry.support)),
         (Column("F1", "n", "up", "ascending"), _f1),
-        (Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "plot"), partial(_drawn, drawn=bars)),
+        (
+            Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "plot"),
+            partial(_interval_cell, drawn=bars),
+        ),
         (Column("Precision", "n", "up"), partial(_metric, name="precision", style="percent")),
         (Column("Recall", "n", "up"), partial(_metric, name="recall", style="percent")),
-        (Column("Predicted", "n", "down"), _used),
-        (Column("Most often read as", "text", "up"), _read_as),
+        (Column("Predicted", "n", "down"), _prediction_ratio_cell),
+        (Column("Most often read as", "text", "up"), _confusion_cell),
     ]
 
 
@@ -175,7 +178,7 @@ def _f1(entry: ClassResult) -> Cell:
     return Cell("–", "n") if entry.state in UNKNOWN else _metric(entry, name="f1", style="ratio")
 
 
-def _drawn(entry: ClassResult, *, drawn: bool) -> Cell:
+def _interval_cell(entry: ClassResult, *, drawn: bool) -> Cell:
     """The interval as a dot on an axis from 0 to 1; of very many classes in numbers alone."""
     f1 = entry.metrics.get("f1", MISSING)
     if entry.state in UNKNOWN or not isinstance(f1, Estimate):
@@ -184,14 +187,14 @@ def _drawn(entry: ClassResult, *, drawn: bool) -> Cell:
     return Cell(shown, track=forest_row("f1", "F1", NOTHING, f1, "ratio") if drawn else None)
 
 
-def _used(entry: ClassResult) -> Cell:
+def _prediction_ratio_cell(entry: ClassResult) -> Cell:
     if not entry.support:
         return Cell("–", "n")
     times = entry.predicted / entry.support
-    return Cell(fixed(times, 2) + "×", "n", round(times, 4))
+    return Cell(format_fixed(times, 2) + "×", "n", round(times, 4))
 
 
-def _read_as(entry: ClassResult) -> Cell:
+def _confusion_cell(entry: ClassResult) -> Cell:
     if not entry.confusions:
         return Cell("–", "text")
     first = entry.confusions[0]
@@ -215,9 +218,9 @@ def _label_columns(ev: Evaluation) -> list[ShownOfClass]:
         shown.append((Column("AP", "n", "up"), partial(_metric, name="average_precision", style="ratio")))
         shown.append((Column("AUC", "n", "up"), partial(_metric, name="roc_auc", style="ratio")))
     if len({entry.threshold for entry in ev.classes}) > 1:
-        shown.append((Column("Threshold", "n", "up"), lambda entry: _cut(entry.threshold)))
+        shown.append((Column("Threshold", "n", "up"), lambda entry: _threshold_cell(entry.threshold)))
     if _best_known(ev):
-        shown.append((Column("Best at", "n", "up"), lambda entry: _cut(_best(entry)[0])))
+        shown.append((Column("Best at", "n", "up"), lambda entry: _threshold_cell(_best(entry)[0])))
         shown.append((Column("F1 there", "n", "up"), _best_f1))
     return shown
 
@@ -240,7 +243,7 @@ def _best_f1(entry: ClassResult) -> Cell:
     return Cell("–" if there is None else ratio(there), "n", there)
 
 
-def _cut(at: float | None) -> Cell:
+def _threshold_cell(at: float | None) -> Cell:
     if at is None:
         return Cell("–", "n")
     return Cell(threshold(at), "n", at if math.isfinite(at) else None)
@@ -278,14 +281,14 @@ def groups_section(ev: Evaluation) -> Section:
     if not ev.slices:
         words = "To see whether some {units} get worse answers, log a column such as `language` and pass "
         empty = Empty(say("No slice column was named."), tell(ev, words + "`--slice language`."))
-        return Section.of("groups", "Groups", title, NOTHING, empty)
+        return Section.from_parts("groups", "Groups", title, NOTHING, empty)
     columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
     summary = NOTHING
     for name, found in columns:
         summary += _verdict(ev, name, found) + _furthest(ev, name)
     summary += tell(ev, "Groups with fewer than ten {units} show counts, not rates.")
-    parts = [part for place, pair in enumerate(columns) for part in _split(ev, place, *pair)]
-    return Section.of("groups", "Groups", title, summary, *parts)
+    parts = [part for place, pair in enumerate(columns) for part in _group_tables(ev, place, *pair)]
+    return Section.from_parts("groups", "Groups", title, summary, *parts)
 
 
 def headline(ev: Evaluation) -> tuple[Metric, ...]:
@@ -304,7 +307,9 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
     metric = find(one.metric, ev.task)
     words = f"{metric.title} differs by {{gap}} between {{one.lowest}} and {{one.highest}}."
     apart = one.difference
-    gap = bracketed(*distance(apart, metric.style), gap=apart.value, gap_low=apart.low, gap_high=apart.high)
+    gap = interval_sentence(
+        *distance(apart, metric.style), gap=apart.value, gap_low=apart.low, gap_high=apart.high
+    )
     told = say(words, {"one": one}, gap=gap)
     if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
         words = (
@@ -315,21 +320,25 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
     return told
 
 
-def _split(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
+def _group_tables(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
     """The table of one column, under its name."""
     metrics, level = headline(ev), f"{confidence_percent(ev)} interval"
     ordered = sorted(found, key=lambda part: _worst_first(part, metrics[0].name if metrics else ""))
     measured = (head for metric in metrics for head in (metric.title, Column(level, "plot")))
     heads = ("Group", units(ev).capitalize(), *measured, Column("Compared with the rest"))
     yield Heading(column)
-    yield Table.of(f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST]))
-    yield from _calibrated(ev, place, column, ordered[:MOST])
-    yield from _apart(ev, place, column)
+    yield Table.from_rows(
+        f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST])
+    )
+    yield from _group_calibration_table(ev, place, column, ordered[:MOST])
+    yield from _disparity_table(ev, place, column)
     if len(ordered) > MOST:
         yield Note(say("{more:count} more groups are in evaluation.json.", more=len(ordered) - MOST))
 
 
-def _calibrated(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:
+def _group_calibration_table(
+    ev: Evaluation, place: int, column: str, found: list[Slice]
+) -> Iterator[PagePart]:
     """The table of what the probabilities of each group are judged by."""
     known = {name for part in found for name, value in part.metrics.items() if isinstance(value, Estimate)}
     metrics = [find(name, ev.task) for name in OF_CALIBRATION[ev.task] if name in known]
@@ -346,20 +355,20 @@ def _calibrated(ev: Evaluation, place: int, column: str, found: list[Slice]) -> 
         (
             part.value,
             count(part.rows),
-            *(text for metric in metrics for text in _judged(part, metric)),
+            *(text for metric in metrics for text in _calibration_ratio_cells(part, metric)),
             "; ".join(_differences(part, metrics)) or "No significant difference",
         )
         for part in found
     )
-    yield Table.of(f"calibration-{place}", f"Calibration by {column} (1 is ideal)", heads, rows)
+    yield Table.from_rows(f"calibration-{place}", f"Calibration by {column} (1 is ideal)", heads, rows)
 
 
-def _judged(part: Slice, metric: Metric) -> tuple[str, str]:
+def _calibration_ratio_cells(part: Slice, metric: Metric) -> tuple[str, str]:
     result = part.metrics.get(metric.name)
     return ("–", "too few to say") if result is None else _ratio(result)
 
 
-def _apart(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
+def _disparity_table(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
     """How far the groups of a column lie apart, metric by metric."""
     found = [one for one in ev.disparities if one.column == column and one.groups > 1]
     if not found:
@@ -369,21 +378,21 @@ def _apart(ev: Evaluation, place: int, column: str) -> Iterator[PagePart]:
     rows = (
         (
             PARITY.get(one.metric) or find(one.metric, ev.task).title,
-            *_apart_by(one.difference, _style(ev, one.metric)),
+            *_format_disparity(one.difference, _style(ev, one.metric)),
             *_ratio(one.ratio),
             one.lowest,
             one.highest,
         )
         for one in found
     )
-    yield Table.of(f"gaps-{place}", f"Gaps by {column}", heads, rows)
+    yield Table.from_rows(f"gaps-{place}", f"Gaps by {column}", heads, rows)
 
 
 def _style(ev: Evaluation, name: str) -> Style:
     return "percent" if name in PARITY else find(name, ev.task).style
 
 
-def _apart_by(result: Result, style: Style) -> tuple[str, str]:
+def _format_disparity(result: Result, style: Style) -> tuple[str, str]:
     """A gap and its interval; those of rates are in points."""
     return ("–", result.reason) if isinstance(result, Undefined) else distance(result, style)
 
@@ -398,7 +407,7 @@ def _worst_first(part: Slice, name: str) -> tuple[bool, float]:
 
 
 def _row(ev: Evaluation, part: Slice) -> Row:
-    cells = (cell for metric in headline(ev) for cell in _measured(part, metric))
+    cells = (cell for metric in headline(ev) for cell in _metric_interval_cells(part, metric))
     return (
         part.value,
         count(part.rows),
@@ -407,7 +416,7 @@ def _row(ev: Evaluation, part: Slice) -> Row:
     )
 
 
-def _measured(part: Slice, metric: Metric) -> tuple[Cell | str, Cell]:
+def _metric_interval_cells(part: Slice, metric: Metric) -> tuple[Cell | str, Cell]:
     """A metric of a group and its interval, drawn."""
     result = part.metrics.get(metric.name)
     if part.too_few or not isinstance(result, Estimate):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.format import count, counted, fixed, percent
+from evalreport.core.format import count, format_fixed, percent, pluralize
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
@@ -92,18 +92,18 @@ def matrix(counts: Counts, kin: Kinship, right: str = "right") -> Matrix:
     )
 
 
-def grouped(counts: Counts, blocks: Sequence[Sequence[int]]) -> Counts:
+def group_counts(counts: Counts, blocks: Sequence[Sequence[int]]) -> Counts:
     """Return the counts of blocks of classes: what stays within a block is on the diagonal.
 
     Examples
     --------
-    >>> counts = Counts.of(np.array([0, 1, 2, 2]), np.array([1, 0, 2, -1]), 3)
-    >>> grouped(counts, [(0, 1), (2,)]).dense().tolist()
+    >>> counts = Counts.from_codes(np.array([0, 1, 2, 2]), np.array([1, 0, 2, -1]), 3)
+    >>> group_counts(counts, [(0, 1), (2,)]).dense().tolist()
     [[2.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
     """
     block = block_of(counts.size, blocks)
     answers = np.append(block, -1)[counts.columns]  # the last one is the unread
-    return Counts.of(block[counts.rows], answers, len(blocks), counts.weight)
+    return Counts.from_codes(block[counts.rows], answers, len(blocks), counts.weight)
 
 
 def block_of(size: int, blocks: Sequence[Sequence[int]]) -> Places:
@@ -290,7 +290,7 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
     drawn, names, shown = counts, ev.space.names, kin or Kinship((), ())
     place = np.arange(counts.size)
     if blocks:
-        drawn, place = grouped(counts, blocks), block_of(counts.size, blocks)
+        drawn, place = group_counts(counts, blocks), block_of(counts.size, blocks)
         names = tuple(_block(ev.space.names, members) for members in blocks)
         shown = Kinship(tuple(range(len(blocks))), ())
     body = Confusions(
@@ -341,9 +341,9 @@ def _summary(counts: Counts, families: bool) -> Sentence:
 def _plain(ev: Evaluation, counts: Counts) -> CountTable:
     dense, support = counts.dense(), counts.marginals.support
     verb = "read as" if is_text(ev) else "called"
-    width = counts.size + 1 if counts.unparsed else counts.size
+    width = counts.size + 1 if counts.unparsed_weight else counts.size
     heads = [f"{verb} {name}" for name in ev.space.names]
-    heads += [UNREADABLE] if counts.unparsed else []
+    heads += [UNREADABLE] if counts.unparsed_weight else []
     rows = []
     for row, name in enumerate(ev.space.names):
         cells = [
@@ -361,7 +361,7 @@ def _box(weight: float, support: float, right: bool) -> Box:
     return Box(count(weight), percent(share), look)
 
 
-def _seen(weight: float, support: float, right: bool) -> Box:
+def _nonempty_box(weight: float, support: float, right: bool) -> Box:
     """As `_box`, but nothing where nothing was seen: a part of a matrix tells what was confused."""
     return _box(weight, support, right) if weight else Box("", "", "")
 
@@ -386,7 +386,7 @@ def _mixups(ev: Evaluation, counts: Counts, place: Places) -> tuple[ConfusionRow
 def _family(ev: Evaluation, counts: Counts, family: Family, rank: int) -> FamilyRow:
     names = ", ".join(ev.space.names[code] for code in family.members)
     table = _members(ev, counts, family) if rank <= OPENED else None
-    return FamilyRow(rank, names, counted(family.mistakes, "mistake"), table)
+    return FamilyRow(rank, names, pluralize(family.mistakes, "mistake"), table)
 
 
 def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
@@ -403,7 +403,10 @@ def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
     rows = [
         (
             name,
-            tuple(_seen(weight, float(inside[at].sum()), at == to) for to, weight in enumerate(inside[at])),
+            tuple(
+                _nonempty_box(weight, float(inside[at].sum()), at == to)
+                for to, weight in enumerate(inside[at])
+            ),
         )
         for at, name in enumerate(names)
     ]
@@ -422,7 +425,9 @@ def _values(ev: Evaluation, counts: Counts) -> Table | None:
     if not rows:
         return None
     heads = ("Truth", Column("Answer"), "Times", "Of the class")
-    return Table.of("confusions-values", f"Confusions seen at least {OFTEN} times", heads, rows, tall=True)
+    return Table.from_rows(
+        "confusions-values", f"Confusions seen at least {OFTEN} times", heads, rows, tall=True
+    )
 
 
 OFTEN_SWAPPED = 4
@@ -442,17 +447,17 @@ def swaps(ev: Evaluation) -> Section | None:
             say("No swap was seen {times:count} times.", times=OFTEN_SWAPPED),
             say("Labels that are left out are not regularly replaced by another one."),
         )
-        return Section.of("swaps", "Swaps", title, NOTHING, empty)
+        return Section.from_parts("swaps", "Swaps", title, NOTHING, empty)
     rows = (
         (
-            say("{left} _swapped for_ {added}", left=swap.left_out, added=swap.added),
+            say("{left} _swapped for_ {added}", left=swap.missed, added=swap.added),
             Cell(count(swap.rows), sort=swap.rows),
-            fixed(swap.by_chance, 1),
-            fixed(swap.rows / swap.by_chance, 1) + "×" if swap.by_chance else "–",
+            format_fixed(swap.by_chance, 1),
+            format_fixed(swap.rows / swap.by_chance, 1) + "×" if swap.by_chance else "–",
         )
         for swap in often
     )
     heads = ("Left out, added instead", units(ev).capitalize(), "By chance", "Ratio")
     words = "{Units} where one label was left out while another was added wrongly, compared with what "
-    table = Table.of("swaps-table", "Table of swaps", heads, rows)
-    return Section.of("swaps", "Swaps", title, tell(ev, words + "chance would give."), table)
+    table = Table.from_rows("swaps-table", "Table of swaps", heads, rows)
+    return Section.from_parts("swaps", "Swaps", title, tell(ev, words + "chance would give."), table)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.core.estimate_format import beside, interval, shown_value, valued
+from evalreport.core.estimate_format import format_estimate, format_reference, interval, shown_value
 from evalreport.core.format import count, percent
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Undefined
@@ -24,16 +24,16 @@ from evalreport.evaluation.threshold_selection import PLAIN
 from evalreport.page.charts import LEFT, Axes, Chart, Label, Path, clearest, x_axis, y_axis
 from evalreport.page.elements import Cell, Column, Empty, Row, Section, Table
 from evalreport.page.evaluation_terms import (
+    defined_or_none,
     estimate,
     is_text,
-    known,
     objective_style,
     objective_title,
     of_weights,
     tell,
     units,
 )
-from evalreport.page.sections.curves import spread
+from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.page.sections.threshold import Meter, Preset, whole
 from evalreport.thresholds.best_threshold import Cutoff, Method, Tuned
 
@@ -62,7 +62,7 @@ def cutoff_section(ev: Evaluation, asked: Iterable[Cutoff] = ()) -> Section | No
     """Return the cut-off section of a multiclass evaluation; with cut-offs that were chosen, at these."""
     if not isinstance(ev.space, Multiclass):
         return None
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if not isinstance(found, MulticlassCurves) or isinstance(found.coverage, Undefined):
         return _no_scores(ev)
     return _section(ev, found.coverage, tuple(asked))
@@ -74,7 +74,7 @@ def _no_scores(ev: Evaluation) -> Section:
     remedy = f"A label alone cannot be moved along a threshold. Log one probability per class{then} run "
     empty = Empty(say(kind), say(remedy + "`evalreport log` again."))
     title = "Thresholds and curves" if ev.score_kind is None else "When to let it answer alone"
-    return Section.of("cutoff", "Thresholds", title, NOTHING, empty)
+    return Section.from_parts("cutoff", "Thresholds", title, NOTHING, empty)
 
 
 def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section:
@@ -124,14 +124,14 @@ def _points(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> list[Cut
     places = [*zip(curve.threshold or (), curve.x, curve.y, strict=True)]
     chosen = {cut.threshold: (cut.threshold, cut.coverage, cut.accuracy) for cut in asked}
     found = [
-        CutoffPoint(t, _rounded(ev, x * ev.weight), _rounded(ev, x * y * ev.weight))
+        CutoffPoint(t, _round_row_count(ev, x * ev.weight), _round_row_count(ev, x * y * ev.weight))
         for t, x, y in [*(place for place in places if place[0] not in chosen), *chosen.values()]
         if math.isfinite(t)
     ]
     return sorted(found, key=lambda point: point.t)
 
 
-def _rounded(ev: Evaluation, value: float) -> float:
+def _round_row_count(ev: Evaluation, value: float) -> float:
     """Counts of rows are whole; shares of them come back as such."""
     return value if ev.weighted else float(round(value))
 
@@ -162,8 +162,12 @@ def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
     accuracy = estimate(ev, "accuracy")
     base = 0.0 if accuracy is None else accuracy.value
     near = axes.outline(curve.x, curve.y)
-    words = f"answer everything: {percent(base) if accuracy is None else valued(accuracy, 'percent')}"
-    spot = clearest([(LEFT + 6, axes.up(base) + 14), (LEFT + 6, axes.up(base) - 5)], 150, near)
+    words = (
+        f"answer everything: {percent(base) if accuracy is None else format_estimate(accuracy, 'percent')}"
+    )
+    spot = clearest(
+        [(LEFT + 6, axes.y_position(base) + 14), (LEFT + 6, axes.y_position(base) - 5)], 150, near
+    )
     described = "Share of {units} answered against accuracy among them; answering everything "
     return Chart(
         id="coverage",
@@ -173,13 +177,13 @@ def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
         axes=axes,
         paths=(Path("guide", axes.level(base)), Path("line", axes.polyline(curve.x, curve.y, steps=True))),
         labels=(Label(*spot, words),),
-        ring=(axes.across(here.answered / ev.weight), axes.up(here.right / here.answered)),
+        ring=(axes.x_position(here.answered / ev.weight), axes.y_position(here.right / here.answered)),
     )
 
 
 def _values(ev: Evaluation, points: list[CutoffPoint], presets: tuple[Preset, ...]) -> Table:
     named = {preset.place: preset.title for preset in presets}
-    places = sorted({*spread(len(points), ROWS), *named})
+    places = sorted({*evenly_spaced_places(len(points), ROWS), *named})
     rows = [
         (
             named.get(place, "confidence"),
@@ -191,7 +195,7 @@ def _values(ev: Evaluation, points: list[CutoffPoint], presets: tuple[Preset, ..
         for place in places
     ]
     heads = ("At", "Confidence", "Answered", "Wrong", "Share answered", "Right among those")
-    return Table.of("cutoff-values", "Answered and right by confidence", heads, rows)
+    return Table.from_rows("cutoff-values", "Answered and right by confidence", heads, rows)
 
 
 HOW: Mapping[Method, str] = {
@@ -225,15 +229,15 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
     titles = ["Where chosen", "Elsewhere", "Its interval"]
     titles += [] if plain is None else [f"There with {PLAIN[plain]}"]
     rows = (_row(choice, plain) for choice in found)
-    return Table.of(id, "What is reached", ("For", *titles, Column("How", "text")), rows)
+    return Table.from_rows(id, "What is reached", ("For", *titles, Column("How", "text")), rows)
 
 
 def _row(choice: Tuned, plain: str | None) -> Row:
     elsewhere, style = choice.out_of_sample.value, objective_style(choice.objective)
-    unaided = "–" if choice.without is None else beside(choice.without, elsewhere, style)
+    unaided = "–" if choice.without is None else format_reference(choice.without, elsewhere, style)
     return (
         objective_title(choice.objective),
-        beside(choice.apparent, elsewhere, style),
+        format_reference(choice.apparent, elsewhere, style),
         Cell(shown_value(elsewhere, style), sub=_where(choice)),
         interval(elsewhere, style),
         *(() if plain is None else (unaided,)),

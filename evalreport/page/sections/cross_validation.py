@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evalreport.core.estimate_format import interval, valued
+from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import count
 from evalreport.core.result import Estimate, Result
 from evalreport.core.sentences import NOTHING
@@ -41,10 +41,10 @@ def folds_section(ev: Evaluation) -> Section | None:
         Column("Trained anew", "n"),
     )
     rows, names = (_row(ev, m, folds[m.name]) for m in shown), map(_name, folds.names[:MOST])
-    table = Table.of("folds-table", "Metrics over the folds", heads, rows)
-    each = Table.of("folds-each", "Fold by fold", ("Fold", *names), _each(folds, shown))
+    table = Table.from_rows("folds-table", "Metrics over the folds", heads, rows)
+    each = Table.from_rows("folds-each", "Fold by fold", ("Fold", *names), _each(folds, shown))
     closed = Folded("Fold by fold", (each,))
-    return Section.of("folds", "Folds", "How far do the folds agree?", summary, table, closed)
+    return Section.from_parts("folds", "Folds", "How far do the folds agree?", summary, table, closed)
 
 
 def _name(fold: str) -> str:
@@ -58,8 +58,8 @@ def _row(ev: Evaluation, metric: Metric, line: FoldedMetric) -> Row:
     track = forest_row(metric.name, metric.title, NOTHING, result, metric.style, axis=axis)
     places = tuple(at for at in (place(value, axis) for value in dots) if at is not None)
     anew = "–"
-    if line.trained_anew is not None and line.value is not None:
-        anew = interval(Estimate(line.value, 0, line.trained_anew.low, line.trained_anew.high), metric.style)
+    if line.retrained is not None and line.value is not None:
+        anew = interval(Estimate(line.value, 0, line.retrained.low, line.retrained.high), metric.style)
     return (
         metric.title,
         track.estimate,
@@ -81,4 +81,7 @@ def _each(folds: Folds, metrics: list[Metric]) -> Iterator[Row]:
     yield ("Rows", *(count(rows) for rows in folds.rows[:MOST]))
     for metric in metrics:
         values = folds[metric.name].folds[:MOST]
-        yield (metric.title, *("–" if v is None else valued(Estimate(v, 0), metric.style) for v in values))
+        yield (
+            metric.title,
+            *("–" if v is None else format_estimate(Estimate(v, 0), metric.style) for v in values),
+        )

@@ -36,13 +36,13 @@ from evalreport.page.charts import (
     Path,
     Shape,
     clearest,
-    labelled,
-    taken,
+    label_footprint,
+    place_label,
     x_axis,
     y_axis,
 )
-from evalreport.page.elements import Beside, Cell, Empty, Section, Table, interval_cell, value_cell
-from evalreport.page.evaluation_terms import confidence_percent, estimate, four_counts, known, tell
+from evalreport.page.elements import Cell, Empty, Section, Table, TwoColumns, interval_cell, value_cell
+from evalreport.page.evaluation_terms import confidence_percent, defined_or_none, estimate, four_counts, tell
 
 Kind: TypeAlias = Literal["roc", "pr"]
 AXES = {"roc": ("False-alarm rate (1 − specificity)", "Recall ↑"), "pr": ("Recall", "Precision ↑")}
@@ -51,18 +51,18 @@ LETTER = 6.2
 """Width of a bold letter of a label, in units of the chart."""
 
 
-def named(name: str, result: Estimate | None) -> str:
+def name_with_interval(name: str, result: Estimate | None) -> str:
     """Return what stands beside a curve: "AUC 0.99 (0.98 to 0.99)"; nothing where it is undefined.
 
     Examples
     --------
-    >>> named("AUC", Estimate(0.9, 50, 0.81, 0.95))
+    >>> name_with_interval("AUC", Estimate(0.9, 50, 0.81, 0.95))
     'AUC 0.900 (0.810 to 0.950)'
     """
     return "" if result is None else f"{name} {with_interval(result, 'ratio')}"
 
 
-def described(what: str, key: str, name: str, result: Estimate | None) -> Sentence:
+def describe_curve(what: str, key: str, name: str, result: Estimate | None) -> Sentence:
     """Return what is said of curves to those who cannot see them: the area, where it is known."""
     if result is None:
         return say(what + ".")
@@ -87,7 +87,7 @@ class RatePlot:
 
     kind: Kind
     lines: tuple[tuple[Shape, Curve], ...]
-    luck: float | None = None
+    chance_line: float | None = None
     averaged: str = ""
 
     @property
@@ -97,14 +97,14 @@ class RatePlot:
         return Axes(x_axis(0, 1, across + self.averaged), y_axis(0, 1, up))
 
     @property
-    def near(self) -> npt.NDArray[np.float64]:
+    def curve_points(self) -> npt.NDArray[np.float64]:
         """Points of the curves, shape (m, 2), in units of the chart: what labels keep clear of."""
         return np.vstack([self.axes.outline(curve.x, curve.y) for _, curve in self.lines])
 
     def _guide(self) -> tuple[Path, ...]:
         if self.kind == "roc":
             return (Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),)
-        return () if self.luck is None else (Path("guide", self.axes.level(self.luck)),)
+        return () if self.chance_line is None else (Path("guide", self.axes.level(self.chance_line)),)
 
     def chart(
         self,
@@ -145,7 +145,7 @@ MISSING: Result = Undefined("was not computed")
 
 def averaged_section(ev: Evaluation) -> Section | None:
     """Return macro and micro ROC and precision-recall of a multiclass evaluation; None without scores."""
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if not isinstance(found, MulticlassCurves):
         return None
     charts = tuple(chart for chart in (_roc(ev, found), _pr(ev, found)) if chart is not None)
@@ -154,7 +154,9 @@ def averaged_section(ev: Evaluation) -> Section | None:
     summary = say(
         "Each class against all others. Solid: the mean of the classes (macro), each counting the same. Dotted: all decisions together (micro)."
     )
-    return Section.of("curves", "Curves", "Ranking and trade-offs", summary, Beside(charts), _hardest(ev))
+    return Section.from_parts(
+        "curves", "Curves", "Ranking and trade-offs", summary, TwoColumns(charts), _hardest(ev)
+    )
 
 
 def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
@@ -162,12 +164,17 @@ def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     if not plot.lines:
         return None
     auc = estimate(ev, "roc_auc_ovr_macro")
-    names = named("macro AUC", auc), named("micro AUC", estimate(ev, "roc_auc_ovr_micro"))
+    names = (
+        name_with_interval("macro AUC", auc),
+        name_with_interval("micro AUC", estimate(ev, "roc_auc_ovr_micro")),
+    )
     return plot.chart(
         of=AVERAGED,
         note=say("Higher and further left is better."),
-        description=described("ROC curves of the classes, averaged", "roc_auc_ovr_macro", "macro area", auc),
-        labels=_labels(names, [(RIGHT, 240), (46, 44), (RIGHT, 150)], plot.near),
+        description=describe_curve(
+            "ROC curves of the classes, averaged", "roc_auc_ovr_macro", "macro area", auc
+        ),
+        labels=_labels(names, [(RIGHT, 240), (46, 44), (RIGHT, 150)], plot.curve_points),
         values=_values("roc", ("False-alarm rate", "Recall"), (found.roc_macro, found.roc_micro)),
     )
 
@@ -178,15 +185,18 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     if not plot.lines:
         return None
     ap = estimate(ev, "average_precision_macro")
-    names = named("macro AP", ap), named("micro AP", estimate(ev, "average_precision_micro"))
-    drawn, height = plot.near, plot.axes.up(base)
+    names = (
+        name_with_interval("macro AP", ap),
+        name_with_interval("micro AP", estimate(ev, "average_precision_micro")),
+    )
+    drawn, height = plot.curve_points, plot.axes.y_position(base)
     near = np.vstack([drawn, [[at, height] for at in range(40, 331, 10)]])
     luck = clearest([(at, height - 5) for at in (LEFT + 6, 160, RIGHT - 66)], 62, drawn)
     what = "Precision-recall curves of the classes, averaged"
     return plot.chart(
         of=AVERAGED,
         note=say("The dashed line is an answer by luck, all classes alike."),
-        description=described(what, "average_precision_macro", "macro average precision", ap),
+        description=describe_curve(what, "average_precision_macro", "macro average precision", ap),
         labels=(
             Label(*luck, f"no skill {percent(base)}"),
             *_labels(names, [(46, 200), (46, 150), (46, 80), (RIGHT, 44), (RIGHT, 120)], near),
@@ -206,19 +216,19 @@ def _labels(names: tuple[str, str], spots: Sequence[tuple[float, float]], near: 
     width = LETTER * max(map(len, names))
     both = np.vstack([near, near + np.array([0, GAP])])  # what lies where the upper one would stand
     at = clearest([(min(x, RIGHT - 6 - width), y) for x, y in spots], width, both)
-    macro = labelled((at[0], at[1] - GAP), width, names[0], "blue")
-    micro = labelled(at, width, names[1])
+    macro = place_label((at[0], at[1] - GAP), width, names[0], "blue")
+    micro = place_label(at, width, names[1])
     return tuple(label for label in (macro, micro) if label.text)
 
 
 def _values(id: str, heads: tuple[str, str], lines: Sequence[Curve | Undefined]) -> Table:
     rates = RATES if id == "roc" else RATES[4:]
-    rows = ((ratio(rate), *(_at(line, rate) for line in lines)) for rate in rates)
+    rows = ((ratio(rate), *(_format_curve_height(line, rate) for line in lines)) for rate in rates)
     columns = (heads[0], f"{heads[1]}, macro", f"{heads[1]}, micro")
-    return Table.of(f"{id}-values", f"Points of the {id.upper()} curves", columns, rows)
+    return Table.from_rows(f"{id}-values", f"Points of the {id.upper()} curves", columns, rows)
 
 
-def _at(line: Curve | Undefined, rate: float) -> str:
+def _format_curve_height(line: Curve | Undefined, rate: float) -> str:
     """The height of a line: of steps, of the one that reaches the rate."""
     if isinstance(line, Undefined):
         return "–"
@@ -237,7 +247,7 @@ def _hardest(ev: Evaluation) -> Table | None:
         return None
     heads = ("Hardest to tell from the rest", "ROC AUC", f"{confidence_percent(ev)} interval", "AP")
     rows = (_hard_row(entry, auc) for entry, auc in ranked[:HARDEST])
-    return Table.of("hardest", "Classes with the lowest ROC AUC", heads, rows)
+    return Table.from_rows("hardest", "Classes with the lowest ROC AUC", heads, rows)
 
 
 def _hard_row(entry: ClassResult, auc: Estimate) -> tuple[Cell, ...]:
@@ -267,24 +277,24 @@ def curves_section(ev: Evaluation) -> Section | None:
 
 
 def _binary(ev: Evaluation) -> Section | None:
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if not isinstance(found, BinaryCurves):
         return None  # the section before this one says why
     charts = tuple(c for c in (roc_chart(ev, found), pr_chart(ev, found)) if c is not None)
     if not charts:
         reason = found.roc.reason if isinstance(found.roc, Undefined) else "they are undefined"
         empty = Empty(say("No curve can be drawn: {reason}.", reason=reason), say("Both classes are needed."))
-        return Section.of("curves", "Curves", TITLE, NOTHING, empty)
+        return Section.from_parts("curves", "Curves", TITLE, NOTHING, empty)
     summary = tell(ev, "Shaded: {level} band at each point.")
     if charts[0].ring is not None:
         summary = say("The ring marks the threshold.") + summary
-    return Section.of("curves", "Curves", TITLE, summary, Beside(charts))
+    return Section.from_parts("curves", "Curves", TITLE, summary, TwoColumns(charts))
 
 
 def _no_scores(ev: Evaluation) -> Section:
     words = "A label alone has no ranking. Log one probability per {unit}, then run `evalreport log` again."
     empty = Empty(say("No scores were logged."), tell(ev, words))
-    return Section.of("curves", "Curves", TITLE, NOTHING, empty)
+    return Section.from_parts("curves", "Curves", TITLE, NOTHING, empty)
 
 
 def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
@@ -292,15 +302,15 @@ def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
     if isinstance(found.roc, Undefined):
         return None
     plot = RatePlot("roc", (("line", found.roc),))
-    auc, near = estimate(ev, "roc_auc"), plot.near
-    name = named("AUC", auc)
+    auc, near = estimate(ev, "roc_auc"), plot.curve_points
+    name = name_with_interval("AUC", auc)
     spot = clearest([(324 - LETTER * len(name), 240), (60, 26), (190, 200)], LETTER * len(name), near)
     aside = clearest([(213, 120), (238, 140), (150, 190)], 45, near)
     return plot.chart(
         note=say("Higher and further left is better."),
-        description=described("ROC curve", "roc_auc", "area under it", auc),
+        description=describe_curve("ROC curve", "roc_auc", "area under it", auc),
         under=_band(plot, found.roc_band),
-        labels=(Label(*aside, "no skill"), labelled(spot, LETTER * len(name), name, "blue")),
+        labels=(Label(*aside, "no skill"), place_label(spot, LETTER * len(name), name, "blue")),
         ring=_ring(ev, plot),
         values=_table("roc", found.roc, ("False-alarm rate", "Recall")),
     )
@@ -315,11 +325,11 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     plot = RatePlot("pr", (("line", line),), prevalence, " (micro)" if micro else "")
     key = "average_precision_micro" if micro else "average_precision"
     ap = estimate(ev, key)
-    name = named("AP", ap)
+    name = name_with_interval("AP", ap)
     return plot.chart(
         of=", all labels together" if micro else "",
         note=say("The ring marks the threshold." if micro else "Says more than ROC when positives are rare."),
-        description=described("Precision-recall curve", key, "average precision", ap),
+        description=describe_curve("Precision-recall curve", key, "average precision", ap),
         under=() if isinstance(found, MultilabelCurves) else _band(plot, found.pr_band),
         labels=_pr_labels(plot, name, prevalence),
         ring=_ring(ev, plot),
@@ -329,13 +339,13 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
 
 def _pr_labels(plot: RatePlot, name: str, prevalence: float) -> tuple[Label, ...]:
     """The level of no skill beside its line, and the area where there is room."""
-    height, near, width = plot.axes.up(prevalence), plot.near, LETTER * len(name)
+    height, near, width = plot.axes.y_position(prevalence), plot.curve_points, LETTER * len(name)
     lines = np.vstack([near, [[at, height] for at in range(40, 331, 10)]])
     spot = clearest([(46, 240), (46, 200), (46, 150), (160, 60)], width, lines)
     under = height - 5 if prevalence < 0.9 else height + 14
     spots = [(RIGHT - 62, under), (LEFT + 6, under), (160, under), (LEFT + 6, under + 19)]
-    beside = clearest(spots, 60, np.vstack([near, taken(spot, width)]))
-    return Label(*beside, f"no skill {percent(prevalence)}"), labelled(spot, width, name, "blue")
+    beside = clearest(spots, 60, np.vstack([near, label_footprint(spot, width)]))
+    return Label(*beside, f"no skill {percent(prevalence)}"), place_label(spot, width, name, "blue")
 
 
 def until_all_found(curve: Curve) -> Curve:
@@ -362,7 +372,7 @@ def _band(plot: RatePlot, band: Band | Undefined) -> tuple[Path, ...]:
 
 def _ring(ev: Evaluation, plot: RatePlot) -> tuple[float, float] | None:
     point = operating_point(ev, plot.kind)
-    return None if point is None else (plot.axes.across(point[0]), plot.axes.up(point[1]))
+    return None if point is None else (plot.axes.x_position(point[0]), plot.axes.y_position(point[1]))
 
 
 def operating_point(ev: Evaluation, kind: str) -> tuple[float, float] | None:
@@ -383,7 +393,7 @@ def operating_point(ev: Evaluation, kind: str) -> tuple[float, float] | None:
 
 
 def _table(name: str, curve: Curve, heads: tuple[str, str]) -> Table:
-    places = spread(len(curve.x), ROWS)
+    places = evenly_spaced_places(len(curve.x), ROWS)
     rows = (
         (
             "above all" if curve.threshold is None else threshold_text(curve.threshold[place]),
@@ -392,15 +402,17 @@ def _table(name: str, curve: Curve, heads: tuple[str, str]) -> Table:
         )
         for place in places
     )
-    return Table.of(f"{name}-values", f"Points of the {name.upper()} curve", ("Threshold", *heads), rows)
+    return Table.from_rows(
+        f"{name}-values", f"Points of the {name.upper()} curve", ("Threshold", *heads), rows
+    )
 
 
-def spread(n: int, wanted: int) -> Sequence[int]:
+def evenly_spaced_places(n: int, wanted: int) -> Sequence[int]:
     """Return places spread evenly over n, both ends among them.
 
     Examples
     --------
-    >>> spread(5, 3), spread(2, 20)
+    >>> evenly_spaced_places(5, 3), evenly_spaced_places(2, 20)
     ([0, 2, 4], [0, 1])
     """
     chosen: npt.NDArray[np.int64] = np.unique(np.linspace(0, n - 1, min(n, wanted)).round().astype(int))

@@ -10,7 +10,7 @@ from evalreport.core.format import confidence
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Multilabel
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import cut
+from evalreport.evaluation.examples import truncate_text
 from evalreport.evaluation.parts import Mistake
 from evalreport.page.elements import Cell, Column, Empty, Row, Section, Shown, Table, Tag
 from evalreport.page.evaluation_terms import mistakes, no_mistakes, tell, units
@@ -29,9 +29,9 @@ def examples_section(ev: Evaluation) -> Section | None:
     multilabel = isinstance(ev.space, Multilabel)
     title = f"The worst {units(ev)}" if multilabel else "The worst mistakes"
     if not ev.mistakes:
-        return Section.of("examples", "Worst mistakes", title, NOTHING, _empty(ev, wrong))
-    table = _tagged(ev) if multilabel else _table(ev)
-    return Section.of("examples", "Worst mistakes", title, _summary(ev, wrong), table)
+        return Section.from_parts("examples", "Worst mistakes", title, NOTHING, _empty(ev, wrong))
+    table = _tagged_mistakes_table(ev) if multilabel else _table(ev)
+    return Section.from_parts("examples", "Worst mistakes", title, _summary(ev, wrong), table)
 
 
 def _empty(ev: Evaluation, wrong: float) -> Empty:
@@ -70,33 +70,33 @@ def _table(ev: Evaluation) -> Table:
         (Column("Answer"), _answer),
         (Column("Confidence", "q"), partial(_confidence, ev)) if scored else None,
     )
-    return Table.by("examples-table", "Table of the worst mistakes", columns, ev.mistakes)
+    return Table.from_items("examples-table", "Table of the worst mistakes", columns, ev.mistakes)
 
 
 def _id(entry: Mistake) -> Cell:
-    return Cell(numbered(entry.id), "id")
+    return Cell(format_row_id(entry.id), "id")
 
 
 def _answer(entry: Mistake) -> Cell:
     """The label that was read, over what the model wrote where that is more."""
-    written = " ".join((entry.answer or "").split())
-    more = "" if written in ("", *entry.predicted) else f"“{cut(written, ANSWER)}”"
+    written = " ".join((entry.response or "").split())
+    more = "" if written in ("", *entry.predicted) else f"“{truncate_text(written, ANSWER)}”"
     return Cell(", ".join(entry.predicted) or UNREADABLE, sub=more)
 
 
 def _text(entry: Mistake) -> Cell:
     """The beginning of a text; the rest is there to be opened."""
     text = entry.text or ""
-    shown = cut(text)
+    shown = truncate_text(text)
     return Cell(shown, "text", rest="" if shown == text else "…" + text[len(shown) - 1 :])
 
 
-def numbered(id: str) -> str:
+def format_row_id(id: str) -> str:
     """Return an id as shown: a mere number with its sign.
 
     Examples
     --------
-    >>> numbered("112"), numbered("test-02711")
+    >>> format_row_id("112"), format_row_id("test-02711")
     ('#112', 'test-02711')
     """
     return f"#{id}" if id.isdecimal() else id
@@ -109,9 +109,11 @@ def _confidence(ev: Evaluation, entry: Mistake) -> Cell:
     return Cell(confidence(entry.confidence), "q", None, bar)
 
 
-def _tagged(ev: Evaluation) -> Table:
+def _tagged_mistakes_table(ev: Evaluation) -> Table:
     heads = (units(ev, 1).capitalize(), "Errors", Column("Labels"))
-    return Table.of("examples-table", "Table of the worst mistakes", heads, map(_tagged_row, ev.mistakes))
+    return Table.from_rows(
+        "examples-table", "Table of the worst mistakes", heads, map(_tagged_row, ev.mistakes)
+    )
 
 
 def _tagged_row(entry: Mistake) -> Row:

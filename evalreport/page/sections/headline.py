@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from evalreport.core.format import count, of_how_many
 from evalreport.core.result import Estimate
-from evalreport.core.sentences import NOTHING, Sentence, compared, quoted, say, shortened
+from evalreport.core.sentences import NOTHING, Sentence, quote_name, reference_sentence, say, truncate_name
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
@@ -77,7 +77,7 @@ def _no_better(ev: Evaluation, skill: Skill) -> Sentence:
             f1 = estimate(ev, "f1_micro")
             if f1 is None:
                 return say(LACKING[skill], rival="chance") + _multilabel(ev)
-            level = compared("level", ev.no_skill["f1_micro"], f1, "ratio")
+            level = reference_sentence("level", ev.no_skill["f1_micro"], f1, "ratio")
             words = "micro F1 {f1_micro:ratio} against {level}."
             return say(LACKING[skill], rival="adding labels without looking") + tell(ev, words, level=level)
 
@@ -90,16 +90,18 @@ def _binary_no_better(ev: Evaluation, skill: Skill) -> Sentence:
         return say(LACKING[skill], rival="chance") + tell(ev, words, auc=0.5 if auc is None else auc)
     always = ev.space.names[0] if counts.negatives >= counts.positives else ev.space.names[1]
     words = "it finds {tp:count} of {p:count} {p:positives} and flags {fp:count} of {n:count} {n:negatives}."
-    return say(LACKING[skill], rival=_always(always)) + _counted(ev, words, counts)
+    return say(LACKING[skill], rival=_constant_prediction_sentence(always)) + _outcome_counts_sentence(
+        ev, words, counts
+    )
 
 
-def _counted(ev: Evaluation, words: str, counts: BinaryCounts) -> Sentence:
+def _outcome_counts_sentence(ev: Evaluation, words: str, counts: BinaryCounts) -> Sentence:
     """Say with these words how many of the {p} positives and {n} negatives are right or wrong."""
     four = {"tp": counts.tp, "fn": counts.fn, "fp": counts.fp}
     return tell(ev, words, p=counts.positives, n=counts.negatives, **four)
 
 
-def _always(label: str) -> Sentence:
+def _constant_prediction_sentence(label: str) -> Sentence:
     return say("_always saying {label:quoted}_", label=label)
 
 
@@ -126,7 +128,7 @@ def _multiclass_no_better(ev: Evaluation, skill: Skill) -> Sentence:
     right, most = float(counts.marginals.tp.sum()), float(counts.marginals.support.max())
     words = "right for {right:count} of {n:count} {n:units}, against {always:count}."
     told = tell(ev, words, right=right, n=counts.total, always=most)
-    return say(LACKING[skill], rival=_always(majority(ev, counts))) + told
+    return say(LACKING[skill], rival=_constant_prediction_sentence(majority(ev, counts))) + told
 
 
 def _binary(ev: Evaluation) -> Sentence:
@@ -136,17 +138,19 @@ def _binary(ev: Evaluation) -> Sentence:
         one = "All {n:count} {n:units} are of one class, and _no threshold was given_: nothing is judged."
         ranks = tell(ev, words + "it decides nothing.", auc=estimate(ev, "roc_auc"))
         return ranks or tell(ev, one, n=ev.rows)
-    return found(ev, counts) + alarms(ev, counts)
+    return recall_sentence(ev, counts) + alarms(ev, counts)
 
 
-def found(ev: Evaluation, counts: BinaryCounts) -> Sentence:
+def recall_sentence(ev: Evaluation, counts: BinaryCounts) -> Sentence:
     """Return the first half of a binary headline: positives found and missed."""
     if counts.positives == 0:
         return tell(ev, "_No {positive} occurs_, so recall cannot be measured;")
     if counts.fn == 0:
         every = "the only {positive};" if counts.positives == 1 else "all {p:count} {p:positives};"
-        return _counted(ev, "Finds " + every, counts)
-    return _counted(ev, "Finds {tp:count} of {p:count} {p:positives} and _misses {fn:count}_;", counts)
+        return _outcome_counts_sentence(ev, "Finds " + every, counts)
+    return _outcome_counts_sentence(
+        ev, "Finds {tp:count} of {p:count} {p:positives} and _misses {fn:count}_;", counts
+    )
 
 
 def alarms(ev: Evaluation, counts: BinaryCounts) -> Sentence:
@@ -154,9 +158,9 @@ def alarms(ev: Evaluation, counts: BinaryCounts) -> Sentence:
     if counts.negatives == 0:
         return tell(ev, "_no {negative} occurs_, so false alarms cannot be measured.")
     if counts.fp == 0:
-        return _counted(ev, "none of {n:count} {n:negatives} is flagged by mistake.", counts)
+        return _outcome_counts_sentence(ev, "none of {n:count} {n:negatives} is flagged by mistake.", counts)
     words = "{fp:count} of {n:count} {n:negatives} {fp:is|are} flagged by mistake."
-    return _counted(ev, words, counts)
+    return _outcome_counts_sentence(ev, words, counts)
 
 
 def _multiclass(ev: Evaluation) -> Sentence:
@@ -193,13 +197,13 @@ def right_for(ev: Evaluation) -> Sentence:
     return tell(ev, "Right for {k:count} {k:units} in {size:count}.", k=share[0], size=share[1])
 
 
-def never_predicted(ev: Evaluation) -> list[ClassResult]:
+def never_predicted_classes(ev: Evaluation) -> list[ClassResult]:
     """Return classes that occur and are never predicted."""
     return [entry for entry in ev.classes if entry.state == "never_predicted"]
 
 
 def _blind(ev: Evaluation) -> Sentence:
-    blind = never_predicted(ev)
+    blind = never_predicted_classes(ev)
     if not blind:
         return NOTHING
     if len(blind) == 1:
@@ -233,7 +237,7 @@ def _families(ev: Evaluation) -> Sentence:
     )
 
 
-def most_frequent_mix_up(ev: Evaluation, words: str, named: Callable[[str], str] = quoted) -> Sentence:
+def most_frequent_mix_up(ev: Evaluation, words: str, named: Callable[[str], str] = quote_name) -> Sentence:
     """Say with these words how often, {pair} of {support}, which {truth} is taken for which {answer}."""
     counts = ev.confusion
     if counts is None or not len(counts.misread):
@@ -252,7 +256,7 @@ def most_frequent_mix_up(ev: Evaluation, words: str, named: Callable[[str], str]
 def _top_pair(ev: Evaluation) -> Sentence:
     """Few classes: the most frequent mix-up."""
     words = "Most often _{truth} is taken for {answer}_: {pair:count} of {support:count}."
-    return most_frequent_mix_up(ev, words, lambda name: quoted(shortened(name, 20)))
+    return most_frequent_mix_up(ev, words, lambda name: quote_name(truncate_name(name, 20)))
 
 
 def critical(ev: Evaluation) -> ClassResult | None:
@@ -272,8 +276,8 @@ def _overlooks(ev: Evaluation) -> Sentence:
     counts = four_counts(ev)
     if counts is not None:
         words = "Overlooks _{fn:count} of {p:count}_" if counts.fn else "Finds all {p:count}"
-        return _counted(ev, words + " {p:positives}.", counts)
-    blind, worst = never_predicted(ev), critical(ev)
+        return _outcome_counts_sentence(ev, words + " {p:positives}.", counts)
+    blind, worst = never_predicted_classes(ev), critical(ev)
     if len(blind) > 1 or worst is None:
         return right_for(ev) + _blind(ev)
     words = "Overlooks _{missed:count} of {support:count}_ {label:short} {support:units}."
@@ -293,7 +297,7 @@ def _multilabel(ev: Evaluation) -> Sentence:
     recall, precision = estimate(ev, "recall_micro"), estimate(ev, "precision_micro")
     if not ev.classes or recall is None:
         return say("_No decisions were logged_, so only the ranking of labels can be judged.")
-    return _of_ten(ev, recall) + _added(ev, precision)
+    return _of_ten(ev, recall) + _added_labels_sentence(ev, precision)
 
 
 def _of_ten(ev: Evaluation, recall: Estimate) -> Sentence:
@@ -308,7 +312,7 @@ def _of_ten(ev: Evaluation, recall: Estimate) -> Sentence:
     return tell(ev, words + "_leaves out {b:count}_;", a=share[0], b=share[1] - share[0])
 
 
-def _added(ev: Evaluation, precision: Estimate | None) -> Sentence:
+def _added_labels_sentence(ev: Evaluation, precision: Estimate | None) -> Sentence:
     if precision is None:
         return say("it adds no label at all.")
     if ev.rows < SMALL:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.core.format import count, fixed, percent, ratio
+from evalreport.core.format import count, format_fixed, percent, ratio
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Undefined
 from evalreport.core.sentences import Sentence, say
@@ -17,9 +17,9 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import find
 from evalreport.page.charts import Chart
 from evalreport.page.elements import Section, Table
-from evalreport.page.evaluation_terms import estimate, known, of_weights, one_threshold, tell, units
+from evalreport.page.evaluation_terms import defined_or_none, estimate, of_weights, one_threshold, tell, units
 from evalreport.page.sections.coverage_cutoff import tuned_table
-from evalreport.page.sections.curves import pr_chart, spread
+from evalreport.page.sections.curves import evenly_spaced_places, pr_chart
 from evalreport.page.sections.threshold import Meter, Preset, whole
 
 ROWS = 19
@@ -40,7 +40,7 @@ class MicroPoint:
     exact: float
 
     @property
-    def left(self) -> float:
+    def missed_labels(self) -> float:
         """Labels left out."""
         return self.wanted - self.found
 
@@ -69,7 +69,7 @@ class Micro:
 
 def micro_section(ev: Evaluation) -> Section | None:
     """Return the threshold section of a multilabel evaluation."""
-    curves = known(ev.curves)
+    curves = defined_or_none(ev.curves)
     if not isinstance(ev.space, Multilabel) or not isinstance(curves, MultilabelCurves):
         return None
     if isinstance(curves.sweep, Undefined) or not ev.classes:
@@ -84,7 +84,7 @@ def micro_section(ev: Evaluation) -> Section | None:
         last=len(points) - 1,
         presets=presets,
         found=count(here.found),
-        left=count(here.left),
+        left=count(here.missed_labels),
         wrong=count(here.wrong),
         meters=meters_of(ev, here),
         chart=pr_chart(ev, curves),
@@ -170,7 +170,7 @@ def meters_of(ev: Evaluation, p: MicroPoint) -> tuple[Meter, ...]:
         Meter("f1", TITLES["f1_micro"], ratio(p.f1), round(100 * p.f1)),
         Meter("macro", TITLES["f1_macro"], ratio(p.macro), round(100 * p.macro)),
         _share("exact", TITLES["subset_accuracy"], p.exact / ev.weight, ev.rows),
-        Meter("added", f"Labels added per {units(ev, 1)}", fixed(added / ev.weight, 2)),
+        Meter("added", f"Labels added per {units(ev, 1)}", format_fixed(added / ev.weight, 2)),
     )
 
 
@@ -185,13 +185,13 @@ def _values(ev: Evaluation, points: list[MicroPoint], presets: tuple[Preset, ...
     for preset in presets:
         named[preset.place] = ", ".join(filter(None, (named.get(preset.place), preset.title)))
     rows = []
-    for place in sorted({*spread(len(points), ROWS), *named}):
+    for place in sorted({*evenly_spaced_places(len(points), ROWS), *named}):
         p = points[place]
-        counts = map(count, (p.found, p.left, p.wrong))
+        counts = map(count, (p.found, p.missed_labels, p.wrong))
         meters = (meter.shown for meter in meters_of(ev, p))
         rows.append((named.get(place, "threshold"), threshold_text(p.t), *counts, *meters))
     heads = (
         *("At", "Threshold", "Found", "Left out", "Added wrongly"),
         *(*TITLES.values(), f"Per {units(ev, 1)}"),
     )
-    return Table.of("threshold-values", "Counts at thresholds", heads, rows)
+    return Table.from_rows("threshold-values", "Counts at thresholds", heads, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from evalreport.core.extensions import added
+from evalreport.core.extensions import load_extensions
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.elements import Section
@@ -65,5 +65,5 @@ LAST: tuple[Panel, ...] = (
 
 def sections(ev: Evaluation) -> tuple[Section, ...]:
     """Return the sections of a page in order."""
-    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *added("sections"), *LAST))
+    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *load_extensions("sections"), *LAST))
     return tuple(section for section in made if section is not None)

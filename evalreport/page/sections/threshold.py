@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.estimate_format import interval, valued
-from evalreport.core.format import count, fixed, percent, ratio
+from evalreport.core.estimate_format import format_estimate, interval
+from evalreport.core.format import count, format_fixed, percent, ratio
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
@@ -28,8 +28,8 @@ from evalreport.metrics.catalogue import OF_FOUR, find
 from evalreport.page.charts import nice_step, tick_text
 from evalreport.page.elements import Column, Empty, Section, Table
 from evalreport.page.evaluation_terms import (
-    called,
     confidence_percent,
+    display_label,
     four_counts,
     of_weights,
     one_threshold,
@@ -37,14 +37,14 @@ from evalreport.page.evaluation_terms import (
     units,
 )
 from evalreport.page.sections.threshold_table import (
+    BoundStatement,
     NamedThreshold,
-    Promise,
-    advised,
+    bound_statements,
     candidates,
     level_note,
-    promises,
+    recommended_candidate,
     steps,
-    story,
+    threshold_summary,
 )
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.thresholds.best_threshold import Optimum
@@ -134,11 +134,15 @@ class Ruler:
 
     def places(self, thresholds: Array) -> Array:
         """Return places, 0 to 1000, rounded to a tenth."""
-        low, high, values = self._scaled(self.low), self._scaled(self.high), self._scaled(thresholds)
+        low, high, values = (
+            self._to_ruler_scale(self.low),
+            self._to_ruler_scale(self.high),
+            self._to_ruler_scale(thresholds),
+        )
         placed: Array = ((values - low) / (high - low) * WIDTH).clip(0, WIDTH).round(1)
         return placed
 
-    def _scaled(self, thresholds: Array | float) -> Array:
+    def _to_ruler_scale(self, thresholds: Array | float) -> Array:
         values = np.asarray(thresholds, dtype=np.float64)
         if self.clip is None:
             return values
@@ -149,7 +153,7 @@ class Ruler:
     @property
     def edges(self) -> Array:
         """Thresholds between the columns."""
-        even = np.linspace(self._scaled(self.low), self._scaled(self.high), BINS + 1)
+        even = np.linspace(self._to_ruler_scale(self.low), self._to_ruler_scale(self.high), BINS + 1)
         return even if self.clip is None else 1 / (1 + np.exp(-even))
 
     @property
@@ -164,10 +168,10 @@ class Ruler:
         else:
             wanted = [at for at in ODDS if self.clip <= at <= 1 - self.clip]
         every = zip(self.places(np.array(wanted)).tolist(), map(tick_text, wanted), strict=True)
-        return tuple(_apart(every))
+        return tuple(_drop_overlapping_ticks(every))
 
 
-def _apart(ticks: Iterable[tuple[float, str]]) -> Iterator[tuple[float, str]]:
+def _drop_overlapping_ticks(ticks: Iterable[tuple[float, str]]) -> Iterator[tuple[float, str]]:
     """Ticks whose texts keep clear of each other on a phone; the first begins, the last ends at its place."""
     end = -math.inf
     for at, text in ticks:
@@ -209,7 +213,7 @@ def scores_figure(
     names : (str, str)
         Of the positive and the negative class.
     """
-    counts = sweep.at(rule.edges[:-1])
+    counts = sweep.counts_at_threshold(rule.edges[:-1])
     positives, negatives = (np.append(np.asarray(c, float), 0.0) for c in (counts.tp, counts.fp))
     positives[0], negatives[0] = sweep.positives, sweep.negatives
     positive, negative = names
@@ -261,7 +265,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Four:
+class ConfusionTable:
     """The two-by-two table in words: names of the rows and columns, counts, and what changed in each."""
 
     positive: str
@@ -312,12 +316,12 @@ class Explorer:
     presets: tuple[Preset, ...]
     figure: ScoresFigure
     miss_cost: int
-    four: Four
+    four: ConfusionTable
     meters: tuple[Meter, ...]
     level: str
     steps: Table | None
     note: Sentence
-    promises: tuple[Promise, ...]
+    promises: tuple[BoundStatement, ...]
     values: Table
 
 
@@ -325,7 +329,7 @@ class Explorer:
 class Decided:
     """Without a slider: the two-by-two table, and why nothing can be moved."""
 
-    four: Four | None
+    four: ConfusionTable | None
     meters: tuple[Meter, ...]
     empty: Empty
 
@@ -377,12 +381,12 @@ def _without_scores(ev: Evaluation) -> Section:
 
 def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None, whole: Sweep) -> Section:
     found = candidates(ev, whole, asked)
-    advice = advised(ev, found, asked)
+    advice = recommended_candidate(ev, found, asked)
     grid = _grid(ev, sweep, found, advice)
     here = _counts(sweep, grid, grid.start)
     now = next((grid.place(one.threshold) for one in found if one.key == "now"), None)
     rule = ruler(found, float(grid.t[0]), float(grid.t[-1]), probability=ev.score_kind == "probability")
-    names = called(ev, ev.space.shown[1]), called(ev, ev.space.shown[0])
+    names = display_label(ev, ev.space.display_labels[1]), display_label(ev, ev.space.display_labels[0])
     exact = ev.sampling.intervals and not ev.weighted and ev.clusters is None
     level = ev.sampling.level if exact else None
     body = Explorer(
@@ -400,12 +404,14 @@ def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None,
         level="" if level is None else confidence_percent(ev),
         steps=steps(ev, whole, found, advice),
         note=level_note(ev),
-        promises=promises(ev, whole, found),
+        promises=bound_statements(ev, whole, found),
         values=_values(ev, sweep, grid),
     )
     data = _data(sweep, grid, rule) | ({} if now is None else {"now": now})
     data |= {} if level is None else {"z": normal_quantile((1 + level) / 2)}
-    summary = (story(found, advice) if asked is None else NOTHING) + _summary(ev)  # else the verdict says it
+    summary = (threshold_summary(found, advice) if asked is None else NOTHING) + _summary(
+        ev
+    )  # else the verdict says it
     return Section("threshold", "Threshold", "Choose a threshold", "threshold", summary, body, data)
 
 
@@ -425,7 +431,7 @@ def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice:
     unit = ev.score_kind != "decision"
     even = np.arange(GRID) / (GRID - 1) if unit else np.linspace(kept[0], kept[-1], GRID)
     t = np.union1d(kept, even)
-    at = sweep.at(t)
+    at = sweep.counts_at_threshold(t)
     tp, fp = np.asarray(at.tp), np.asarray(at.fp)
     named = [(one.threshold, one.tp, one.fp) for one in found]
     now, counts = _reachable(one_threshold(ev), kept), four_counts(ev)
@@ -439,11 +445,11 @@ def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice:
                 for column, value in ((t, threshold), (tp, found_there), (fp, alarms))
             )
     first = next((one.threshold for one in found if one.key == advice), None)
-    first = _first(ev, sweep) if first is None else first
+    first = _initial_threshold(ev, sweep) if first is None else first
     return _Grid(t, tp, fp, min(int(np.searchsorted(t, first)), len(t) - 1))
 
 
-def _first(ev: Evaluation, sweep: Sweep) -> float:
+def _initial_threshold(ev: Evaluation, sweep: Sweep) -> float:
     """Where the slider starts: where the decision was taken, else at 0.5 or, for margins, at the best F1."""
     now, best = one_threshold(ev), sweep.best("f1")
     if now is not None:
@@ -465,11 +471,11 @@ def _counts(sweep: Sweep, grid: _Grid, place: int) -> BinaryCounts:
     return BinaryCounts(tp, fp, sweep.positives - tp, sweep.negatives - fp, 0.0, float(grid.t[place]))
 
 
-def _four(ev: Evaluation, c: BinaryCounts, now: BinaryCounts | None = None) -> Four:
-    return Four(
+def _four(ev: Evaluation, c: BinaryCounts, now: BinaryCounts | None = None) -> ConfusionTable:
+    return ConfusionTable(
         changes=None if now is None else _changes(c, now),
-        positive=called(ev, ev.space.shown[1]),
-        negative=called(ev, ev.space.shown[0]),
+        positive=display_label(ev, ev.space.display_labels[1]),
+        negative=display_label(ev, ev.space.display_labels[0]),
         found=count(c.tp),
         missed=count(c.fn),
         alarms=count(c.fp),
@@ -541,7 +547,7 @@ def meters_of(
         if level is not None and value is not None and is_share:
             low, high = (float(end) for end in wilson(value * whole_of, whole_of, level))
             result = Estimate(value, whole_of, min(low, value), max(high, value))
-            text, limits = valued(result, "percent"), interval(result, "percent")
+            text, limits = format_estimate(result, "percent"), interval(result, "percent")
         found.append(Meter(key, TITLES[key], text, None if value is None else round(100 * value), limits))
     return tuple(found)
 
@@ -554,7 +560,7 @@ def cost_text(c: BinaryCounts) -> str:
     >>> cost_text(BinaryCounts(76, 19, 30, 160))
     '111.9'
     """
-    return fixed(100 * (c.fp + MISS_COST * c.fn) / c.total, 1)
+    return format_fixed(100 * (c.fp + MISS_COST * c.fn) / c.total, 1)
 
 
 def _cost(ev: Evaluation, c: BinaryCounts) -> Meter:
@@ -571,7 +577,9 @@ def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
     known = [{key: n for key, (value, n) in rates(c).items() if value is not None} for c in shown]
     least = {key: min(row.get(key, math.inf) for row in known) for key in KEYS}
     rows = [_row(c, least) for c in shown]
-    return Table.of("threshold-values", "Counts at thresholds", (Column(HEADS[0], "n"), *HEADS[1:]), rows)
+    return Table.from_rows(
+        "threshold-values", "Counts at thresholds", (Column(HEADS[0], "n"), *HEADS[1:]), rows
+    )
 
 
 def _row(c: BinaryCounts, least: Mapping[str, float]) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from evalreport.core.estimate_format import beside, interval, shown_value, valued
+from evalreport.core.estimate_format import format_estimate, format_reference, interval, shown_value
 from evalreport.core.format import Style, count, number, percent, show
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, compared, paragraph, say
+from evalreport.core.sentences import NOTHING, Sentence, paragraph, reference_sentence, say
 from evalreport.evaluation.threshold_selection import PLAIN, Selected, ThresholdSelection
 from evalreport.page.charts import (
     BOTTOM,
@@ -28,13 +28,12 @@ from evalreport.page.charts import (
     Label,
     Path,
     clearest,
-    labelled,
-    padded,
+    pad_range,
+    place_label,
     x_axis,
     y_axis,
 )
 from evalreport.page.elements import (
-    Beside,
     Cell,
     Column,
     Forest,
@@ -43,6 +42,7 @@ from evalreport.page.elements import (
     Row,
     Section,
     Table,
+    TwoColumns,
     forest_row,
 )
 from evalreport.page.evaluation_terms import (
@@ -57,15 +57,15 @@ from evalreport.page.evaluation_terms import (
 )
 from evalreport.page.sections.appendix import in_utc
 from evalreport.page.sections.coverage_cutoff import how, tuned_table
-from evalreport.page.sections.curves import spread
+from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.page.sections.threshold_table import (
     COIN,
     ROUGH,
-    advised,
     candidates,
+    explain_no_recommendation,
     likely,
-    story,
-    unranked,
+    recommended_candidate,
+    threshold_summary,
     without_gain,
 )
 from evalreport.page.sections.verdict import MOST as VERDICT_MOST
@@ -80,10 +80,10 @@ def bounds(found: ThresholdSelection) -> Section | None:
     wanted = {name: best for name, best in found.found.items() if isinstance(best, Optimum)}
     if not wanted:
         return None
-    hold = found.evaluation.sampling.hold
+    hold = found.evaluation.sampling.constraint_confidence
     heads = ("Bound", "Threshold here", "Kept here", "Chance on new rows", "Expect elsewhere")
     titles = heads if hold is None else (*heads, f"Held with {percent(hold, ROUGH)}")
-    table = Table.of("bounds-table", "Bounds", titles, (_bound_row(*pair) for pair in wanted.items()))
+    table = Table.from_rows("bounds-table", "Bounds", titles, (_bound_row(*pair) for pair in wanted.items()))
     summary = say("A label is set when its score is at least its threshold; each bound is kept by itself.")
     if hold is not None and len(wanted) > 1:
         summary += say(
@@ -94,25 +94,25 @@ def bounds(found: ThresholdSelection) -> Section | None:
             of=ROUGH,
         )
     note = Note(say("“Elsewhere” is on rows that took no part in the choice."))
-    return Section.of("bounds", "Bounds", "Bounds and what holds them", summary, table, note)
+    return Section.from_parts("bounds", "Bounds", "Bounds and what holds them", summary, table, note)
 
 
 def _bound_row(name: str, best: Optimum) -> Row:
-    bound, other = best.bound, best.out_of_sample
-    kept = "–" if bound is None else show(bound.here, objective_style(bound.metric))
+    bound, other = best.constraint, best.out_of_sample
+    kept = "–" if bound is None else show(bound.in_sample, objective_style(bound.metric))
     value = None if other is None else other.value
     expected = Cell("–")
     if isinstance(value, Estimate):
         style, title = objective_style(best.metric), objective_title(best.metric)
         limits = interval(value, style)
-        expected = Cell(valued(value, style), sub=title if limits == "–" else f"{title}, {limits}")
+        expected = Cell(format_estimate(value, style), sub=title if limits == "–" else f"{title}, {limits}")
     return (
         objective_title(name),
         threshold_text(best.threshold),
         kept,
         "–" if best.chance is None else percent(best.chance, ROUGH),
         expected,
-        *(() if best.hold is None else (held_cell(best.hold),)),
+        *(() if best.at_confidence is None else (held_cell(best.at_confidence),)),
     )
 
 
@@ -141,13 +141,13 @@ def cutoffs(found: ThresholdSelection) -> Section | None:
     level = confidence_percent(found.evaluation)
     heads = ("Wanted", "Confidence from", "Its interval", "Answered", "Right", "Answered elsewhere")
     titles: tuple[str, ...] = (*heads, f"{level} interval", "Right elsewhere", f"{level} interval")
-    hold = found.evaluation.sampling.hold
+    hold = found.evaluation.sampling.constraint_confidence
     titles += () if hold is None else (f"Held with {percent(hold, ROUGH)}",)
-    table = Table.of(
+    table = Table.from_rows(
         "cutoffs-table", "Cut-offs", titles, (_cutoff_row(name, best, hold) for name, best in wanted.items())
     )
     note = Note(say("What is less sure than the cut-off is left to a person, or to another model."))
-    return Section.of("cutoffs", "Wanted accuracy", "How sure is sure enough", NOTHING, table, note)
+    return Section.from_parts("cutoffs", "Wanted accuracy", "How sure is sure enough", NOTHING, table, note)
 
 
 def _cutoff_row(name: str, best: Selected, hold: float | None) -> Row:
@@ -160,14 +160,14 @@ def _cutoff_row(name: str, best: Selected, hold: float | None) -> Row:
         title,
         threshold_text(best.threshold),
         f"{threshold_text(best.low)} to {threshold_text(best.high)}",
-        beside(best.coverage, coverage, "percent"),
-        beside(best.accuracy, kept, "percent"),
+        format_reference(best.coverage, coverage, "percent"),
+        format_reference(best.accuracy, kept, "percent"),
         *(
             told
             for result in (coverage, kept)
             for told in (shown_value(result, "percent"), interval(result, "percent"))
         ),
-        *(() if best.hold is None else (held_cell(best.hold),)),
+        *(() if best.at_confidence is None else (held_cell(best.at_confidence),)),
     )
 
 
@@ -175,18 +175,20 @@ CONTROLS = 12
 """Labels from which on the table has controls to search and sort it."""
 
 
-def reached(found: ThresholdSelection) -> Section | None:
+def tuned_section(found: ThresholdSelection) -> Section | None:
     """Return what the numbers of each objective reach together."""
-    if not found.tuned:
+    if not found.tuned_choices:
         return None
     note = tell(found.evaluation, "“Elsewhere” is judged on {units} that took no part in the choice.")
-    table = tuned_table("tuned-table", list(found.tuned.values()))
-    return Section.of("tuned", "What is reached", "What the chosen numbers reach", NOTHING, table, Note(note))
+    table = tuned_table("tuned-table", list(found.tuned_choices.values()))
+    return Section.from_parts(
+        "tuned", "What is reached", "What the chosen numbers reach", NOTHING, table, Note(note)
+    )
 
 
 def labels_section(found: ThresholdSelection) -> Section | None:
     """Return the number of each label, for each objective; labels with most examples first."""
-    if not found.tuned:
+    if not found.tuned_choices:
         return None
     ev = found.evaluation
     weights = ev.task == "multiclass"
@@ -194,18 +196,18 @@ def labels_section(found: ThresholdSelection) -> Section | None:
     heads = (
         Column("Class" if weights else "Label", "", "up"),
         Column(units(ev).capitalize(), "n", "down", "descending"),
-        *(Column(objective_title(name), "n", "up") for name in found.tuned),
+        *(Column(objective_title(name), "n", "up") for name in found.tuned_choices),
     )
     entries = sorted(ev.in_rows().classes, key=lambda entry: -entry.support)
     rows: Iterable[Row] = (
         (
             str(entry.label),
             Cell(count(entry.support), sort=entry.support),
-            *(_cell(best.values[str(entry.label)], weights=weights) for best in found.tuned.values()),
+            *(_cell(best.values[str(entry.label)], weights=weights) for best in found.tuned_choices.values()),
         )
         for entry in entries
     )
-    table = Table.of(
+    table = Table.from_rows(
         f"{noun}-table",
         f"Numbers of {noun}",
         heads,
@@ -219,7 +221,7 @@ def labels_section(found: ThresholdSelection) -> Section | None:
         if weights
         else "A label is set when its score is at least its threshold; “above all” is never set."
     )
-    return Section.of(noun, noun.capitalize(), "One number for each", summary, table)
+    return Section.from_parts(noun, noun.capitalize(), "One number for each", summary, table)
 
 
 def _cell(value: float, *, weights: bool) -> Cell:
@@ -229,12 +231,12 @@ def _cell(value: float, *, weights: bool) -> Cell:
 
 def searches(found: ThresholdSelection) -> Section | None:
     """Return the history of each search."""
-    searched = [best.trials for best in found.tuned.values() if best.trials is not None]
+    searched = [best.trials for best in found.tuned_choices.values() if best.trials is not None]
     if not searched:
         return None
     charts = (history_chart(history_view(trials), place) for place, trials in enumerate(searched))
     summary = READ + say("The first trials are the starting points.")
-    return Section.of("history", "Search", "How the search went", summary, Beside(tuple(charts)))
+    return Section.from_parts("history", "Search", "How the search went", summary, TwoColumns(tuple(charts)))
 
 
 MOST = 6
@@ -258,7 +260,9 @@ def course(found: ThresholdSelection) -> Section | None:
     summary = say("The dashed line is the best threshold; the band is its interval.")
     if len(reached) > MOST:
         summary += say("Only the first {drawn:count} are drawn.", drawn=MOST)
-    return Section.of("course", "Objectives", "Every objective over the threshold", summary, Beside(charts))
+    return Section.from_parts(
+        "course", "Objectives", "Every objective over the threshold", summary, TwoColumns(charts)
+    )
 
 
 def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place: int) -> Chart | None:
@@ -274,8 +278,8 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
     unit = found.evaluation.score_kind == "probability"
     way = ", lower is better" if objective.lower else " ↑"
     axes = Axes(
-        x_axis(*((0.0, 1.0) if unit else padded(ts.tolist())), "Threshold"),
-        y_axis(*padded([*values.tolist(), best.apparent]), f"{objective_title(best.metric)}{way}"),
+        x_axis(*((0.0, 1.0) if unit else pad_range(ts.tolist())), "Threshold"),
+        y_axis(*pad_range([*values.tolist(), best.apparent]), f"{objective_title(best.metric)}{way}"),
     )
     title = objective_title(objective.name)
     style = objective_style(best.metric)
@@ -292,27 +296,30 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
         axes=axes,
         paths=(
             Path("band", axes.columns_between(band, (axes.y.low, axes.y.high))),
-            Path("guide", f"M{axes.across(best.threshold):g} {TOP:g}V{BOTTOM:g}"),
+            Path("guide", f"M{axes.x_position(best.threshold):g} {TOP:g}V{BOTTOM:g}"),
             Path("line", axes.polyline(ts.tolist(), values.tolist())),
         ),
-        labels=(_named(best, axes, axes.outline(ts.tolist(), values.tolist())),),
+        labels=(_best_threshold_label(best, axes, axes.outline(ts.tolist(), values.tolist())),),
         values=_values(place, ts, values, title, style),
     )
 
 
-def _named(best: Optimum, axes: Axes, near: np.ndarray) -> Label:
+def _best_threshold_label(best: Optimum, axes: Axes, near: np.ndarray) -> Label:
     """The best threshold in words, beside its guide where it covers least of the line."""
-    at, words = axes.across(best.threshold), f"best {threshold_text(best.threshold)}"
+    at, words = axes.x_position(best.threshold), f"best {threshold_text(best.threshold)}"
     width = LETTER * len(words)
     sides = [at + 5, at - 5 - width][:: -1 if at > 200 else 1]
     spots = [(left, base) for base in (BOTTOM - 8, TOP + 12, (TOP + BOTTOM) / 2) for left in sides]
-    return labelled(clearest(spots, width, near), width, words)
+    return place_label(clearest(spots, width, near), width, words)
 
 
 def _values(place: int, ts: np.ndarray, values: np.ndarray, title: str, style: Style) -> Table:
-    rows = ((threshold_text(float(ts[at])), show(float(values[at]), style)) for at in spread(len(ts), ROWS))
+    rows = (
+        (threshold_text(float(ts[at])), show(float(values[at]), style))
+        for at in evenly_spaced_places(len(ts), ROWS)
+    )
     heads = (Column("Threshold", "n"), title)
-    return Table.of(f"course-{place}-values", f"{title} at thresholds", heads, rows)
+    return Table.from_rows(f"course-{place}-values", f"{title} at thresholds", heads, rows)
 
 
 VERDICT_ROWS = 7
@@ -372,7 +379,7 @@ def _at_half(found: ThresholdSelection, name: str) -> float | None:
     if found.whole is None or found.evaluation.score_kind != "probability":
         return None
     objective = found.objectives[name]
-    score = float(objective.score(found.whole.at(MIDDLE)))
+    score = float(objective.score(found.whole.counts_at_threshold(MIDDLE)))
     return (-score if objective.lower else score) if math.isfinite(score) else None
 
 
@@ -412,7 +419,7 @@ def headline(found: ThresholdSelection) -> Sentence:
     )
     match best:
         case Optimum():
-            why = unranked(found.evaluation)
+            why = explain_no_recommendation(found.evaluation)
             return say("_No threshold is recommended_: {why}.", why=why) if why else _threshold(name, best)
         case Cutoff():
             return _cutoff(found, best)
@@ -439,12 +446,12 @@ def _threshold(name: str, best: Optimum) -> Sentence:
         best.apparent, best.out_of_sample.value if best.out_of_sample else None, best.metric
     )
     title = objective_title(name)
-    if best.bound is None:
+    if best.constraint is None:
         words = "{title} is best at {threshold:threshold}: {values}"
         chosen = say(words, title=title, threshold=best.threshold, values=values)
         return chosen + _flagging_all(best)
-    if best.hold is not None:
-        return _held(title, best)
+    if best.at_confidence is not None:
+        return _constraint_sentence(title, best)
     at = say("{title} here at {threshold:threshold}", title=title, threshold=best.threshold)
     if best.chance is not None:
         words = "{at}; that it holds on new data has a chance of *{chance:percent}*"
@@ -461,7 +468,8 @@ def _flagging_all(best: Optimum) -> Sentence:
         best.out_of_sample.value if best.out_of_sample else Undefined(""),
     )
     return say(
-        "Flagging all would reach {no_skill}.", no_skill=compared("no_skill", best.no_skill, value, style)
+        "Flagging all would reach {no_skill}.",
+        no_skill=reference_sentence("no_skill", best.no_skill, value, style),
     )
 
 
@@ -470,9 +478,9 @@ def _coin(chance: float) -> str:
     return ", a coin toss" if low <= chance <= high else ""
 
 
-def _held(title: str, best: Optimum) -> Sentence:
+def _constraint_sentence(title: str, best: Optimum) -> Sentence:
     """What holding the bound costs, or why it cannot be held."""
-    hold = best.hold
+    hold = best.at_confidence
     assert hold is not None  # noqa: S101  asked before
     if hold.threshold is None or hold.costs is None:
         return say("{title} _{reason}_.", title=title, reason=hold.reason or "")
@@ -500,9 +508,9 @@ def _here_and_elsewhere(apparent: float, elsewhere: Result | None, metric: str) 
     style = objective_style(metric)
     if not isinstance(elsewhere, Estimate):
         return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
-    here, there = compared("apparent", apparent, elsewhere, style), f"*{{elsewhere:{style}}}*"
+    here, there = reference_sentence("apparent", apparent, elsewhere, style), f"*{{elsewhere:{style}}}*"
     words = f"expect {there} on new data, not the {{here}} of the choice."
-    if valued(elsewhere, style) == here.text:
+    if format_estimate(elsewhere, style) == here.text:
         words = f"{there}, also on rows that took no part in the choice."
     return say(words, here=here, elsewhere=elsewhere)
 
@@ -522,20 +530,20 @@ def summary(found: ThresholdSelection) -> Sentence:
         "expect on new data; the value where it was chosen is on average too good."
     )
     told = tell(found.evaluation, words + " Intervals are {level}.", source=found.tuned_on)
-    return paragraph(_changed(found), _without(found), told, of_weights(found.evaluation))
+    return paragraph(_change_sentence(found), _untuned_sentence(found), told, of_weights(found.evaluation))
 
 
-def _changed(found: ThresholdSelection) -> Sentence:
+def _change_sentence(found: ThresholdSelection) -> Sentence:
     """What the choice changes beside the threshold in use, of a binary problem."""
     if found.whole is None or not found.optima:
         return NOTHING
     best, now = next(iter(found.optima.values())), one_threshold(found.evaluation)
-    if unranked(found.evaluation):  # which the headline says
+    if explain_no_recommendation(found.evaluation):  # which the headline says
         return NOTHING
     in_use = without_gain(found.evaluation, best)
     if in_use is not None:
         other = best.out_of_sample.value if best.out_of_sample else Undefined("")
-        here = compared("in_use", in_use, other, objective_style(best.metric))
+        here = reference_sentence("in_use", in_use, other, objective_style(best.metric))
         words = (
             "Elsewhere that is no better than {in_use} at {threshold:threshold}, which is in use: nothing "
         )
@@ -543,17 +551,17 @@ def _changed(found: ThresholdSelection) -> Sentence:
             words + "is gained by the change.", in_use=here, threshold=math.nan if now is None else now
         )
     named = candidates(found.evaluation, found.whole, found.optima)
-    advice = advised(found.evaluation, named, found.optima)
+    advice = recommended_candidate(found.evaluation, named, found.optima)
     if advice is None and not likely(best):
         return say("No threshold is recommended: the constraint may well be missed on new data.")
-    return story(named, advice)
+    return threshold_summary(named, advice)
 
 
-def _without(found: ThresholdSelection) -> Sentence:
+def _untuned_sentence(found: ThresholdSelection) -> Sentence:
     """What the first objective would be without a choice, of labels and classes."""
     name, best = next(iter(found.found.items()))
     if not isinstance(best, Tuned) or best.without is None:
         return NOTHING
     plain = next(words for start, words in PLAIN.items() if start in best.starts)
-    without = compared("without", best.without, best.out_of_sample.value, objective_style(name))
+    without = reference_sentence("without", best.without, best.out_of_sample.value, objective_style(name))
     return say("With {plain} it would be {without}.", plain=plain, without=without)

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.core.estimate_format import beside, with_interval
+from evalreport.core.estimate_format import format_reference, with_interval
 from evalreport.core.format import count, percent, plural, significant
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import Skill, ranking_skill
-from evalreport.findings.scores import recommended, value_elsewhere
+from evalreport.findings.scores import recommend_threshold, value_elsewhere
 from evalreport.page.elements import Cell, Column, Row, Table
 from evalreport.page.evaluation_terms import (
     estimate,
@@ -30,7 +30,7 @@ from evalreport.page.evaluation_terms import (
     tell,
 )
 from evalreport.thresholds.best_threshold import Optimum
-from evalreport.thresholds.bounds_on_new_rows import SURE, chance_of, fewest, limited, one_class
+from evalreport.thresholds.bounds_on_new_rows import SURE, chance_of, fewest, find_limit_place, one_class
 from evalreport.thresholds.objectives import MISS, Constraint, Objective
 from evalreport.thresholds.sweep import Sweep
 
@@ -85,8 +85,8 @@ def candidates(
         if not math.isfinite(best.threshold):
             continue
         title = STANDARD.get(name, objective_title(name)) if asked is None else objective_title(name)
-        why = "what the sample suggests" if best.bound else _why(name, best)
-        counts = sweep.at(best.threshold)
+        why = "what the sample suggests" if best.constraint else _why(name, best)
+        counts = sweep.counts_at_threshold(best.threshold)
         found.append(
             NamedThreshold(name, title, why, best.threshold, float(counts.tp), float(counts.fp), best)
         )
@@ -125,15 +125,15 @@ def _beats(one: NamedThreshold, other: NamedThreshold) -> bool:
 
 def _safe(ev: Evaluation, sweep: Sweep, title: str, name: str, best: Optimum) -> list[NamedThreshold]:
     """The threshold that keeps the bound surely: the one that was asked for, else the exact limit."""
-    if best.bound is None:
+    if best.constraint is None:
         return []
-    if best.hold is not None:
-        at, sure = best.hold.threshold, best.hold.confidence
+    if best.at_confidence is not None:
+        at, sure = best.at_confidence.threshold, best.at_confidence.confidence
     else:
         at, sure = _exact(ev, sweep, best), SURE
     if at is None or _enough(best, at):
         return []
-    counts = sweep.at(at)
+    counts = sweep.counts_at_threshold(at)
     why = f"holds with {percent(sure, ROUGH)} confidence"
     tp, fp = float(counts.tp), float(counts.fp)
     return [NamedThreshold(f"{name}-safe", f"{title}, safe", why, at, tp, fp, best, safe=True)]
@@ -141,30 +141,32 @@ def _safe(ev: Evaluation, sweep: Sweep, title: str, name: str, best: Optimum) ->
 
 def _enough(best: Optimum, safe: float) -> bool:
     """Whether the suggested threshold is at least as careful as the safe one."""
-    bound = bound_of(best)
+    bound = threshold_constraint(best)
     sought = None if bound is None else one_class(bound)
     return sought is not None and (best.threshold <= safe if sought.positive else best.threshold >= safe)
 
 
 def _exact(ev: Evaluation, sweep: Sweep, best: Optimum) -> float | None:
     """The limit of independent rows of equal weight that the choice was made on, of a rate of one class."""
-    bound = bound_of(best)
+    bound = threshold_constraint(best)
     other = best.out_of_sample
     alike = not ev.weighted and ev.clusters is None and other is not None and other.method == "cross-fitted"
     if bound is None or not alike:
         return None
-    place = limited(sweep, bound, SURE)
+    place = find_limit_place(sweep, bound, SURE)
     return None if place is None else float(sweep.thresholds[place])
 
 
-def bound_of(best: Optimum) -> Constraint | None:
+def threshold_constraint(best: Optimum) -> Constraint | None:
     """Return the bound that a threshold was chosen under."""
     return (
-        None if best.bound is None else Constraint(best.bound.metric, best.bound.operator, best.bound.number)
+        None
+        if best.constraint is None
+        else Constraint(best.constraint.metric, best.constraint.operator, best.constraint.number)
     )
 
 
-def advised(
+def recommended_candidate(
     ev: Evaluation, found: Sequence[NamedThreshold], asked: Mapping[str, Optimum] | None
 ) -> str | None:
     """Return the key of the candidate that the page recommends: the first that was asked for, or none.
@@ -176,12 +178,12 @@ def advised(
     keys = {one.key for one in found}
     if asked is not None:
         first = next(iter(asked), None)
-        if first is None or unranked(ev) or without_gain(ev, asked[first]) is not None:
+        if first is None or explain_no_recommendation(ev) or without_gain(ev, asked[first]) is not None:
             return None
         if f"{first}-safe" in keys:
             return f"{first}-safe"
         return first if first in keys and likely(asked[first]) else None
-    return "f1" if "f1" in keys and recommended(ev) is not None else None
+    return "f1" if "f1" in keys and recommend_threshold(ev) is not None else None
 
 
 UNRANKED: Mapping[Skill, str] = {
@@ -192,9 +194,9 @@ UNRANKED: Mapping[Skill, str] = {
 """Rankings from which no threshold is recommended."""
 
 
-def unranked(ev: Evaluation) -> Sentence:
+def explain_no_recommendation(ev: Evaluation) -> Sentence:
     """Return why no threshold of these scores is recommended; nothing where one may be."""
-    if ev.facts.get("constant_scores"):
+    if ev.data_checks.get("constant_scores"):
         return say("all scores are equal")
     why = UNRANKED.get(ranking_skill(ev) or "demonstrated")
     return NOTHING if why is None else tell(ev, why + " (ROC AUC {roc_auc:ratio}, {roc_auc:ratio interval})")
@@ -202,17 +204,17 @@ def unranked(ev: Evaluation) -> Sentence:
 
 def likely(best: Optimum) -> bool:
     """Return whether a choice will probably meet its constraint on new rows; a free choice has none."""
-    if best.bound is None:
+    if best.constraint is None:
         return True
-    if best.hold is not None:
-        return best.hold.threshold is not None
+    if best.at_confidence is not None:
+        return best.at_confidence.threshold is not None
     return best.chance is not None and best.chance > COIN[1]
 
 
 def without_gain(ev: Evaluation, best: Optimum) -> float | None:
     """Return the value at the threshold in use, where a free choice is no better than that elsewhere."""
     counts, other = four_counts(ev), value_elsewhere(best)
-    if best.bound is not None or counts is None or other is None or one_threshold(ev) is None:
+    if best.constraint is not None or counts is None or other is None or one_threshold(ev) is None:
         return None
     objective = Objective.parse(best.text)
     now = float(objective.value(counts))
@@ -228,7 +230,7 @@ def steps(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice:
         _step(ev, sweep, one, found[place - 1] if place else None, chosen=one.key == advice)
         for place, one in enumerate(found)
     ]
-    return Table.of(
+    return Table.from_rows(
         "threshold-steps", "What each threshold costs", (Column("Chosen for", "text"), *heads), rows
     )
 
@@ -241,7 +243,7 @@ def _step(
     known = best is not None and not one.safe and best.low is not None and best.high is not None
     limits = f"{threshold_text(best.low)} to {threshold_text(best.high)}" if best and known else ""  # type: ignore[arg-type]
     price, change = _price(one, before)
-    elsewhere, how = _elsewhere(ev, sweep, one)
+    elsewhere, how = _held_out_estimate(ev, sweep, one)
     return (
         Cell(say("*{title}*", title=one.title) if chosen else one.title, "text", sub="; ".join(why)),
         Cell(threshold_text(one.threshold), sub=limits),
@@ -286,12 +288,12 @@ def _cheapest(sweep: Sweep, one: NamedThreshold) -> list[str]:
     return [f"{'also ' if one.best else ''}cheapest if a miss costs {ends} false alarms"]
 
 
-def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, str]:
+def _held_out_estimate(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, str]:
     """What to expect of it on rows that took no part in its choice, and by which measure."""
     if one.best is None:
         recall = estimate(ev, "recall")
         return ("–", "") if recall is None else (with_interval(recall, "percent"), "recall")
-    if one.best.bound is not None:
+    if one.best.constraint is not None:
         chance = chance_at(sweep, one)
         bound = one.title.removesuffix(", safe")
         return ("–", "") if chance is None else (percent(chance, ROUGH), f"chance of {bound} on new rows")
@@ -299,21 +301,21 @@ def _elsewhere(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, 
     if other is None or not isinstance(other.value, Estimate):
         return "–", ""
     style, title = objective_style(one.best.metric), objective_title(one.best.metric)
-    here = beside(one.best.apparent, other.value, style)
+    here = format_reference(one.best.apparent, other.value, style)
     level = one.best.no_skill
-    unskilled = "" if level is None else f"; flagging all {beside(level, other.value, style)}"
+    unskilled = "" if level is None else f"; flagging all {format_reference(level, other.value, style)}"
     return with_interval(other.value, style), f"{title}, {other.method}; here {here}{unskilled}"
 
 
 def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
     """Return the chance that the bound of a candidate holds on new rows; None where nobody knows."""
-    if one.best is None or one.best.bound is None:
+    if one.best is None or one.best.constraint is None:
         return None
     if not one.safe:
         return one.best.chance
-    if one.best.hold is not None:
+    if one.best.at_confidence is not None:
         return None
-    bound = bound_of(one.best)
+    bound = threshold_constraint(one.best)
     sought = None if bound is None else one_class(bound)
     if sought is None:
         return None
@@ -323,40 +325,46 @@ def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
 
 
 @dataclass(frozen=True)
-class Promise:
+class BoundStatement:
     """A bound in words: what the sample suggests, its chance, and what holds."""
 
     title: str
     words: Sentence
 
 
-def promises(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold]) -> tuple[Promise, ...]:
+def bound_statements(
+    ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold]
+) -> tuple[BoundStatement, ...]:
     """Return what may be promised of each bound."""
     made = []
     for one in found:
-        if one.best is not None and one.best.bound is not None and not one.safe:
+        if one.best is not None and one.best.constraint is not None and not one.safe:
             safe = next((other for other in found if other.key == f"{one.key}-safe"), None)
-            made.append(_promise(ev, sweep, one, safe))
+            made.append(_bound_statement(ev, sweep, one, safe))
     return tuple(made)
 
 
-def _promise(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshold | None) -> Promise:
-    assert one.best is not None and one.best.bound is not None  # noqa: S101  asked before
-    chance, bound = one.best.chance, one.best.bound
+def _bound_statement(
+    ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshold | None
+) -> BoundStatement:
+    assert one.best is not None and one.best.constraint is not None  # noqa: S101  asked before
+    chance, bound = one.best.chance, one.best.constraint
     title = one.title
     coin = chance is not None and COIN[0] <= chance <= COIN[1]
     style = objective_style(bound.metric)
     here = "*{suggested:threshold}* reaches {reached:" + style + "} on these {units}."
     chances = "The chance that it keeps the bound on new {units} is *{chance:percent}*."
-    words = tell(ev, here, suggested=one.threshold, reached=bound.here, of=ev.rows)
+    words = tell(ev, here, suggested=one.threshold, reached=bound.in_sample, of=ev.rows)
     words += tell(ev, chances, chance=chance, of=ROUGH)
-    words += _kept(ev, sweep, one, safe)
-    return Promise(title + (": what the sample suggests is a coin toss" if coin else ""), words)
+    words += _constraint_advice(ev, sweep, one, safe)
+    return BoundStatement(title + (": what the sample suggests is a coin toss" if coin else ""), words)
 
 
-def _kept(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshold | None) -> Sentence:
+def _constraint_advice(
+    ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshold | None
+) -> Sentence:
     assert one.best is not None  # noqa: S101  asked before
-    hold, bound = one.best.hold, bound_of(one.best)
+    hold, bound = one.best.at_confidence, threshold_constraint(one.best)
     if safe is not None:
         words = "*{safe:threshold}* keeps it with a confidence of {sure:percent}: {safe_tp:count} found and "
         return say(
@@ -377,14 +385,14 @@ def _kept(ev: Evaluation, sweep: Sweep, one: NamedThreshold, safe: NamedThreshol
     if _exact(ev, sweep, one.best) is not None:
         return say("It keeps the bound with a confidence of {sure:percent}.", sure=SURE, of=ROUGH)
     n, needed = sweep.positives if sought.positive else sweep.negatives, fewest(sought.allowed, SURE)
-    what = some(ev, ev.space.shown[int(sought.positive)], n)
+    what = some(ev, ev.space.display_labels[int(sought.positive)], n)
     if n >= needed:
         return tell(ev, "No threshold that leaves some {units} alone is sure to keep it.")
     words = "{few:count} {what} are too few for an exact promise with a confidence of {sure:percent}, which "
     return say(words + "needs {needed:count}.", few=n, what=what, needed=needed, sure=SURE, of=ROUGH)
 
 
-def story(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
+def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
     """Return what the section says first: the recommended threshold with its price, or none."""
     one = next((other for other in found if other.key == advice), None)
     now = next((other for other in found if other.key == "now"), None)
@@ -395,7 +403,7 @@ def story(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
             "The slider opens at *{to:threshold}*, chosen for {title}.", to=one.threshold, title=one.title
         )
     more, extra = one.tp - now.tp, one.fp - now.fp
-    priced = one.key == "cost" or (one.best is not None and one.best.bound)
+    priced = one.key == "cost" or (one.best is not None and one.best.constraint)
     finds = "{found_more:count} more" if more >= 0 else "{found_fewer:count} fewer"
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.estimate_format import interval, valued
-from evalreport.core.format import Style, fixed
+from evalreport.core.estimate_format import format_estimate, interval
+from evalreport.core.format import Style, format_fixed
 from evalreport.core.result import Result, Undefined
 from evalreport.core.sentences import Sentence, paragraph, say
 from evalreport.curves.binary import BinaryCurves
@@ -30,17 +30,17 @@ from evalreport.page.charts import (
     Path,
     Points,
     clearest,
-    labelled,
-    taken,
+    label_footprint,
+    place_label,
     x_axis,
     y_axis,
 )
-from evalreport.page.elements import Beside, Cell, Heading, Note, Row, Section, Table
+from evalreport.page.elements import Cell, Heading, Note, Row, Section, Table, TwoColumns
 from evalreport.page.evaluation_terms import (
     confidence_percent,
+    defined_or_none,
     estimate,
     four_counts,
-    known,
     objective_title,
     one_threshold,
     tell,
@@ -74,9 +74,9 @@ def deployment_section(ev: Evaluation) -> Section | None:
         return None
     rows = ((TITLES[name], _both(result, style)) for name, result, style in _of_interest(ev, prevalence))
     heads = ("At this prevalence", f"Estimate, {confidence_percent(ev)} interval")
-    table = Table.of("deployment-table", f"At a prevalence of {share_text(prevalence)}", heads, rows)
+    table = Table.from_rows("deployment-table", f"At a prevalence of {share_text(prevalence)}", heads, rows)
     title = f"What to expect at a prevalence of {share_text(prevalence)}"
-    return Section.of("deployment", "Prevalence", title, _summary(ev, prevalence), table)
+    return Section.from_parts("deployment", "Prevalence", title, _summary(ev, prevalence), table)
 
 
 def _of_interest(ev: Evaluation, prevalence: float) -> list[tuple[str, Result, Style]]:
@@ -92,7 +92,7 @@ def _both(result: Result, style: Style) -> Cell:
     """An estimate over its interval."""
     if isinstance(result, Undefined):
         return Cell("undefined", sub=result.reason)
-    return Cell(valued(result, style), sub=interval(result, style))
+    return Cell(format_estimate(result, style), sub=interval(result, style))
 
 
 def _summary(ev: Evaluation, prevalence: float) -> Sentence:
@@ -110,7 +110,7 @@ def _summary(ev: Evaluation, prevalence: float) -> Sentence:
     )
 
 
-def chosen(found: ThresholdSelection) -> Section | None:
+def thresholds_at_prevalence_section(found: ThresholdSelection) -> Section | None:
     """Return what the best threshold of each objective does at the prevalence that was stated."""
     named = dict.fromkeys(name for results in found.deployed.values() for name in results)
     prevalence = stated_prevalence(named)
@@ -122,8 +122,8 @@ def chosen(found: ThresholdSelection) -> Section | None:
         rows.append((objective_title(objective), *shown))
     title = f"The same thresholds at a prevalence of {share_text(prevalence)}"
     summary = say("Recall and false-alarm rate are taken to stay as they are in these data.")
-    table = Table.of("deployment-table", title, ("For", *TITLES.values()), rows)
-    return Section.of("deployment", "Prevalence", title, summary, table)
+    table = Table.from_rows("deployment-table", title, ("For", *TITLES.values()), rows)
+    return Section.from_parts("deployment", "Prevalence", title, summary, table)
 
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
@@ -147,12 +147,12 @@ def utility_section(ev: Evaluation) -> Section | None:
     summary = tell(ev, words + " Above both dashed lines, the model helps.")
     data = {"x": [chart.x.low, chart.x.high], "y": [chart.y.low, chart.y.high]}
     title = "Is using it better than not using it?"
-    return Section.of("utility", "Utility", title, summary, Beside((chart, beside)), data=data)
+    return Section.from_parts("utility", "Utility", title, summary, TwoColumns((chart, beside)), data=data)
 
 
 def benefits(ev: Evaluation) -> tuple[Curve, Curve] | None:
     """Return the net benefit of the model and of flagging everyone; None where one class alone occurs."""
-    found = known(ev.curves)
+    found = defined_or_none(ev.curves)
     if not isinstance(found, BinaryCurves) or isinstance(found.roc, Undefined):
         return None
     if isinstance(found.benefit, Undefined) or isinstance(found.benefit_all, Undefined):
@@ -170,12 +170,20 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
     all_y = [everyone.y[place] for place in drawn]
     ring = _ring(ev, axes)
     lines = np.vstack(
-        [axes.outline(xs, ys), axes.outline(xs, all_y), [[at, axes.up(0)] for at in range(40, 331, 5)]]
+        [
+            axes.outline(xs, ys),
+            axes.outline(xs, all_y),
+            [[at, axes.y_position(0)] for at in range(40, 331, 5)],
+        ]
     )
-    everyone_at = _beside(
-        _at(axes, xs, all_y), np.vstack([lines, taken((RIGHT - 70, axes.up(0) - 5), 70)]), 78
+    everyone_at = _clearest_label_spot(
+        _chart_points(axes, xs, all_y),
+        np.vstack([lines, label_footprint((RIGHT - 70, axes.y_position(0) - 5), 70)]),
+        78,
     )
-    model_at = _beside(_at(axes, xs, ys), np.vstack([lines, taken(everyone_at, 78)]), 62)
+    model_at = _clearest_label_spot(
+        _chart_points(axes, xs, ys), np.vstack([lines, label_footprint(everyone_at, 78)]), 62
+    )
     return Chart(
         id="utility-chart",
         title="Decision curve",
@@ -188,17 +196,17 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
             Path("line", axes.polyline(xs, ys)),
         ),
         labels=(
-            Label(RIGHT, axes.up(0) - 5, "flag no one", "end"),
-            labelled(everyone_at, 78, "flag everyone"),
-            labelled(model_at, 62, "this model", "blue"),
+            Label(RIGHT, axes.y_position(0) - 5, "flag no one", "end"),
+            place_label(everyone_at, 78, "flag everyone"),
+            place_label(model_at, 62, "this model", "blue"),
         ),
         ring=ring,
         values=_curve_table(xs, ys, all_y),
     )
 
 
-def _at(axes: Axes, xs: list[float], ys: list[float]) -> Points:
-    return [(axes.across(a), axes.up(b)) for a, b in zip(xs, ys, strict=True)]
+def _chart_points(axes: Axes, xs: list[float], ys: list[float]) -> Points:
+    return [(axes.x_position(a), axes.y_position(b)) for a, b in zip(xs, ys, strict=True)]
 
 
 def _falling(axes: Axes, xs: list[float], ys: list[float]) -> str:
@@ -207,7 +215,7 @@ def _falling(axes: Axes, xs: list[float], ys: list[float]) -> str:
     return axes.polyline(xs[: last + 1], ys[: last + 1])
 
 
-def _beside(own: Points, lines: npt.NDArray[np.float64], width: float) -> tuple[float, float]:
+def _clearest_label_spot(own: Points, lines: npt.NDArray[np.float64], width: float) -> tuple[float, float]:
     """The clearest place near a line."""
     spots = []
     for a, b in own[1::3]:
@@ -222,13 +230,16 @@ def _ring(ev: Evaluation, axes: Axes) -> tuple[float, float] | None:
     if now is None or counts is None or not 0 < now <= REACH:
         return None
     benefit = counts.tp / counts.total - counts.fp / counts.total * now / (1 - now)
-    return axes.across(now), axes.up(benefit)
+    return axes.x_position(now), axes.y_position(benefit)
 
 
 def _curve_table(xs: list[float], ys: list[float], all_y: list[float]) -> Table:
-    rows = ((fixed(xs[i], 2), fixed(ys[i], 3), fixed(all_y[i], 3)) for i in range(4, len(xs), 5))
+    rows = (
+        (format_fixed(xs[i], 2), format_fixed(ys[i], 3), format_fixed(all_y[i], 3))
+        for i in range(4, len(xs), 5)
+    )
     heads = ("Threshold", "This model", "Flag everyone")
-    return Table.of("utility-values", "Net benefit by threshold", heads, rows)
+    return Table.from_rows("utility-values", "Net benefit by threshold", heads, rows)
 
 
 def _table(ev: Evaluation, model: Curve, everyone: Curve) -> Table:
@@ -237,13 +248,20 @@ def _table(ev: Evaluation, model: Curve, everyone: Curve) -> Table:
         place = min(range(len(model.x)), key=lambda i: abs(model.x[i] - threshold))
         own, all_of_them = 100 * model.y[place], 100 * everyone.y[place]
         best = max(all_of_them, 0.0)
-        rows.append((fixed(threshold, 2), fixed(own, 1), fixed(all_of_them, 1), _signed(own - best)))
+        rows.append(
+            (
+                format_fixed(threshold, 2),
+                format_fixed(own, 1),
+                format_fixed(all_of_them, 1),
+                _format_signed(own - best),
+            )
+        )
     heads = ("Threshold", "This model", "Flag everyone", "Gain")
-    return Table.of("utility-table", f"Net benefit per 100 {units(ev)}", heads, rows)
+    return Table.from_rows("utility-table", f"Net benefit per 100 {units(ev)}", heads, rows)
 
 
-def _signed(value: float) -> str:
-    text = fixed(value, 1)
+def _format_signed(value: float) -> str:
+    text = format_fixed(value, 1)
     return "+" + text if value > 0 and text != "0.0" else text
 
 

@@ -11,17 +11,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from evalreport.core.format import count, dated, significant
+from evalreport.core.format import count, format_date, significant
 from evalreport.core.result import Estimate, Finding
-from evalreport.core.sentences import NOTHING, Sentence, compared, listed, paragraph, say, with_options
+from evalreport.core.sentences import (
+    NOTHING,
+    Sentence,
+    join_as_list,
+    paragraph,
+    reference_sentence,
+    say,
+    with_options,
+)
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.findings.chance import by_order, decision_skill, ranking_skill
-from evalreport.findings.scores import RecommendedThreshold, gains, recommended, unchosen, value_elsewhere
+from evalreport.findings.scores import (
+    RecommendedThreshold,
+    gains,
+    recommend_threshold,
+    unchosen,
+    value_elsewhere,
+)
 from evalreport.metrics.catalogue import BALANCED, OF_ORDER, find
 from evalreport.metrics.record import Better
-from evalreport.page.elements import Forest, ForestRow, Section, forest_row, magnified
+from evalreport.page.elements import Forest, ForestRow, Section, forest_row, magnify_axis
 from evalreport.page.evaluation_terms import (
     SMALL_TABLE,
     bounds_of_none,
@@ -37,7 +51,12 @@ from evalreport.page.evaluation_terms import (
     units,
     unread,
 )
-from evalreport.page.sections.headline import headline, most_frequent_mix_up, never_predicted, right_for
+from evalreport.page.sections.headline import (
+    headline,
+    most_frequent_mix_up,
+    never_predicted_classes,
+    right_for,
+)
 from evalreport.thresholds.best_threshold import Optimum
 
 ROWS = 7
@@ -55,14 +74,14 @@ def forest(ev: Evaluation) -> Forest:
     """Return the headline metrics with interval and no-skill value."""
     rows = [_row(ev, *entry) for entry in _entries(ev)[:ROWS]]
     heads = ("Metric", "Estimate", f"{confidence_percent(ev)} interval", "No-skill")
-    return magnified(Forest(tuple(rows), heads=heads))
+    return magnify_axis(Forest(tuple(rows), heads=heads))
 
 
 def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
     words = tell(ev, gloss, unread=unread(ev), rows=ev.weight)
     result, known = metric(ev, name), find(name, ev.task)
     row = forest_row(name, known.title, words, result, known.style, reference=ev.no_skill.get(name))
-    return replace(row, missed=ev.off_coverage.get(name, ""), lucky=_lucky(known.better, row.zero))
+    return replace(row, missed=ev.off_coverage.get(name, ""), chance_level=_lucky(known.better, row.zero))
 
 
 def _lucky(better: Better, no_skill: float | None) -> tuple[float, float] | None:
@@ -167,7 +186,7 @@ def _multilabel(ev: Evaluation) -> tuple[Entry, ...]:
 
 def better_threshold(ev: Evaluation) -> Sentence:
     """Return what the recommended threshold would do, or that none was chosen, or that no other one helps."""
-    better = recommended(ev)
+    better = recommend_threshold(ev)
     if better is not None:
         return _price_in_shares(ev, better) if ev.weighted else _price(better)
     if unchosen(ev):
@@ -190,7 +209,7 @@ def _no_other(ev: Evaluation) -> Sentence:
         return NOTHING
     if gains(now, then.value):  # F1 alone does not recommend: what mistakes cost decides
         return NOTHING
-    shown = compared("f1_best", best.apparent, now, "ratio")
+    shown = reference_sentence("f1_best", best.apparent, now, "ratio")
     return say("No other threshold is demonstrated to help (best F1 {f1_best}).", f1_best=shown)
 
 
@@ -215,8 +234,8 @@ def _price(better: RecommendedThreshold) -> Sentence:
         p=better.now.positives,
         fp=better.now.fp,
         f1=better.f1_now,
-        f1_elsewhere=compared("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
-        no_skill=compared("no_skill", better.no_skill or 0.0, better.f1_now, "ratio"),
+        f1_elsewhere=reference_sentence("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
+        no_skill=reference_sentence("no_skill", better.no_skill or 0.0, better.f1_now, "ratio"),
     )
 
 
@@ -229,8 +248,8 @@ def _price_in_shares(ev: Evaluation, better: RecommendedThreshold) -> Sentence:
         to=better.threshold,
         found_share=better.tp / better.now.positives,
         flagged_share=better.fp / better.now.negatives,
-        f1_elsewhere=compared("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
-        no_skill=compared("no_skill", better.no_skill or 0.0, better.f1_now, "ratio"),
+        f1_elsewhere=reference_sentence("f1_elsewhere", better.f1.value, better.f1_now, "ratio"),
+        no_skill=reference_sentence("no_skill", better.no_skill or 0.0, better.f1_now, "ratio"),
     )
 
 
@@ -252,17 +271,17 @@ def summary(ev: Evaluation) -> Sentence:
         return bounds_of_none(ev)
     match ev.space:
         case Binary():
-            parts = (_unnoticed(ev), _readable(ev), better, _ranking(ev))
+            parts = (_missed_positives_sentence(ev), _readable(ev), better, _ranking(ev))
         case Multiclass():
             parts = _summary_multiclass(ev)
         case Multilabel():
             exact = tell(ev, "The full label set is exactly right for {subset_accuracy:percent} of {units}.")
-            weak = _listed(weakest(ev.classes), "Weakest {n:label|labels}: {list}.")
+            weak = _weak_classes_sentence(weakest(ev.classes), "Weakest {n:label|labels}: {list}.")
             parts = (exact, _cautious(ev), better, weak)
     return paragraph(*[part for part in parts if part][:3])
 
 
-def _unnoticed(ev: Evaluation) -> Sentence:
+def _missed_positives_sentence(ev: Evaluation) -> Sentence:
     counts = four_counts(ev)
     if counts is None or counts.positives == 0 or counts.fn == 0:
         return NOTHING
@@ -321,7 +340,7 @@ def _summary_multiclass(ev: Evaluation) -> tuple[Sentence, ...]:
     spoken = right_for(ev) if is_text(ev) and ev.confusion is not None else NOTHING
     if by_order(ev) is not None:
         return (spoken, _distance(ev), _weakest(ev), _readable(ev))
-    blind = len(never_predicted(ev)) > 1
+    blind = len(never_predicted_classes(ev)) > 1
     said = len(ev.space) <= SMALL_TABLE and not is_text(ev)  # by the headline
     return (
         spoken,
@@ -353,12 +372,12 @@ def _favourites(ev: Evaluation) -> Sentence:
 
 def _weakest(ev: Evaluation) -> Sentence:
     weak = weakest(ev.classes)[: 1 if len(ev.space) <= 2 * WEAK else WEAK]
-    return _listed(weak, "Weakest {n:class|classes}: {list}.")
+    return _weak_classes_sentence(weak, "Weakest {n:class|classes}: {list}.")
 
 
-def _listed(weak: Sequence[ClassResult], words: str) -> Sentence:
+def _weak_classes_sentence(weak: Sequence[ClassResult], words: str) -> Sentence:
     """Say with these words which the {n} classes in the {list} are; nothing of none."""
-    found = listed([_with_f1(entry, place == 0) for place, entry in enumerate(weak)])
+    found = join_as_list([_with_f1(entry, place == 0) for place, entry in enumerate(weak)])
     return say(words, n=len(weak), list=found) if weak else NOTHING
 
 
@@ -440,7 +459,7 @@ class Verdict:
 
 def verdict_section(ev: Evaluation) -> Section:
     """Return the verdict of an evaluation."""
-    warnings = tuple(map(_warned, ev.findings))
+    warnings = tuple(map(_make_warning, ev.findings))
     body = Verdict(
         task=task_name(ev),
         run=ev.provenance.run_name,
@@ -468,7 +487,7 @@ def task_name(ev: Evaluation) -> str:
 
 def _kicker(ev: Evaluation) -> tuple[str, ...]:
     labels = f", {count(len(ev.space))} labels" if isinstance(ev.space, Multilabel) else ""
-    known = ev.facts.get("effective_n")
+    known = ev.data_checks.get("effective_n")
     effective = "" if known is None else f" (effective {count(round(known))})"
     weighted = ", weighted" if ev.weighted else ""
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}{labels}{weighted}{effective}"
@@ -478,12 +497,12 @@ def _kicker(ev: Evaluation) -> tuple[str, ...]:
 def _date(made: str) -> str:
     """The day of a time that begins as ISO 8601 does: "21 Nov 2026"; other text as it stands."""
     try:
-        return dated(datetime.fromisoformat(made[:10]), year=True)
+        return format_date(datetime.fromisoformat(made[:10]), year=True)
     except ValueError:
         return made
 
 
-def _warned(finding: Finding) -> Warned:
+def _make_warning(finding: Finding) -> Warned:
     return Warned(
         finding.severity,
         WORDS[finding.severity],

@@ -53,7 +53,7 @@ def test_a_change_that_can_happen_is_a_rule(new: er.Evaluation, rule: str) -> No
 
 def test_a_change_has_the_sign_of_its_word(old: er.Evaluation, new: er.Evaluation) -> None:
     found = compare([new, old], 1, names=["new", "old"], metrics=["recall", "log_loss"])
-    recall, loss = (found.of(name)[0] for name in ("recall", "log_loss"))
+    recall, loss = (found.differences_for(name)[0] for name in ("recall", "log_loss"))
     drop = measured_change(new, Bound.parse("recall drops <= 0.02"), found, "new")
     rise = measured_change(new, Bound.parse("log_loss rises <= 0.02"), found, "new")
     assert recall.difference is not None and recall.low is not None and recall.high is not None

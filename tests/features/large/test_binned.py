@@ -47,7 +47,7 @@ def binned(scores: np.ndarray[Any, Any], truth: np.ndarray[Any, Any], cut: int =
 
 def check_bounds(scores: np.ndarray[Any, Any], truth: np.ndarray[Any, Any]) -> BinnedTable:
     """Hold the bounds against the exact values; return the bins."""
-    exact, bins = ScoreTable.of(scores, truth), binned(scores, truth, len(scores) // 3)
+    exact, bins = ScoreTable.from_scores(scores, truth), binned(scores, truth, len(scores) // 3)
     for metric in BOUNDED:
         assert metric.bounds is not None
         low, high = metric.bounds(bins)
@@ -67,7 +67,7 @@ def test_bounds_hold_and_counts_at_edges_are_exact(rows: list[tuple[float, bool]
         truth[0] = not truth[0]
     bins = check_bounds(scores, truth)
     parts = [binned(scores[part], truth[part]) for part in (slice(0, 1), slice(1, None))]
-    whole = BinnedTable.merged(parts)
+    whole = BinnedTable.merge_parts(parts)
     for name in ("scores", "pos", "neg"):
         assert getattr(whole, name).tolist() == getattr(bins, name).tolist()
 
@@ -123,7 +123,7 @@ def test_bounds_hold_on_real_scores_and_are_narrow() -> None:
     bins = check_bounds(scores, truth)
     low, high = er_bounds(scores, truth)
     assert high - low < 2e-3
-    assert len(bins) < len(ScoreTable.of(scores, truth))
+    assert len(bins) < len(ScoreTable.from_scores(scores, truth))
 
 
 @pytest.fixture

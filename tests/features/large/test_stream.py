@@ -21,16 +21,16 @@ from hypothesis import strategies as st
 
 import evalreport as er
 from evalreport.core.errors import DataError, EvalreportError, UsageError
-from evalreport.core.progress import listening
+from evalreport.core.progress import on_progress
 from evalreport.features.large.collect import open_files
-from evalreport.features.large.evaluation import Watch
+from evalreport.features.large.evaluation import StreamingEvaluation
 from evalreport.features.large.score_words import Budget, ScoreWords
 from evalreport.features.large.spill import FILES, Spill, StoredColumns
 from evalreport.readers.data_sets import data_set
 from evalreport.readers.limits import check_room
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.stored_columns import is_stored
-from evalreport.thresholds.bounds_on_new_rows import limited
+from evalreport.thresholds.bounds_on_new_rows import find_limit_place
 from evalreport.thresholds.objectives import Constraint
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.items import Item
@@ -155,8 +155,8 @@ def test_whatever_is_asked(asked: str, tmp_path: Path) -> None:
     expected, found = er.evaluate_file(whole, **known), er.evaluate_files(many, **known)
     one, other = plain(expected), plain(found)
     if "id" in known:
-        assert other.pop("truth_digest") == ""  # of rows in the order of their ids
-        one.pop("truth_digest")
+        assert other.pop("label_digest") == ""  # of rows in the order of their ids
+        one.pop("label_digest")
     assert other == one
 
 
@@ -190,7 +190,7 @@ def test_words_of_any_split_make_the_same_table(
         for part in np.split(np.arange(len(some)), sorted(cut for cut in cuts if cut < len(some))):
             words.add(scores[part], truth[part])
         found = words.table()
-    expected = ScoreTable.of(scores, truth)
+    expected = ScoreTable.from_scores(scores, truth)
     for name in ("scores", "pos", "neg"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
 
@@ -207,7 +207,7 @@ def test_a_range_that_is_counted_in_parts_makes_the_same_table(
         for part in np.split(np.arange(len(scores)), 5):
             words.add(scores[part], truth[part])
         found = words.table()
-    expected = ScoreTable.of(scores, truth)
+    expected = ScoreTable.from_scores(scores, truth)
     for name in ("scores", "pos", "neg"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
 
@@ -222,9 +222,9 @@ def test_memory_of_a_spilt_table_and_its_thresholds_stays_far_below_that_of_its_
         tracemalloc.start()
         try:
             table = words.table()
-            Sweep.of(table).with_optima()
+            Sweep.from_table(table).with_optima()
             bound = Constraint("recall", ">=", 0.8)
-            assert limited(Sweep.of(table), bound, 0.95) is not None
+            assert find_limit_place(Sweep.from_table(table), bound, 0.95) is not None
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -240,7 +240,7 @@ def test_nearly_all_rows_on_one_score_after_a_head_that_did_not_know_it() -> Non
         for start in range(0, len(scores), 5_000):
             words.add(scores[start : start + 5_000], truth[start : start + 5_000])
         found = words.table()
-    expected = ScoreTable.of(scores, truth)
+    expected = ScoreTable.from_scores(scores, truth)
     assert (found.pos == expected.pos).all() and (found.scores == expected.scores).all()
 
 
@@ -252,11 +252,11 @@ def test_holders_of_one_budget_share_its_memory_and_its_files() -> None:
     for part in np.split(np.arange(1500), 3):
         for holder, (scores, truth) in zip(holders, rows, strict=True):
             holder.add(scores[part], truth[part])
-            assert budget.ledger.held <= budget.memory // 2
+            assert budget.ledger.held_bytes <= budget.memory // 2
     spill = budget.files()
     assert spill is not None and FILES // 2 < spill.number <= FILES
     for holder, (scores, truth) in zip(holders, rows, strict=True):
-        found, expected = holder.table(), ScoreTable.of(scores, truth)
+        found, expected = holder.table(), ScoreTable.from_scores(scores, truth)
         assert found.scores.tolist() == expected.scores.tolist()
         assert found.pos.tolist() == expected.pos.tolist()
     assert spill.number == 0
@@ -417,8 +417,8 @@ def test_rows_are_told_while_they_are_counted(tmp_path: Path) -> None:
     parquet(table(), tmp_path / "a.parquet")
     request, told = Request(engine="stream"), list[tuple[str, int, int]]()
     stream = open_files(Item(path=str(tmp_path / "a.parquet")), request)
-    with listening(lambda *said: told.append(said)):
-        stream.made(lambda counted: counted)
+    with on_progress(lambda *said: told.append(said)):
+        stream.run_on_counts(lambda counted: counted)
     rows = [done for what, done, of in told if (what, of) == ("rows counted", N)]
     assert rows == sorted(rows)
     assert rows[-1] == N
@@ -470,7 +470,7 @@ def test_a_stored_column_is_the_array(counts: list[tuple[int, int]], data: st.Da
     stored = StoredColumns(np.float64, Spill(Path(os.curdir)) if data.draw(st.booleans()) else None)
     for part in np.array_split(np.arange(len(rows)), data.draw(st.integers(1, 5))):
         stored.append(scores[part], rows[part, 0], rows[part, 1])
-    held, table = ScoreTable(scores, rows[:, 0], rows[:, 1]), ScoreTable.of_stored(stored)
+    held, table = ScoreTable(scores, rows[:, 0], rows[:, 1]), ScoreTable.from_stored_columns(stored)
     places = data.draw(st.lists(st.integers(-len(rows), len(rows) - 1), min_size=1, max_size=9))
     start, stop = (data.draw(st.integers(0, len(rows))) for _ in range(2))
     for name in ("scores", "pos", "neg", "tp", "fp"):
@@ -490,15 +490,15 @@ def test_an_interrupt_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, many = parts(table(), tmp_path, ".parquet")
-    added = Watch.add
+    added = StreamingEvaluation.add
     batches = iter(range(9))
 
-    def stopped(self: Watch, *batch: Any) -> None:
+    def stopped(self: StreamingEvaluation, *batch: Any) -> None:
         if next(batches) == 2:
             raise KeyboardInterrupt
         added(self, *batch)
 
-    monkeypatch.setattr(Watch, "add", stopped)
+    monkeypatch.setattr(StreamingEvaluation, "add", stopped)
     page = tmp_path / "page.html"
     done = run(capsys, "report", str(many), "-o", str(page), "--memory", "100B")
     assert done.code == 130

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import evalreport as er
 from evalreport.core.errors import DataError, UsageError
-from evalreport.core.progress import listening
+from evalreport.core.progress import on_progress
 from evalreport.features.large.class_ranges import ClassCells, placed_range
 from evalreport.features.large.second_pass import OwnScores
 from evalreport.features.large.spill import StoredColumns
@@ -65,8 +65,8 @@ def agree(found: er.Evaluation, expected: er.Evaluation, *, digest: bool = True)
     """Whatever is counted is equal; sums in another order may differ in their last digits."""
     one, other = plain(expected), plain(found)
     if not digest:  # of rows in the order of their ids
-        assert other.pop("truth_digest") == ""
-        one.pop("truth_digest")
+        assert other.pop("label_digest") == ""
+        one.pop("label_digest")
     same(other, one, "")
 
 
@@ -154,7 +154,7 @@ def test_places_of_any_split_are_the_ranks_of_the_matrix(
     for piece in pieces:
         own.add(scores[piece], truth[piece])
     for ranked in (own, of_ranges(scores, truth, pieces, rng)):
-        places = ranked.placed(wanted)
+        places = ranked.build_places(wanted)
         for piece in pieces:
             places.add(scores[piece], truth[piece])
         assert_ranks(places.scores(), ClassScores(scores, truth, None))
@@ -175,7 +175,7 @@ def of_ranges(
         for piece in pieces:
             cells = ClassCells(size, edges)
             cells.add(scores[piece].astype(("f4", "f8")[rng.integers(2)]), truth[piece])
-            for bucket, data in cells.packed():
+            for bucket, data in cells.pop_packed():
                 parts.setdefault(bucket, []).append(data)
     whole = ClassCells(size, edges)
     ranges = [placed_range(parts[bucket], size) for bucket in sorted(parts, reverse=True)]
@@ -187,7 +187,7 @@ def assert_ranks(found: LabelScores, held: ClassScores) -> None:
     for name in ("roc_auc", "average_precision", "positives", "pairs"):
         np.testing.assert_array_equal(getattr(found.rankings, name), getattr(held.rankings, name))
     tables = zip(found.rankings.tables, held.rankings.tables, strict=True)
-    for one, other in ((found.pooled_merged(), held.pooled_merged()), *tables):
+    for one, other in ((found.pooled_merged_table(), held.pooled_merged_table()), *tables):
         for name in ("scores", "pos", "neg"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     np.testing.assert_allclose(found.pooled_areas, held.pooled_areas, rtol=1e-12)
@@ -199,14 +199,14 @@ def test_where_ranges_come_together_a_row_takes_little() -> None:
     scores, truth = rng.random((n, 5), dtype=np.float32), rng.choice(5, n, p=share)
     cells = ClassCells(5, tuple(np.linspace(0.0, 1.0, 33)[1:-1]))
     cells.add(scores, truth)
-    ranges = [placed_range([part], 5) for _, part in cells.packed()][::-1]
+    ranges = [placed_range([part], 5) for _, part in cells.pop_packed()][::-1]
     tracemalloc.start()
     cells.take(lambda: ranges)
     held, peak = tracemalloc.get_traced_memory()
-    places = cells.placed(np.empty(0, dtype=int))
+    places = cells.build_places(np.empty(0, dtype=int))
     places.add(scores, truth)
     found = places.scores()
-    pooled = found.pooled_merged()
+    pooled = found.pooled_merged_table()
     bins = StoredColumns(np.float32, None)
     bins.append(*(np.asarray(column[:n]) for column in (pooled.scores, pooled.pos, pooled.neg)))
     more = tracemalloc.get_traced_memory()[0] - held
@@ -219,7 +219,7 @@ def test_where_ranges_come_together_a_row_takes_little() -> None:
 def test_files_that_grow_between_two_readings_are_refused() -> None:
     own = OwnScores(2)
     own.add(np.array([[0.9, 0.1]]), np.array([0]))
-    places = own.placed(np.empty(0, dtype=int))
+    places = own.build_places(np.empty(0, dtype=int))
     with pytest.raises(DataError, match="held 1 rows when they were read first, and 0 then"):
         places.scores()
 
@@ -229,7 +229,7 @@ def test_facts_of_scores_of_several_classes_hold_the_rows(
 ) -> None:
     _, many = parts(scored(), tmp_path, ".parquet")
     stages: list[str] = []
-    with listening(lambda what, *_: stages.append(what)):
+    with on_progress(lambda what, *_: stages.append(what)):
         done = run(capsys, "report", str(many), "--scores", "proba_*", "--facts", str(tmp_path / "x.facts"))
     assert "rows counted" not in stages  # it is said before, not after
     assert done.code == 2

@@ -12,7 +12,7 @@ import pytest
 
 import evalreport as er
 from evalreport.core.errors import ColumnNotFoundError, DataError, FileMissingError
-from evalreport.core.progress import listening
+from evalreport.core.progress import on_progress
 from evalreport.core.result import Estimate
 from tests.cli.running import run
 from tests.features.large.test_stream import FEW, FORMATS, N, parquet, parts, plain, table
@@ -119,6 +119,6 @@ def test_a_part_that_vanishes_while_rows_are_counted_is_named(suffix: str, tmp_p
         if what == "rows counted":
             (many / f"part-3{suffix}").unlink(missing_ok=True)
 
-    with listening(vanish), pytest.raises(FileMissingError, match="there is no file") as caught:
+    with on_progress(vanish), pytest.raises(FileMissingError, match="there is no file") as caught:
         er.evaluate_files(many, memory=100, **FEW)
     assert caught.value.where == str(many / f"part-3{suffix}")

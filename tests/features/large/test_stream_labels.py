@@ -142,7 +142,7 @@ def test_thresholds_of_whole_label_sets_are_refused_with_what_helps(threshold: s
         er.evaluate_files(many, truth="true_*", scores="proba_*", threshold=threshold, **FEW)
     assert "recall>=0.9" in caught.value.fix
     with pytest.raises(UsageError, match="there is no bound to hold"):
-        er.evaluate_files(many, truth="true_*", scores="proba_*", hold=0.9, **FEW)
+        er.evaluate_files(many, truth="true_*", scores="proba_*", constraint_confidence=0.9, **FEW)
 
 
 SOUGHT: Mapping[str, tuple[str, ...]] = {
@@ -175,7 +175,7 @@ def test_thresholds_of_few_rows_and_of_rows_without_scores(
     few, no_scores = parts(labelled(900).slice(440, 8), tmp_path, ".parquet", (1, 3))[1], ("--no-scores",)
     columns = ("sweep", "thresholds", str(few), "--truth", "true_*")
     found = run(capsys, *columns, "--scores", "proba_*", "--json").json["sweep"]["optima"]["f1_macro"]
-    assert found["honest"] is None and "at least 10 rows" in str(found)
+    assert found["held_out"] is None and "at least 10 rows" in str(found)
     assert "no scores to sweep" in run(capsys, *columns, "--pred", "pred_*", *no_scores).err
     assert "label sets of rows" in run(capsys, *columns, "--objective", "subset_accuracy").err
 
@@ -233,15 +233,18 @@ def test_tables_of_labels_tell_what_their_matrix_tells(
             if len(part):
                 stream.add(predictions(space, truth[part], scores=Decisions(scores[part])))
         found = stream.scores()
-        found.pooled()
+        found.pooled_table()
     at = np.unique(rng.integers(-levels, levels, 5) / levels)
-    stream.again(np.arange(n))
+    stream.prepare_second_pass(np.arange(n))
     stream.place(predictions(space, truth, scores=Decisions(scores)))
     for name in ("roc_auc", "positives", "pairs"):
         np.testing.assert_array_equal(getattr(found.rankings, name), getattr(held.rankings, name))
     np.testing.assert_allclose(found.rankings.average_precision, held.rankings.average_precision, rtol=1e-12)
     both = zip(found.rankings.tables, held.rankings.tables, strict=True)
-    pooled = (found.pooled(), held.pooled()), (found.pooled_merged(), held.pooled_merged())
+    pooled = (
+        (found.pooled_table(), held.pooled_table()),
+        (found.pooled_merged_table(), held.pooled_merged_table()),
+    )
     for one, other in (*both, *pooled):
         for name in ("scores", "pos", "neg"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
@@ -257,9 +260,11 @@ def test_moments_of_any_split_tell_how_the_rows_vary(seed: int, n: int, cut: int
     truth, given_ = rng.random((n, 3)) < 0.4, rng.random((n, 3)) < 0.5
     slopes = rng.normal(size=(9, 2))
     moves = np.hstack([truth, given_, truth & given_]) @ slopes
-    some = LabelMoments.of(truth[:cut], given_[:cut]) + LabelMoments.of(truth[cut:], given_[cut:])
+    some = LabelMoments.from_flags(truth[:cut], given_[:cut]) + LabelMoments.from_flags(
+        truth[cut:], given_[cut:]
+    )
     np.testing.assert_allclose(some.variation(slopes), n * moves.var(axis=0), rtol=1e-9, atol=1e-9)
-    swapped, left, added = some.swapped()
+    swapped, left, added = some.count_swaps()
     wrong = truth & ~given_, given_ & ~truth
     np.testing.assert_array_equal(swapped, wrong[0].T.astype(int) @ wrong[1].astype(int))
     np.testing.assert_array_equal(np.stack([left, added]), [one.sum(axis=0) for one in wrong])

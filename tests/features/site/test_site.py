@@ -15,7 +15,7 @@ import pytest
 
 from evalreport.comparison.all_pairs import ContributionsOfRun, run_field
 from evalreport.core.result import Estimate
-from evalreport.features.site.build import MadeSite, _stem, log_site, paths_of, since
+from evalreport.features.site.build import MadeSite, _stem, champion_since, log_site, paths_of
 from evalreport.features.site.leaderboard import Board, BoardRun, MissingRun, RunFacts
 from evalreport.features.site.page import board_headline, render_board, site_files
 from evalreport.metrics.catalogue import find
@@ -211,7 +211,7 @@ def test_a_champion_is_one_since_its_start_or_the_day_that_its_tag_names(
     value: str | None, when: int | None
 ) -> None:
     tags = {} if value is None else {"champion": value}
-    assert since(RunInfo("ab", "a", "0", "e", "FINISHED", started=7, tags=tags), "champion") == when
+    assert champion_since(RunInfo("ab", "a", "0", "e", "FINISHED", started=7, tags=tags), "champion") == when
 
 
 def made_up(runs: int) -> Board:
@@ -256,7 +256,7 @@ def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:
     apart = {(d.run, d.baseline): d.verdict for d in board.field.pairs}
     for place, entry in enumerate(board.ranking):
         assert entry.ranks is not None and entry.ranks[0] <= place + 1 <= entry.ranks[1]
-        d = board.behind(entry.run)
+        d = board.difference_to_best(entry.run)
         assert (d is None) == (entry.run == board.best.name)
         if d is not None and d.adjusted is not None:
             assert entry.best_group == (d.adjusted.low <= 0 <= d.adjusted.high)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.features.spark.session import uninterrupted
+from evalreport.features.spark.session import defer_interrupts
 from evalreport.features.spark.tables import SparkSource, logged_table, tagged_table
 from evalreport.tracking.client import Store, quiet
 from evalreport.tracking.runs import DatasetSource, RunInfo
@@ -196,7 +196,7 @@ def test_the_runs_of_an_experiment_are_logged_in_one_session(
 
     module = "evalreport.features.spark.session"
     monkeypatch.setattr(f"{module}.active_session", lambda: spark if begun and not ended else None)
-    monkeypatch.setattr(f"{module}._begun", begin)
+    monkeypatch.setattr(f"{module}._start_session", begin)
     monkeypatch.setattr(f"{module}._end", ended.append)
     rng = np.random.default_rng(7)
     score = rng.random(100_000)  # with their counts 1 MB, if they came
@@ -294,7 +294,7 @@ def test_the_example(
 
 def test_an_interrupt_waits_until_java_has_started() -> None:
     started = []
-    with pytest.raises(KeyboardInterrupt), uninterrupted():
+    with pytest.raises(KeyboardInterrupt), defer_interrupts():
         signal.raise_signal(signal.SIGINT)
         started.append(True)
     assert started

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.api.arrays import asked as request_of
+from evalreport.api.arrays import build_request as request_of
 from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
 from evalreport.features.spark.evaluate_table import SparkCounting
-from evalreport.features.spark.partitions import Buckets, PackedWords, merged
+from evalreport.features.spark.partitions import Buckets, PackedWords, merge_words
 from evalreport.features.spark.session import spark_errors
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.workflow.engines import CollectedFacts
@@ -57,13 +57,15 @@ def test_any_places_and_ranges_make_the_same_table(
             holder.add(
                 np.array([score for score, _ in some], dtype=kind), np.array([truth for _, truth in some])
             )
-        parts += holder.packed()
+        parts += holder.pop_packed()
     ranges = sorted({part.bucket for part in parts})
-    runs = [merged(part for part in reversed(parts) if part.bucket == bucket).runs() for bucket in ranges]
+    runs = [
+        merge_words(part for part in reversed(parts) if part.bucket == bucket).runs() for bucket in ranges
+    ]
     found = [np.concatenate([np.empty(0), *column]).tolist() for column in zip(*runs, strict=True)] or [
         []
     ] * 3
-    expected = ScoreTable.of(
+    expected = ScoreTable.from_scores(
         np.array([row[0] for row in rows]), np.array([row[1] for row in rows], dtype=bool)
     )
     assert found == [expected.scores.tolist(), expected.pos.tolist(), expected.neg.tolist()]
@@ -131,7 +133,7 @@ def plain(ev: er.Evaluation) -> dict[str, Any]:
         del one["row"]
         if one["confidence"] is None or one["id"].isdigit():
             del one["id"]
-    return {key: value for key, value in found.items() if key not in ("provenance", "truth_digest")}
+    return {key: value for key, value in found.items() if key not in ("provenance", "label_digest")}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -204,7 +206,7 @@ def test_a_task_that_dies_once_changes_nothing(spark: Any, tmp_path: Path) -> No
     once = er.evaluate_spark(frame, **known)
     with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
         other = frame.mapInArrow(dying, frame.schema)
-    found = SparkCounting(other, request).made(working).made
+    found = SparkCounting(other, request).run_on_counts(working).made
     assert {path.name for path in tmp_path.iterdir()} == {"reading", "working"}
     assert plain(found)["metrics"] == plain(once)["metrics"]
 

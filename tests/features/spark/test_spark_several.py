@@ -15,7 +15,7 @@ import pytest
 
 import evalreport as er
 from evalreport.core.errors import DataError, UsageError
-from evalreport.core.progress import listening
+from evalreport.core.progress import on_progress
 from tests.features.large.test_stream import FEW
 from tests.features.large.test_stream_classes import SIZES, classes, scored
 from tests.features.large.test_stream_labels import FLAGS, LISTS, SCORED, labelled
@@ -100,6 +100,6 @@ def test_rows_that_change_between_two_readings_are_refused(spark: Any, tmp_path:
     frame = spark.createDataFrame(rows).coalesce(1)
     with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
         frame = frame.mapInArrow(fewer, frame.schema)
-    with listening(lambda what, *_: watched(what)), pytest.raises(DataError, match="other rows") as caught:
+    with on_progress(lambda what, *_: watched(what)), pytest.raises(DataError, match="other rows") as caught:
         er.evaluate_spark(frame, scores="proba_*", **FEW)
     assert "cache the frame" in caught.value.fix

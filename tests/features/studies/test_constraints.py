@@ -23,7 +23,7 @@ from evalreport.features.studies.presentation import (
     trials_table,
 )
 from evalreport.features.studies.read import trials_from_optuna
-from evalreport.features.studies.study import Judging, Study, studied
+from evalreport.features.studies.study import Judging, Study, analyse_study
 from evalreport.thresholds.search import quiet_optuna
 from evalreport.thresholds.trial import StudyObjective, Trial
 from evalreport.thresholds.trials import Trials
@@ -84,7 +84,7 @@ def limited() -> Study:
         }
         for n in range(16)
     ]
-    return studied(Trials.from_records(rows, objectives="accuracy"), judging=Judging(n=400))
+    return analyse_study(Trials.from_records(rows, objectives="accuracy"), judging=Judging(n=400))
 
 
 def test_nothing_that_is_worked_out_uses_infeasible_trials() -> None:
@@ -93,7 +93,7 @@ def test_nothing_that_is_worked_out_uses_infeasible_trials() -> None:
     assert not isinstance(study.curse, Undefined)
     assert (study.curse.best, study.curse.n_trials) == (11, 12)
     assert isinstance(study.importance, Importance) and study.importance.n_trials == 12
-    assert max(study.tied) < 12
+    assert max(study.tied_trials) < 12
     wire = study.to_wire()
     assert (wire["best"]["number"], wire["counts"]["infeasible"]) == (11, 4)
     found = study_metrics(study, "")
@@ -119,7 +119,7 @@ def test_a_front_draws_infeasible_trials_apart() -> None:
         for n in range(10)
     ]
     goals = [StudyObjective("f1"), StudyObjective("seconds", "minimize")]
-    study = studied(Trials.from_records(rows, objectives=goals))
+    study = analyse_study(Trials.from_records(rows, objectives=goals))
     front = next(section for section in sections(study) if section.id == "front")
     assert "dots-wrong" in str(front) and "Orange: infeasible" in str(front)
     assert not {8, 9} & {trial.number for trial in study.trials.pareto()}
@@ -136,7 +136,7 @@ def test_all_trials_infeasible_is_said_and_nothing_is_best(
     assert "no trial meets the constraints" in done.err and "16 infeasible" in done.err
     assert not (tmp_path / "page.html").exists()
     with pytest.raises(DataError, match="no trial meets the constraints"):
-        studied(trials_from_optuna(path))
+        analyse_study(trials_from_optuna(path))
     alone = Study(trials_from_optuna(path))
     assert "No trial meets the constraints" in headline(alone).text
     assert alone.to_wire()["best"] is None

@@ -15,7 +15,7 @@ from evalreport.core.result import Undefined
 from evalreport.core.sentences import Sentence
 from evalreport.features.studies.presentation import PANELS, study_metrics
 from evalreport.features.studies.presentation import sections as parts
-from evalreport.features.studies.study import Judging, Study, studied
+from evalreport.features.studies.study import Judging, Study, analyse_study
 from evalreport.page.render import render
 from evalreport.thresholds.trial import StudyObjective
 from evalreport.thresholds.trials import Trials
@@ -44,7 +44,7 @@ def rows(n: int, seed: int = 0) -> list[dict[str, Any]]:
 
 
 def study(trials: Trials) -> Study:
-    return studied(trials, judging=Judging(n=500)) if trials.contenders else Study(trials)
+    return analyse_study(trials, judging=Judging(n=500)) if trials.contenders else Study(trials)
 
 
 def single() -> Study:
@@ -131,7 +131,7 @@ def of_objective(of: Study, name: str) -> set[float]:
         "points": {len(done), *(sum(name in trial.params for trial in done) for name in trials.params)},
         "lines": {len(done)},
         "n": {500, len(done)},
-        "gone": {len(trials.completed) - len(done)},
+        "gone": {len(trials.completed_trials) - len(done)},
         "curves": {sum(bool(trial.intermediate) for trial in trials.trials)},
         "timed": {sum(trial.duration is not None for trial in trials.trials)},
         "bars": {sum(trial.duration is not None for trial in trials.trials)},

@@ -11,7 +11,7 @@ import pytest
 
 from evalreport.features.studies import page, page_results, page_space, sentences
 from evalreport.features.studies.page import doubts
-from evalreport.features.studies.study import Study, studied
+from evalreport.features.studies.study import Study, analyse_study
 from evalreport.page.comparison import sections
 from evalreport.page.sections import cross_validation
 from evalreport.thresholds.trial import StudyObjective
@@ -57,7 +57,7 @@ def test_runs_stand_in_the_order_of_their_value_and_the_baseline_is_the_first_co
     assert re.fullmatch(r"95% interval, [\d.]+% to [\d.]+%", ranked.columns[3].title), "as the values are"
     told = of(sections.parts(compared)).summary.text
     slices = [d for d in compared.parts if " = " in d.scope]
-    assert told.startswith(f"{sum(d.demonstrated for d in slices)} of {len(slices)} differences")
+    assert told.startswith(f"{sum(d.is_significant for d in slices)} of {len(slices)} differences")
 
 
 def study_of(values_of: list[float]) -> Study:
@@ -65,7 +65,7 @@ def study_of(values_of: list[float]) -> Study:
         {"params": {"rate": 10.0 ** -(k % 9), "depth": 3}, "value": value}
         for k, value in enumerate(values_of)
     ]
-    return studied(Trials.from_records(rows, objectives=StudyObjective("accuracy", "maximize")))
+    return analyse_study(Trials.from_records(rows, objectives=StudyObjective("accuracy", "maximize")))
 
 
 def test_doubts_are_said_where_there_are_some() -> None:

@@ -72,7 +72,9 @@ def test_both_are_reported_by_the_command(made: Any, capsys: pytest.CaptureFixtu
 
 
 def test_the_luck_of_the_best_is_measured(made: Any, by_optuna: Trials) -> None:
-    assert made.correct.mean(axis=1) == pytest.approx([trial.values[0] for trial in by_optuna.completed])
+    assert made.correct.mean(axis=1) == pytest.approx(
+        [trial.values[0] for trial in by_optuna.completed_trials]
+    )
     found = winners_curse(by_optuna, 200, correlation=error_correlation(made.correct))
     assert isinstance(found, WinnersCurse)
     assert 0 < found.optimism < 0.05

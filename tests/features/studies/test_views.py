@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from evalreport.core.errors import DataError, UsageError
 from evalreport.features.studies.views import (
-    drawn,
     front_view,
     intermediate_view,
     parallel_view,
     ranked_trials,
+    sampled_param,
     slice_views,
     timeline_view,
 )
-from evalreport.page.trial_history import MOST_POINTS, history_view, thinned
+from evalreport.page.trial_history import MOST_POINTS, history_view, thin_positions
 from evalreport.thresholds.trial import ParameterColumn, StudyObjective
 from evalreport.thresholds.trials import Trials
 
@@ -35,7 +35,7 @@ NONE_DONE = study([{"params": {"x": 1}}, {"params": {"x": 2}, "state": "running"
 @given(st.integers(1, 60), st.lists(st.integers(0, 59), max_size=9), st.integers(1, 20))
 def test_thinning_keeps_what_it_must_in_order(n: int, keep: list[int], most: int) -> None:
     keep = [position for position in keep if position < n]
-    kept = thinned(n, keep, most)
+    kept = thin_positions(n, keep, most)
     assert list(kept) == sorted(set(kept))
     assert len(kept) == min(n, most)
     assert set(dict.fromkeys(keep)) <= set(kept) or len(set(keep)) > most
@@ -159,7 +159,7 @@ def test_table_puts_the_best_first_and_keeps_every_state() -> None:
     ]
     table = ranked_trials(study(rows, "minimize"))
     assert [trial.number for trial in table] == [3, 1, 0, 2]
-    assert [drawn(table[1], name) for name in ("C", "k")] == [2.0, None]
+    assert [sampled_param(table[1], name) for name in ("C", "k")] == [2.0, None]
     assert table[1].run_id == "r"
     assert table[2].value_of(0) is None
     assert len(ranked_trials(MANY)) == MOST_POINTS

@@ -85,7 +85,9 @@ def expected(task: Task, spread: str, skill: float, rows: int = 200_000) -> dict
         summarise(one.draw(np.random.default_rng(7), (skill + SPREADS[spread] * node,), vary=False)[0][0])
         for node in nodes
     ]
-    values = {name: np.array([find(name, task).of(fact) for fact in facts]) for name in METRICS[task]}
+    values = {
+        name: np.array([find(name, task).compute_value(fact) for fact in facts]) for name in METRICS[task]
+    }
     return {name: float(weights @ found.astype(float) / weights.sum()) for name, found in values.items()}
 
 
@@ -106,9 +108,9 @@ def coverage(setting: SeedSetting, times: int, rows: int = 200_000) -> list[dict
         systems = {name: [bare(p) for p in runs] for name, runs in zip("abc", drawn, strict=True)}
         found = compare_systems(systems, metrics=names, primary=names[0], detailed=False)
         for name in names:
-            value = found.named("a", name)
+            value = found.system_value("a", name)
             held[name][0] += inside(true[0][name], value.low, value.high)
-            for d in found.of(name):
+            for d in found.differences_for(name):
                 apart = true["abc".index(d.run)][name] - true["abc".index(d.baseline)][name]
                 if {d.run, d.baseline} == {"a", "c"}:
                     held[name][1] += inside(apart, d.low, d.high)

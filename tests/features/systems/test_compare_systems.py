@@ -14,7 +14,7 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.systems.compare import compare_systems
-from evalreport.features.systems.variance import MeasuredRuns, crossed
+from evalreport.features.systems.variance import MeasuredRuns, variance_components
 from evalreport.intervals.paired import of_mean
 from tests.comparison.models import bare
 from tests.features.systems.simulate import RESULT, SETTINGS, SeedSetting, coverage
@@ -52,7 +52,7 @@ def test_components_are_those_of_a_two_way_analysis_of_variance(count: int) -> N
     rng = np.random.default_rng(3)
     readings = rng.normal(size=40) + 0.8 * rng.normal(size=count)[:, None] + rng.normal(size=(count, 40))
     means = readings.mean(axis=1)
-    found = crossed([MeasuredRuns(means, (readings - means[:, None]) / 40)], of_mean)
+    found = variance_components([MeasuredRuns(means, (readings - means[:, None]) / 40)], of_mean)
     rows, seeds, both = anova(readings)
     assert seeds > 0
     assert (found.rows, found.both) == pytest.approx((rows, both))
@@ -88,7 +88,7 @@ def test_the_variance_is_that_of_all_pairs_of_readings() -> None:
         float
     )
     means = readings.mean(axis=1)
-    found = crossed([MeasuredRuns(means, (readings - means[:, None]) / 12)], of_mean)
+    found = variance_components([MeasuredRuns(means, (readings - means[:, None]) / 12)], of_mean)
     assert found.seeds > 0
     assert found.variance == pytest.approx(one_shot(readings))
 
@@ -98,7 +98,7 @@ def test_the_difference_pairs_rows_and_takes_seeds_as_independent() -> None:
     shared = rng.normal(size=60)
     sides = [shared + 0.5 * rng.normal(size=k)[:, None] + rng.normal(size=(k, 60)) for k in (4, 3)]
     runs = [MeasuredRuns(x.mean(axis=1), (x - x.mean(axis=1)[:, None]) / 60) for x in sides]
-    found = crossed(runs, of_mean)
+    found = variance_components(runs, of_mean)
     gaps = sides[0].mean(axis=0) - sides[1].mean(axis=0)
     seeds = [anova(side)[1] for side in sides]
     assert found.variance == pytest.approx(gaps.var(ddof=1) / 60 + sum(seeds))
@@ -128,7 +128,7 @@ def test_a_system_is_told_with_its_runs_pairs_and_changing_answers() -> None:
         "correctness": pytest.approx(3 / 40),
     }
     assert sum(told["systems"][0]["variance"].values()) == pytest.approx(1)
-    (gap,) = found.of("accuracy")
+    (gap,) = found.differences_for("accuracy")
     assert (gap.run, gap.baseline, gap.verdict) == ("new", "old", "better")
     assert told["differences"][0]["pairs"] == {"ahead": 6, "ties": 0, "of": 6}
     assert gap.only_right == (17, 0)
@@ -138,11 +138,11 @@ def test_a_system_is_told_with_its_runs_pairs_and_changing_answers() -> None:
 
 def test_one_run_leaves_the_seeds_unknown() -> None:
     found = er.compare(systems={"a": runs_of([[1] * 30 + [0] * 10]), "b": runs_of([[1] * 20 + [0] * 20] * 2)})
-    value = found.named("a", "accuracy")
+    value = found.system_value("a", "accuracy")
     assert value.variance is None
     assert "seeds are unknown" in value.reason
     assert found.systems[0].churn is None
-    assert found.of("accuracy")[0].reason == "seeds unknown of a: one run"
+    assert found.differences_for("accuracy")[0].reason == "seeds unknown of a: one run"
     assert any("the same predictions" in note for note in found.notes)
 
 
@@ -155,7 +155,7 @@ def test_only_shared_rows_are_compared() -> None:
     part = runs_of([[1] * 20], ids=ids[:20])
     found = er.compare(systems={"a": some, "b": part}, primary="accuracy")
     assert (found.rows, set(found.left_out.values())) == (20, {80, 0})
-    assert found.named("a").value == 1.0
+    assert found.system_value("a").value == 1.0
     assert "under half" in " ".join(found.notes)
     with pytest.raises(DataError, match="share no rows") as error:
         er.compare(systems={"a": some, "b": runs_of([[1] * 5], ids=list("vwxyz"))})
@@ -173,7 +173,7 @@ def test_more_runs_and_more_rows_narrow_what_comes_from_them() -> None:
     rng = np.random.default_rng(4)
     readings = rng.normal(size=400) + 0.3 * rng.normal(size=4)[:, None] + rng.normal(size=(4, 400))
     means = readings.mean(axis=1)
-    found = crossed([MeasuredRuns(means, (readings - means[:, None]) / 400)], of_mean)
+    found = variance_components([MeasuredRuns(means, (readings - means[:, None]) / 400)], of_mean)
     assert found.half_width(0.95, runs=1e6) == pytest.approx(1.96 * found.rows**0.5, rel=0.02)
     assert found.half_width(0.95, rows=1e9) < found.half_width(0.95)
 

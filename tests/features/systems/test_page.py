@@ -11,7 +11,7 @@ from evalreport.features.systems.compare import system_notes
 from evalreport.features.systems.page import headline, summary
 from evalreport.features.systems.presentation import systems_table
 from evalreport.features.systems.result import SystemsComparison
-from evalreport.page.elements import Beside, Section, Table
+from evalreport.page.elements import Section, Table, TwoColumns
 from evalreport.page.presentation import present
 from evalreport.page.summary import markdown
 from tests.features.systems.test_compare_systems import runs_of
@@ -34,14 +34,14 @@ def found() -> SystemsComparison:
 
 
 def tables(section: Section) -> list[Table]:
-    inner = [one for part in section.body if isinstance(part, Beside) for one in part.parts]
+    inner = [one for part in section.body if isinstance(part, TwoColumns) for one in part.parts]
     return [part for part in (*section.body, *inner) if isinstance(part, Table)]
 
 
 def test_the_headline_says_who_wins_by_how_much_and_whether_the_seed_decides(
     found: SystemsComparison,
 ) -> None:
-    d = found.of("accuracy")[0]
+    d = found.differences_for("accuracy")[0]
     assert d.difference is not None
     assert d.limits is not None
     low, gap, high = (f"{100 * value:.1f}" for value in (d.limits[0], d.difference, d.limits[1]))
@@ -83,7 +83,7 @@ def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsCom
 
 def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) -> None:
     made = present(found).payload("<html>")
-    value = found.named("old")
+    value = found.system_value("old")
     assert made.metrics["systems/old/accuracy"] == value.value
     assert made.metrics["systems/old/accuracy_high"] == value.high
     assert [number for _, number in made.series["systems/old/accuracy_by_run"]] == list(value.values)

@@ -20,7 +20,7 @@ def command(ctx: click.Context, /, file: str) -> int:
 
     console = ctx.ensure_object(Console)
     n = read_table(Path(file)).n
-    console.out(f"{n} rows")
+    console.print_result(f"{n} rows")
     console.emit(runs=[], rows=n)
     return 0
 
@@ -31,7 +31,7 @@ opt.global_options(command)
 def _shout(console: Console, files: tuple[str, ...], options: dict[str, Any], *_: object) -> int | None:
     if not options["shout"]:
         return None
-    console.out(" ".join(files).upper())
+    console.print_result(" ".join(files).upper())
     return 0
 
 

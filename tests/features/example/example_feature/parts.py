@@ -6,7 +6,7 @@ import numpy as np
 
 from evalreport.core.sentences import say
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.rule import AddedRule, Told, rule
+from evalreport.findings.rule import AddedRule, FindingDraft, rule
 from evalreport.metrics.record import Metric, Proportion, divide
 from evalreport.page.elements import Note, Section
 from evalreport.readers.content import Content
@@ -27,7 +27,7 @@ METRICS = (
         better="lower",
         strategy=Proportion(),
         function=lambda c: divide(c.fn, c.cleared),
-        over="cleared",
+        over="predicted_negatives",
         source="1 - npv",
         use="a negative prediction is relied upon",
         trap="near 0 when positives are rare",
@@ -50,13 +50,15 @@ READERS = (Reader("pairs", (".pairs",), (), read_pairs),)
 def row_count_section(ev: Evaluation) -> Section:
     """Return how many rows there are."""
     summary = say("{rows:count} rows were counted.", rows=ev.rows)
-    return Section.of("row-count", "Rows", "How many rows", summary, Note(say("Added by an example.")))
+    return Section.from_parts(
+        "row-count", "Rows", "How many rows", summary, Note(say("Added by an example."))
+    )
 
 
 @rule("note", section="metrics")
-def even_rows(ev: Evaluation) -> Told | None:
+def even_rows(ev: Evaluation) -> FindingDraft | None:
     """The number of rows is even."""
-    return None if ev.rows % 2 else Told("{n:rows} is an even number.", {"n": ev.rows})
+    return None if ev.rows % 2 else FindingDraft("{n:rows} is an even number.", {"n": ev.rows})
 
 
 EVEN_ROWS = AddedRule(even_rows)
