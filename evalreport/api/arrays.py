@@ -7,7 +7,8 @@ index in another order, or a threshold that nobody asked to be chosen, is refuse
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from numbers import Number, Real
 from pathlib import Path
@@ -16,11 +17,19 @@ from typing import Any
 import numpy as np
 
 from evalreport.api.validation import SAMPLING, check, named_hints
-from evalreport.columns.label_pairs import distinct
+from evalreport.columns.label_pairs import LabelPairs, distinct
 from evalreport.columns.lists import indicators_of
-from evalreport.columns.plausible import disjoint
+from evalreport.columns.plausible import (
+    MOST_COMPARED,
+    disjoint,
+    label_areas,
+    refuse_constant,
+    refuse_order,
+    refuse_permuted,
+    refuse_reversed,
+)
 from evalreport.columns.request import Columns
-from evalreport.columns.single_label import single_label
+from evalreport.columns.single_label import Labelled, single_label
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.data.arrays import as_array, to_labels
 from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
@@ -36,6 +45,8 @@ _SEVERAL = {"slices", "where", "metrics", "points"}
 """Arguments that take several, or one alone."""
 _COLUMNS = {"truth", "pred", "score", "text", "id", "group", "fold", "weight", "example_text"}
 """Arguments that name a column; of a frame made of arrays the names are numbers."""
+MANY = 3
+"""Predicted labels from which a constant true label is refused."""
 _MANY = (list, tuple, set, frozenset, np.ndarray)
 """What holds the labels of one row."""
 
@@ -220,7 +231,54 @@ def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missin
     found = single_label(right, told, (), Columns(labels=labels or None), is_text)
     if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
         _check_width(found.space, scores.values)
+    _refuse_misread(found, scores, declared=labels is not None)
     return Inputs(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))
+
+
+def _refuse_misread(found: Labelled, scores: Scores | None, *, declared: bool) -> None:
+    """Refuse labels and scores that contradict each other, as those of a table.
+
+    Raises
+    ------
+    DataError
+        One true label where three or more are predicted; predictions that agree only with exchanged labels;
+        scores in another order than the labels, or reversed.
+    """
+    y_true, y_pred, texts = found.y_true, found.y_pred, found.space.texts
+    if not declared and y_pred is not None:
+        predicted = len(distinct(y_pred))
+        with _fix("declare all labels if the true label is the same in all rows: labels=[…]"):
+            refuse_constant("y_true", distinct(y_true).tolist(), len(y_true), named=predicted < MANY)
+        with _fix("write the predictions with the labels of y_true, or declare all: labels=[…]"):
+            refuse_permuted(LabelPairs.of(y_true, y_pred), "y_true")
+    values = None if scores is None else getattr(scores, "values", None)
+    if values is None or len(values) != len(y_true) or values.ndim > 2:
+        return
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim == 2 and values.shape[1] != len(texts):
+        return
+    some = slice(None, None, max(1, len(values) // MOST_COMPARED))
+    known, values = (y_true if y_pred is None else y_pred)[some].astype(str), values[some]
+    if np.isnan(values).any():
+        return  # a missing score is refused with its row
+    pairs = None
+    if values.ndim == 2:
+        pairs = LabelPairs.of(known, np.asarray(texts)[values.argmax(axis=1)])
+        with _fix("declare the labels in the order of the score columns: labels=er.Multiclass([…])"):
+            refuse_order(pairs, "scores", texts, given=y_pred is not None, places=True)
+    of = "true" if y_pred is None else "predicted"
+    areas = [] if declared or len(texts) < 2 else label_areas(values, known, texts, pairs)
+    with _fix("pass scores that are greater for the label itself, or declare the labels: labels=…"):
+        refuse_reversed(areas, "scores", texts, of=of, plain=values.ndim == 1)
+
+
+@contextmanager
+def _fix(fix: str) -> Iterator[None]:
+    """Replace the fix of an error, which names columns of a table."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(error.message.partition(": pass --")[0], where=error.where, fix=fix) from None
 
 
 def _check_width(space: LabelSpace, values: np.ndarray[Any, Any]) -> None:

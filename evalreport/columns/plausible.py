@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.label_pairs import MOST_CLASSES, Coded, LabelPairs, distinct
+from evalreport.columns.label_pairs import MOST_CLASSES, Coded, LabelPairs, Places, distinct
 from evalreport.core.errors import DataError, some_of
 from evalreport.core.format import pluralize
 from evalreport.data.arrays import reads_as_number
@@ -260,12 +260,15 @@ def _same_truth(one: Coded, truth: npt.NDArray[np.intp]) -> bool:
         return False
     order = np.argsort(one.codes, kind="stable")
     rows = truth[order].reshape(len(one), size)
-    first = rows[0]
-    if (rows != first).any():
-        return False
-    changes = int((first[1:] != first[:-1]).sum())
-    cycle = any((first[period:] == first[:-period]).all() for period in range(1, size // 2))
-    return changes > np.unique(first).size and not cycle
+    return bool((rows == rows[0]).all()) and is_one_sequence(rows[0])
+
+
+def is_one_sequence(labels: npt.NDArray[Any]) -> bool:
+    """Return whether labels are a sequence that identifies examples: neither sorted nor periodic."""
+    size = len(labels)
+    changes = int((labels[1:] != labels[:-1]).sum())
+    periodic = any((labels[period:] == labels[:-period]).all() for period in range(1, size // 2))
+    return size >= _FEWEST and changes > np.unique(labels).size and not periodic
 
 
 class SeveralEvaluationsError(DataError):
@@ -478,9 +481,12 @@ def refuse_order(
     as_text = dict(zip(labels, sorted(labels), strict=True))
     ways = [(as_text, pairs.rename_labels(as_text))]
     ways += [] if pairs.best is None else [(pairs.names(pairs.best), pairs.best)]
-    least = PROVEN if given else max(_ALIKE, 3 * agreement)
-    fits = (names for names, moved in ways if pairs.agreement(moved) >= least)
-    names = next(fits, None)
+
+    def fits(moved: Places) -> bool:
+        best = pairs.agreement(moved)
+        return best >= PROVEN if given else pairs.kappa(moved) > _ALIKE and best > 3 * agreement
+
+    names = next((names for names, moved in ways if fits(moved)), None)
     if names is None:
         return
     order = ",".join(names.get(label, label) for label in labels)

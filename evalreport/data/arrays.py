@@ -531,6 +531,32 @@ def ids_as_text(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
     return make_read_only(text_array([text or "" for text in identity_texts(held, "ids")], "ids"))  # type: ignore[no-any-return]
 
 
+def id_keys(ids: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """Return a number for each id or row of flags: equal for equal ones, else by rare accident.
+
+    A sum of characters times random odd factors (multiply-shift hashing, Dietzfelbinger et al. 1997), mixed
+    so that the low bits are random, too (splitmix64). The width of the text does not matter.
+
+    Parameters
+    ----------
+    ids : text or whole numbers of shape (n,), or bool of shape (n, k)
+
+    Examples
+    --------
+    >>> (id_keys(np.array(["a", "b"])) == id_keys(np.array(["a", "xyz"]))).tolist()
+    [True, False]
+    """
+    if ids.dtype.kind == "U":
+        parts = np.ascontiguousarray(ids).view(np.uint32).reshape(len(ids), ids.itemsize // 4)
+    else:
+        parts = ids.reshape(len(ids), -1).astype(np.int64).view(np.uint64)
+    factors = np.random.default_rng(0).integers(0, 2**63, parts.shape[1], dtype=np.uint64) | np.uint64(1)
+    keys: npt.NDArray[np.uint64] = np.einsum("ij,j->i", parts, factors, dtype=np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        keys = (keys ^ keys >> np.uint64(shift)) * np.uint64(factor)
+    return keys ^ keys >> np.uint64(31)
+
+
 class Repeated(NamedTuple):
     """Ids of several rows: how many, the first of them, and two of its rows."""
 
@@ -555,11 +581,9 @@ def repeated_ids(ids: npt.NDArray[np.str_]) -> Repeated | None:
     >>> repeated_ids(np.array(["a", "b"])) is None
     True
     """
-    characters = np.ascontiguousarray(ids).view(np.uint32).reshape(len(ids), ids.itemsize // 4)
-    factors = np.random.default_rng(0).integers(0, 2**63, ids.itemsize // 4, dtype=np.uint64) | np.uint64(1)
-    keys = np.sort(np.einsum("ij,j->i", characters, factors, dtype=np.uint64))
+    keys = np.sort(id_keys(ids))
     if (keys[1:] != keys[:-1]).all():
-        return None  # equal ids have equal sums: to sort numbers takes a tenth of the time of texts
+        return None  # equal ids have equal keys: numbers are sorted in a tenth of the time of texts
     order = np.argsort(ids, kind="stable")
     same = np.flatnonzero(ids[order][1:] == ids[order][:-1])
     if not same.size:

@@ -52,6 +52,9 @@ class Opened:
     span : callable
         From the name of a column without gaps to the least and greatest of its whole numbers, where the
         file says them.
+    preview : callable, optional
+        From the names of columns to their first rows, whose types are of these rows only; else the first
+        batch.
     """
 
     names: tuple[str, ...]
@@ -60,6 +63,7 @@ class Opened:
     batches: Callable[[Collection[str]], Iterator[Batch]]
     settle: Callable[[Collection[str]], dict[str, Kind]] | None = None
     span: Callable[[str], tuple[int, int] | None] = lambda _: None
+    preview: Callable[[Collection[str]], Batch] | None = None
 
 
 def _rows(columns: Collection[str]) -> int:
@@ -172,7 +176,16 @@ def open_delimited(path: Path) -> Opened:
         for table in texts(wanted):
             yield {name: kinds[name].convert_part(table.column(name), name) for name in table.column_names}
 
-    return Opened(head.names, {}, None, batches, settle)
+    def preview(wanted: Collection[str]) -> Batch:
+        for table in texts(wanted):
+            names = table.column_names
+            return {
+                name: Kind.from_column(table.column(name)).convert_part(table.column(name), name)
+                for name in names
+            }
+        return {}
+
+    return Opened(head.names, {}, None, batches, settle, preview=preview)
 
 
 def open_json_lines(path: Path) -> Opened:

@@ -147,6 +147,15 @@ class DataSet:
         """Yield batches that tell what columns hold: as many as are asked for."""
         return self.batches(wanted)
 
+    def preview(self, wanted: Collection[str]) -> Batch:
+        """Return the first rows of some columns; text columns have the types of these rows only."""
+        for path, one in zip(self.files, self.opened, strict=True):
+            with in_file(str(path)), readable(path):
+                batch = next(one.batches(wanted), {}) if one.preview is None else one.preview(wanted)
+            if len(next(iter(batch.values()), ())):
+                return batch
+        return {}
+
     def gather_values(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
         """Return what a function finds in wanted columns of the rows, wherever these are."""
         del wanted
@@ -327,19 +336,25 @@ def _add_constant_columns(one: Opened, held: Mapping[str, str], whole: Collectio
         found = [name for name in one.names if name in wanted]
         return found or [one.names[0]]  # which tells how many rows there are
 
+    def completed(batch: Batch, wanted: Collection[str]) -> Batch:
+        size = len(next(iter(batch.values()), ()))
+        new = {name: _column(text, size, name in whole) for name, text in added.items() if name in wanted}
+        return {name: values for name, values in batch.items() if name in wanted} | new
+
     def batches(wanted: Collection[str]) -> Iterator[Batch]:
-        for batch in one.batches(own(wanted)):
-            size = len(next(iter(batch.values()), ()))
-            new = {name: _column(text, size, name in whole) for name, text in added.items() if name in wanted}
-            yield {name: values for name, values in batch.items() if name in wanted} | new
+        return (completed(batch, wanted) for batch in one.batches(own(wanted)))
+
+    def preview(wanted: Collection[str]) -> Batch:
+        known = next(one.batches(own(wanted)), {}) if one.preview is None else one.preview(own(wanted))
+        return completed(known, wanted)
 
     def settle(wanted: Collection[str]) -> dict[str, Kind]:
         return {} if one.settle is None else one.settle(own(wanted))
 
-    kinds = {name: "int64" if name in whole else "string" for name in added}
+    kinds = {**one.kinds, **{name: "int64" if name in whole else "string" for name in added}}
     names = (*one.names, *added)
     settled = None if one.settle is None else settle
-    return replace(one, names=names, kinds={**one.kinds, **kinds}, batches=batches, settle=settled)
+    return replace(one, names=names, kinds=kinds, batches=batches, settle=settled, preview=preview)
 
 
 def _column(text: str, size: int, whole: bool) -> Array:

@@ -475,9 +475,22 @@ class Placing:
         >>> Placing.of_counts(np.array([0.4]), np.array([1]), np.array([1, 1, 1]), 3.0).areas()
         (0.5, 0.5)
         """
+        return cls.of_reach(values, cast(Array, sums_before(weights)), counts, total)
+
+    @classmethod
+    def of_reach(
+        cls, values: npt.NDArray[Any], reach: npt.NDArray[Any], counts: npt.NDArray[Any], total: float
+    ) -> Placing:
+        """Return a placing with arrays of the caller; `reach` is the weight of positives before each score.
+
+        Examples
+        --------
+        >>> places = Placing.of_reach(np.array([0.4, 0.8]), np.array([0, 1, 2]), np.zeros(5, np.uint32), 4.0)
+        >>> places.add_sorted(np.array([0.1, 0.4, 0.8, 0.9])).tolist(), places.areas()[0]
+        ([0, 1, 3, 4], 0.5)
+        """
         placing = cls(CumulativeWeights(values[:0]), total)
-        placing.values, placing.counts = values, counts
-        placing._reach = cast(Array, sums_before(weights))
+        placing.values, placing.counts, placing._reach = values, counts, reach
         return placing
 
     @cached_property

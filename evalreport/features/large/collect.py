@@ -304,9 +304,9 @@ def _pass(
 ) -> None:
     """Read the rows again."""
     done = 0
-    for batch, ids in stream.batches():
-        take(batch, ids)
-        done += len(batch)
+    for rows, ids, _ in replace(stream, beside=()).batches():
+        take(rows, ids)
+        done += len(rows)
         report_progress(what, done, watch.rows)
 
 
@@ -355,6 +355,7 @@ def observe_stream(
     """Return what was observed of all rows, decided as it is asked for, and the sweep where one chose."""
     point = point_of(request)
     seen = watch.build_observed(point, stream.notes(watch.rows))
+    watch.refuse_misread(stream, request.columns, seen)
     if isinstance(seen.summary.scores, BinnedTable):
         seen = replace(seen, notes=(*seen.notes, binned_note(seen.summary.scores)))
     if request.threshold is None or point is not None or not isinstance(seen.summary.space, Binary):
@@ -427,8 +428,17 @@ def _check_room(stream: PredictionStream, budget: Budget, *, chosen: bool) -> No
     wide = 4 if stream.found.scores is not None and stream.found.scores.itemsize == 4 else 8
     again = rows * len(stream.space) if chosen else 0
     need = (cells_of(stream, rows) + again * rounds_of(again)) * wide
+    need += (
+        rows * RANKED
+        if isinstance(stream.space, Multiclass) and stream.tuned_thresholds.scores is not None
+        else 0
+    )
     if budget.spill is not None and need > budget.words:
         check_room(budget.spill, need)
+
+
+RANKED = 52
+"""Bytes of a row of several classes by which its scores are ranked: own score, class, and two placings."""
 
 
 def cells_of(stream: PredictionStream, rows: int) -> int:
@@ -473,8 +483,8 @@ class StreamCounting:
         with StreamingEvaluation(
             space, holders, answered=stream.pred is not None, at=point_of(request)
         ) as watch:
-            for batch, ids in stream.batches():
-                watch.add(batch, ids)
+            for batch in stream.batches():
+                watch.add(*batch)
                 report_progress("rows counted", watch.rows, stream.data.rows or 0)
             tuned = read_rows_again(stream, watch, goals, request)
             seen, sweep = observe_stream(watch, stream, request)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import Any, Protocol
 
@@ -102,6 +102,8 @@ class BinaryStream:
     def __init__(self, space: LabelSpace, holders: Holders, *, answered: bool = False) -> None:
         self.space, self.answered = space, answered
         self._truth, self._decided = holders.holder(), holders.holder()
+        self.support = np.zeros(2)
+        """Rows of each label."""
         self._counts: list[Counts] = []
         self._kind: ScoreKind | None = None
         self._implied = True
@@ -119,6 +121,7 @@ class BinaryStream:
         """
         check_plain(batch)
         self.rows += len(batch)
+        self.support += sums(batch.y_true, None, 2)
         if self.answered and batch.y_pred is not None:
             self._counts = [reduce(add, [*self._counts, Counts.from_codes(batch.y_true, batch.y_pred, 2)])]
             self._implied &= batch.threshold is not None
@@ -163,8 +166,9 @@ class BinaryStream:
         """Return what holds the scores against the truth, and against the answers, by a name."""
         return {"truth": self._truth, "answers": self._decided}
 
+    @cached_property
     def prediction_table(self) -> ScoreTable | None:
-        """Return the scores against the answers, where these follow from no threshold that is known."""
+        """The scores against the predictions; None if these follow from a known threshold."""
         apart = self.answered and self._kind is not None
         return self._decided.table() if apart and (not self._implied or self._kind == "decision") else None
 
@@ -316,8 +320,9 @@ class ClassStream(SeveralStream):
 
     def __init__(self, space: LabelSpace, holders: Holders, *, tables: bool = True) -> None:
         super().__init__(space, tables=tables)
-        self.ranked = (
-            OwnScores(len(space)) if holders.edges is None else ClassCells(len(space), holders.edges)
+        size, edges = len(space), holders.edges
+        self.ranked: OwnScores | ClassCells = (
+            OwnScores(size, holders.budget) if edges is None else ClassCells(size, edges)
         )
         self._confidence = holders.holder()
         self.places: ScorePlaces | RangePlaces | None = None
@@ -357,6 +362,8 @@ class ClassStream(SeveralStream):
     def close(self) -> None:
         """Give back memory and files, whatever happened."""
         self._confidence.close()
+        if isinstance(self.ranked, OwnScores):
+            self.ranked.close()
 
 
 class LabelStream(SeveralStream):

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError
 from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multilabel
 from evalreport.data.predictions import Predictions, Threshold, counted_wrong, predictions
@@ -36,6 +37,8 @@ from evalreport.features.large.engine import (
     LabelStream,
     TruthDigest,
 )
+from evalreport.features.large.guard import ReadingGuard, refuse_reading
+from evalreport.features.large.read import PredictionStream
 from evalreport.features.large.second_pass import LabelTables
 from evalreport.intervals.class_averages import sample_covariance_rows
 from evalreport.intervals.settings import Sampling
@@ -369,6 +372,7 @@ class StreamingEvaluation:
         self._shown = self._rows_shown(scored=False)
         self._row_facts, self._known = RowFacts(holders.keys()), dict[str, float]()
         self._digest = TruthDigest(space)
+        self.guard = ReadingGuard(len(space))
         self._ids = False
         self._lost = self._clipped = 0
 
@@ -402,8 +406,14 @@ class StreamingEvaluation:
         """Rows so far."""
         return self._whole.rows
 
-    def add(self, batch: Predictions, ids: npt.NDArray[Any] | None) -> None:
-        """Count a batch, and look at its rows."""
+    def add(
+        self,
+        batch: Predictions,
+        ids: npt.NDArray[Any] | None,
+        beside: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
+        """Count a batch, with the ids of its rows and the columns that may separate evaluations."""
+        self.guard.add(batch, ids, beside or {})
         batch = batch if self._at is None else batch.with_threshold(self._at)
         scored = not isinstance(batch.scores, NoScores)
         if scored and not self.rows:
@@ -447,6 +457,17 @@ class StreamingEvaluation:
             wanted = sample_covariance_rows(rows, size, sampling)
         stream.prepare_second_pass(wanted)
         return True
+
+    def refuse_misread(self, stream: PredictionStream, request: Columns, seen: Observed) -> None:
+        """Refuse a reading that the counted rows contradict.
+
+        Raises
+        ------
+        DataError
+        """
+        whole = self._whole
+        table = whole.decided if isinstance(whole, BinaryStream) and whole.predict_weighted else None
+        refuse_reading(self.guard, stream, request, seen.summary, whole.support, table)
 
     def label_scores(self) -> LabelTables | None:
         """Return the tables of several labels per row, once all rows have gone by."""
@@ -494,7 +515,7 @@ class StreamingEvaluation:
             case BinaryStream() if isinstance(summary.scores, BinnedTable):
                 return {}
             case BinaryStream() as binary if isinstance(summary.scores, ScoreTable):
-                table = None if threshold is not None else binary.prediction_table()
+                table = None if threshold is not None else binary.decided
                 return table_facts(summary.scores, table, probabilities=summary.score_kind != "decision")
             case _:
                 return {}

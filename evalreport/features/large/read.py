@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from evalreport.columns.find import Found, find, scores_of
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.join import Rows, check_ids, rows_where, taken_rows, tells_annotations
+from evalreport.columns.label_pairs import Coded
 from evalreport.columns.multilabel import is_multilabel, lists_of, raw_scores
 from evalreport.columns.names import (
     FOLDS,
@@ -28,11 +30,12 @@ from evalreport.columns.names import (
     Part,
     column_selector,
     is_confidence,
+    is_like_score,
     one_spelling,
     pred_part,
 )
 from evalreport.columns.nested import are_fractions, matrix_of, truth_of, unfold_columns
-from evalreport.columns.plausible import refuse_label_sets
+from evalreport.columns.plausible import MOST_EVALUATIONS, refuse_label_sets
 from evalreport.columns.request import Columns
 from evalreport.columns.single import align_label_names, in_label_order, scores_in_order
 from evalreport.columns.single_label import cast_label, check_count, harmonise_labels, labels_of, score_part
@@ -51,6 +54,14 @@ from evalreport.workflow.engines import MEMORY
 ROW = re.compile(r"\brow (\d+)")
 
 
+class StreamBatch(NamedTuple):
+    """Validated predictions, the ids of their rows, and the columns that may separate evaluations."""
+
+    rows: Predictions
+    ids: npt.NDArray[Any] | None
+    beside: Mapping[str, npt.NDArray[Any]]
+
+
 @dataclass(frozen=True, eq=False)
 class PredictionStream:
     """Predictions that come batch by batch.
@@ -67,6 +78,8 @@ class PredictionStream:
     score : Part or None
     columns : tuple of str
         What is read.
+    beside : tuple of str
+        Columns of few values that may separate several evaluations; they are read as well.
     read : list of int
         Rows of each batch that was read last, those included that `--where` leaves out.
     """
@@ -78,12 +91,18 @@ class PredictionStream:
     pred: str | None
     score: Part | None
     columns: tuple[str, ...]
+    beside: tuple[str, ...] = ()
     read: list[int] = field(default_factory=list)
 
     @property
     def space(self) -> LabelSpace:
         """The labels, found or declared before a row is counted."""
         return self.found.space
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        return tuple(dict.fromkeys((*self.columns, *self.beside)))
 
     def notes(self, counted: int) -> tuple[str, ...]:
         """Return what was assumed of the rows that were counted, and what a stream does not look for."""
@@ -95,8 +114,8 @@ class PredictionStream:
             told.append("ids that stand twice are not looked for in a stream")
         return tuple(told)
 
-    def batches(self) -> Iterator[tuple[Predictions, npt.NDArray[Any] | None]]:
-        """Yield validated batches with the ids of their rows.
+    def batches(self) -> Iterator[StreamBatch]:
+        """Yield validated batches.
 
         Raises
         ------
@@ -107,17 +126,18 @@ class PredictionStream:
         self.read.clear()
         for batch in self.some_batches():
             yield batch
-            rows += len(batch[0])
+            rows += len(batch.rows)
         self.check_any(rows)
 
-    def some_batches(self) -> Iterator[tuple[Predictions, npt.NDArray[Any] | None]]:
-        """Yield validated batches of a part of the data, which may hold no row."""
-        for path, before, batch in self.data.batches(self.columns):
+    def some_batches(self) -> Iterator[StreamBatch]:
+        """Yield validated batches of a part of the data, which may have no rows."""
+        for path, before, batch in self.data.batches(self.names):
             with in_file(str(path)), CountedFrom(before):
                 whole = table_of(batch, path, self.data)
                 table = kept_rows(whole, self.request)
                 if table.n:
-                    yield self._predictions(table)
+                    beside = {name: table.columns[name] for name in self.beside}
+                    yield StreamBatch(*self._predictions(table), beside)
             self.read.append(whole.n)
 
     def check_any(self, rows: int) -> None:
@@ -273,7 +293,7 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
         As of a file that is read as a whole.
     """
     try:
-        return _open_stream(data, request)
+        stream = _open_stream(data, request)
     except (ColumnNotFoundError, NoTableError):
         read = list(column_selector(request)(data.names))
         refuse_grade(_head(data.settle_columns(read), read, request), request)
@@ -283,6 +303,39 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
         if text is None or data.opened[0].settle is None:
             raise
         raise _first_text(data, text[1], error) from error
+    return replace(stream, beside=_separating(stream, request))
+
+
+def _separating(stream: PredictionStream, request: Columns) -> tuple[str, ...]:
+    """Return the columns that may separate several evaluations in one stream, by its first rows.
+
+    These are columns without a role that are constant there or change seldom; with ids, text columns of
+    few values as well.
+    """
+    data = stream.data
+    parts = {stream.truth, stream.pred, stream.request.id, *stream.request.slices}
+    parts |= {*stream.columns} - {*request.filtered_columns}
+    kinds = data.opened[0].kinds
+    names = [name for name in data.names if name not in parts and not is_like_score(name)]
+    names = [name for name in names if kinds.get(name, "text").removeprefix("u").startswith(FEW_VALUED)]
+    with suppress(EvalreportError):  # a column that is not needed is no reason to stop
+        batch = data.preview(names[:MOST_PREVIEWED]) if names else {}
+        coded = {name: found for name in names if name in batch and (found := Coded.of(batch[name]))}
+        few = {name: one for name, one in coded.items() if len(one) <= MOST_EVALUATIONS}
+        runs = {name: int(np.count_nonzero(np.diff(one.codes))) for name, one in few.items()}
+        seldom = [name for name, one in few.items() if runs[name] < len(one)]
+        texts = [name for name, one in few.items() if isinstance(one.values[0], str) and len(one) > 1]
+        more = [] if stream.request.id is None else [name for name in texts if name not in seldom]
+        return (*seldom, *more)[:MOST_BESIDE]
+    return ()
+
+
+FEW_VALUED = ("text", "string", "bool", "int")
+"""Types of columns that may separate evaluations."""
+MOST_PREVIEWED = 200
+"""Columns that are looked at to see whether they may."""
+MOST_BESIDE = 4
+"""Columns that are read because they may."""
 
 
 def _first_text(data: DataSet, name: str, error: DataError) -> DataError:

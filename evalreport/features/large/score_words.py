@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from weakref import WeakSet, finalize
 
 import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError
-from evalreport.features.large.spill import FILES, Spill, SpillFile, StoredColumns, WordRange
+from evalreport.features.large.spill import FILES, Spill, SpillFile, StoredColumns, WordRange, map_values
 from evalreport.statistics.binned_tables import BinnedTable, Bins, bins_of, edges_of
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.score_table import ScoreTable, insert_counted_scores, pack, runs_of, scores_in
@@ -43,11 +43,21 @@ WHOLE = 1 << 24
 Words = npt.NDArray[Any]
 
 
+class Holder(Protocol):
+    """An object that holds scores in memory, and can write them to the folder of its budget."""
+
+    held: int
+    """Bytes in memory."""
+
+    def write(self) -> None:
+        """Write all that is in memory."""
+
+
 class MemoryAccount:
     """What all holders of one budget hold together, and the files that they share."""
 
     def __init__(self) -> None:
-        self.holders: WeakSet[ScoreWords] = WeakSet()
+        self.holders: WeakSet[Holder] = WeakSet()
         self.tables = 0
         """Bytes of the tables in memory, as arrays or as columns."""
         self.spill: Spill | None = None
@@ -62,8 +72,8 @@ class MemoryAccount:
         """Bytes of words and tables in memory."""
         return self.held_bytes + self.tables
 
-    def count(self, stored: StoredColumns, size: int) -> None:
-        """Count columns of so many bytes that are in memory, as long as they are used."""
+    def count(self, stored: object, size: int) -> None:
+        """Count an object of so many bytes in memory, as long as it is used."""
         self.tables += size
         finalize(stored, self._release, size)
 
@@ -108,6 +118,24 @@ class Budget:
         fits = self.ledger.used_bytes + size * ARRAYS <= self.memory
         self.ledger.tables += size * ARRAYS if fits else 0
         return fits
+
+    def array(self, size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+        """Return zeros of shape (size,): in memory within the budget, else in a file of the folder.
+
+        Raises
+        ------
+        DataError
+            The folder is full.
+        """
+        wide = size * np.dtype(kind).itemsize
+        if self.spill is None or self.ledger.used_bytes + wide <= self.memory:
+            found = np.zeros(size, dtype=kind)
+            self.ledger.count(found, wide)
+            return found
+        try:
+            return map_values(self.spill, size, kind)
+        except OSError as error:
+            raise self.no_room(wide) from error
 
     def is_over(self, size: int) -> bool:
         """Return whether the columns of so many distinct scores are to be kept in the folder."""

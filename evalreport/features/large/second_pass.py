@@ -18,11 +18,10 @@ import numpy.typing as npt
 
 from evalreport.core.errors import DataError
 from evalreport.features.large.score_words import Budget, table_of_runs
-from evalreport.features.large.spill import StoredColumns
+from evalreport.features.large.spill import Segments, StoredColumns
 from evalreport.statistics.class_scores import ClassScores, LabelScores, RankedScores
 from evalreport.statistics.confusion import Array, sums
 from evalreport.statistics.rankings import (
-    CumulativeWeights,
     Placing,
     Rankings,
     TablesMade,
@@ -34,47 +33,106 @@ from evalreport.statistics.score_table import ScoreTable
 
 
 class OwnScores:
-    """The score that each row has of its own class: eight bytes a row, and two for the class.
+    """The score of each row for its own class, with the class; written to the folder beyond the budget.
+
+    Parameters
+    ----------
+    size : int
+        Number of classes.
+    budget : Budget
 
     Examples
     --------
-    >>> own = OwnScores(2)
+    >>> own = OwnScores(2, Budget())
     >>> own.add(np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]), np.array([0, 1, 0]))
     >>> own.sort_by_class()
     [array([0.6, 0.9]), array([0.8])]
     """
 
-    def __init__(self, size: int) -> None:
-        self._size = size
+    def __init__(self, size: int, budget: Budget) -> None:
+        self._budget, self._support = budget, np.zeros(size)
         self._parts: list[tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]] = []
+        self._files: dict[np.dtype[Any], tuple[Segments, Segments]] = {}
+        self.held = 0
+        """Bytes in memory."""
+        budget.ledger.holders.add(self)
 
     def __len__(self) -> int:
-        return sum(len(own) for own, _ in self._parts)
+        return int(self._support.sum())
 
     def add(self, scores: npt.NDArray[Any], truth: npt.NDArray[Any]) -> None:
-        """Take rows: scores of shape (n, K) and codes of shape (n,)."""
-        self._parts.append((scores[np.arange(len(truth)), truth], truth.astype(np.uint16)))
+        """Add rows: scores of shape (n, K) and codes of shape (n,).
+
+        Raises
+        ------
+        DataError
+            The folder of the budget is full.
+        """
+        own = scores[np.arange(len(truth)), truth]
+        self._parts.append((own, truth.astype(np.uint16)))
+        self._support += sums(truth, None, len(self._support))
+        self.held += own.nbytes + 2 * len(own)
+        self._budget.spill_if_over_budget()
+
+    def write(self) -> None:
+        """Write the scores that are in memory.
+
+        Raises
+        ------
+        DataError
+            The folder of the budget is full.
+        """
+        spill = self._budget.files()
+        if spill is None:
+            return
+        try:
+            for own, truth in self._parts:
+                if own.dtype not in self._files:
+                    files = Segments(spill.file(), own.dtype), Segments(spill.file(), truth.dtype)
+                    self._files[own.dtype] = files
+                for file, values in zip(self._files[own.dtype], (own, truth), strict=True):
+                    file.append(values)
+        except OSError as error:
+            raise self._budget.no_room(self.held) from error
+        self._parts, self.held = [], 0
+
+    def _pieces(self) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]]:
+        """Yield all rows, and keep none."""
+        for own, truth in self._files.values():
+            for start in range(0, len(own), PIECE):
+                stop = min(start + PIECE, len(own))
+                yield own.read_range(start, stop), truth.read_range(start, stop)
+        self.close()
+        while self._parts:
+            yield self._parts.pop()
+        self.held = 0
 
     def sort_by_class(self) -> list[npt.NDArray[Any]]:
-        """Return the scores class by class, ascending; nothing is kept behind."""
-        kind = np.result_type(*(own.dtype for own, _ in self._parts)) if self._parts else np.float64
-        support = sum((sums(truth, None, self._size) for _, truth in self._parts), np.zeros(self._size))
-        found = [np.empty(int(rows), dtype=kind) for rows in support]
-        filled = np.zeros(self._size, dtype=np.intp)
-        while self._parts:
-            own, truth = self._parts.pop()
+        """Return the scores class by class, ascending, as slices of one array; no rows are kept."""
+        kinds = [*self._files, *(own.dtype for own, _ in self._parts)]
+        whole = self._budget.array(len(self), np.result_type(*kinds) if kinds else np.float64)
+        filled = (np.cumsum(self._support) - self._support).astype(np.intp)
+        found = np.split(whole, filled[1:])
+        for own, truth in self._pieces():
             order = np.argsort(truth, kind="stable")
-            ends = np.cumsum(np.bincount(truth, minlength=self._size))
-            for label, part in enumerate(np.split(own[order], ends[:-1])):
-                found[label][filled[label] : filled[label] + len(part)] = part
-            filled += np.diff(ends, prepend=0)
+            counts = np.bincount(truth, minlength=len(filled))
+            for label, part in enumerate(np.split(own[order], np.cumsum(counts)[:-1])):
+                whole[filled[label] : filled[label] + len(part)] = part
+            filled += counts
         for values in found:
             values.sort()
         return found
 
     def build_places(self, wanted: npt.NDArray[Any]) -> ScorePlaces:
-        """Return what places the same rows, which go by again, of which some are kept whole."""
-        return ScorePlaces(self.sort_by_class(), wanted)
+        """Return what places the same rows, which are read again, of which some are kept whole."""
+        return ScorePlaces(self.sort_by_class(), wanted, self._budget)
+
+    def close(self) -> None:
+        """Close the files."""
+        for files in self._files.values():
+            for file in files:
+                file.leave()
+        self._files = {}
 
 
 class KeptRows:
@@ -200,22 +258,28 @@ class ScorePlaces:
         Of `OwnScores`.
     wanted : int array, ascending
         Rows that are kept whole.
+    budget : Budget
 
     Examples
     --------
-    >>> own, scores = OwnScores(2), np.array([[0.9, 0.1], [0.2, 0.8]])
+    >>> own, scores = OwnScores(2, Budget()), np.array([[0.9, 0.1], [0.2, 0.8]])
     >>> own.add(scores, np.array([0, 1]))
-    >>> places = ScorePlaces(own.sort_by_class(), np.array([1]))
+    >>> places = own.build_places(np.array([1]))
     >>> places.add(scores, np.array([0, 1]))
     >>> facts = places.scores()
     >>> facts.rankings.roc_auc, facts.take(np.array([1])).truth
     (array([1., 1.]), array([1]))
     """
 
-    def __init__(self, own: Sequence[npt.NDArray[Any]], wanted: npt.NDArray[Any]) -> None:
-        self._total = sum(map(len, own))
-        self._each = [Placing(CumulativeWeights(values), float(self._total)) for values in own]
-        self._pool = Placing(CumulativeWeights(np.sort(np.concatenate(own))), float(self._total * len(own)))
+    def __init__(self, own: Sequence[npt.NDArray[Any]], wanted: npt.NDArray[Any], budget: Budget) -> None:
+        self._total, self._budget = sum(map(len, own)), budget
+        pool, start = budget.array(self._total, own[0].dtype), 0
+        for values in own:
+            pool[start : start + len(values)] = values
+            start += len(values)
+        pool.sort()
+        self._each = _placings(own, float(self._total), budget)
+        (self._pool,) = _placings([pool], float(self._total * len(own)), budget)
         self._against = np.zeros((len(own), len(own)))
         self.kept = KeptRows(wanted)
 
@@ -237,14 +301,42 @@ class ScorePlaces:
             Not the rows of before went by.
         """
         self.kept.check_all(self._total)
-        return PlacedScores(self._each, self._pool, self._against, self.kept)
+        return PlacedScores(self._each, self._pool, self._against, self.kept, self._budget)
+
+
+def _placings(own: Sequence[npt.NDArray[Any]], total: float, budget: Budget) -> list[Placing]:
+    """Return where scores are counted among sorted ones, class by class; equal ones are merged in place."""
+    rows, kind, start = sum(map(len, own)), np.uint32 if total < 1 << 32 else np.uint64, 0
+    reach, counts = budget.array(rows + len(own), kind), budget.array(2 * rows + len(own), kind)
+    found = []
+    for number, values in enumerate(own):
+        ends = reach[start + number : start + number + len(values) + 1]
+        size, last = 0, np.nan
+        for at in range(0, len(values), PIECE):
+            part = values[at : at + PIECE].copy()
+            new = np.flatnonzero(part != np.append(last, part[:-1]).astype(part.dtype))
+            values[size : size + len(new)], ends[size : size + len(new)] = part[new], at + new
+            size, last = size + len(new), part[-1]
+        ends[size] = len(values)
+        here = counts[2 * start + number : 2 * start + number + 2 * size + 1]
+        found.append(Placing.of_reach(values[:size], ends[: size + 1], here, total))
+        start += len(values)
+    return found
 
 
 class PlacedScores(LabelScores):
     """Scores of several classes of which only the places were counted, row by row or range by range."""
 
-    def __init__(self, each: Sequence[Placing], pool: Placing, against: Array, kept: KeptRows) -> None:
+    def __init__(
+        self,
+        each: Sequence[Placing],
+        pool: Placing,
+        against: Array,
+        kept: KeptRows,
+        budget: Budget | None = None,
+    ) -> None:
         self._each, self._pool, self._against, self._kept = each, pool, against, kept
+        self._budget = Budget() if budget is None else budget
         self._support = np.array([placing.positives for placing in each])
 
     def __len__(self) -> int:
@@ -271,7 +363,7 @@ class PlacedScores(LabelScores):
     @cached_property
     def rankings(self) -> Rankings:
         """Areas of each label against all others, computed once for every average of them."""
-        tables = TablesMade([placing.table for placing in self._each])
+        tables = TablesMade([partial(self._table, placing) for placing in self._each])
         return class_rankings(zip(self._each, self._against, strict=True), self._support, tables)
 
     @cached_property
@@ -281,8 +373,20 @@ class PlacedScores(LabelScores):
 
     def pooled_merged_table(self) -> ScoreTable:
         """Return the table of all decisions together, negatives merged that no positive lies between."""
-        stored = StoredColumns(np.float64, None, _Between(self._pool.values))
-        for piece in self._pool.runs():
+        return self._read_stored_evaluation(self._pool)
+
+    def _table(self, placing: Placing) -> ScoreTable:
+        """The table of one class, in the folder if it is over the budget."""
+        return (
+            self._read_stored_evaluation(placing)
+            if self._budget.is_over(2 * len(placing.values))
+            else placing.table()
+        )
+
+    def _read_stored_evaluation(self, placing: Placing) -> ScoreTable:
+        spill = self._budget.files() if self._budget.is_over(2 * len(placing.values)) else None
+        stored = StoredColumns(np.float64, spill, _Between(placing.values))
+        for piece in placing.runs():
             stored.append(*piece)
         return ScoreTable.from_stored_columns(stored)
 

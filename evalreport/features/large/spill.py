@@ -8,6 +8,7 @@ bytes, four for the score and one for each count. Counts above it are found from
 from __future__ import annotations
 
 import io
+import mmap
 import os
 import tempfile
 import weakref
@@ -154,6 +155,29 @@ class Segments:
     def leave(self) -> None:
         """Need the numbers no longer."""
         self._file.leave()
+
+
+def map_values(folder: Path, size: int, kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return zeros in a nameless file, mapped into memory: the system can write its pages back at any time.
+
+    Raises
+    ------
+    OSError
+        The disk is full.
+
+    Examples
+    --------
+    >>> numbers = map_values(Path(), 3, np.float32)
+    >>> numbers[1] = 2
+    >>> numbers
+    array([0., 2., 0.], dtype=float32)
+    """
+    wide = size * np.dtype(kind).itemsize
+    if not wide:
+        return np.zeros(0, dtype=kind)
+    with tempfile.TemporaryFile(dir=folder) as file:
+        os.posix_fallocate(file.fileno(), 0, wide)  # a full disk is an error now, not a signal later
+        return np.frombuffer(mmap.mmap(file.fileno(), wide), dtype=kind)
 
 
 @dataclass(eq=False)

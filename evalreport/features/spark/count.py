@@ -204,7 +204,8 @@ class PartitionEvaluation(StreamingEvaluation):
         return json.dumps(
             {
                 "sizes": list(self._sizes.items()) or [(self._number, self.rows)],
-                "support": None if isinstance(self._whole, BinaryStream) else self._whole.support.tolist(),
+                "support": self._whole.support.tolist(),
+                "guard": self.guard.state(),
                 "scored": not isinstance(self._shown, MixUps),
                 "shown": self._shown.state(),
                 "ids": self._ids,
@@ -220,8 +221,8 @@ class PartitionEvaluation(StreamingEvaluation):
         """Add the rest of other partitions."""
         found: dict[str, Any] = json.loads(state)
         self._sizes |= dict(found["sizes"])
-        if not isinstance(self._whole, BinaryStream):
-            self._whole.support += found["support"]
+        self._whole.support += found["support"]
+        self.guard.take(found["guard"])
         if found["scored"] and isinstance(self._shown, MixUps):
             self._shown = self._rows_shown(scored=True)
         self._shown.take(found["shown"], int)
@@ -380,7 +381,10 @@ def count_table(
     plan = PartitionPlan(table.display_name, replace(stream, data=data), space, buckets, at)
     plan = replace(plan, buckets=_buckets(table, plan))
     return CountedParts(
-        plan, table.select_columns(stream.columns).mapInArrow(partial(count_partition, plan=plan), ONE)
+        plan,
+        table.select_columns({*stream.columns, *stream.beside}).mapInArrow(
+            partial(count_partition, plan=plan), ONE
+        ),
     )
 
 
@@ -394,8 +398,8 @@ def count_partition(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any
     number = partition_number()
     watch, stream = plan.watch(number), plan.partition(number, batches)
     try:
-        for batch, ids in stream.some_batches():
-            watch.add(batch, ids)
+        for batch in stream.some_batches():
+            watch.add(*batch)
             yield from _pack_rows(watch, HELD)
     except EvalreportError as error:
         told = [number, type(error).__name__, error.message, error.where, error.fix]
@@ -461,7 +465,7 @@ def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
     if ranges <= 1:
         return plan.buckets
     share = min(1.0, SAMPLE / (each * table.rows))
-    some = table.select_columns(plan.stream.columns).sample(fraction=share, seed=0)
+    some = table.select_columns(plan.stream.names).sample(fraction=share, seed=0)
     found = some.mapInArrow(partial(sampled_scores, plan=plan), "score double").toArrow()
     scores = np.sort(found.column("score").to_numpy())
     places = np.arange(1, ranges) * len(scores) // ranges
@@ -473,7 +477,7 @@ def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]
     import pyarrow as pa
 
     with suppress(EvalreportError):
-        for batch, _ in plan.partition(0, batches).some_batches():
+        for batch, *_ in plan.partition(0, batches).some_batches():
             if not isinstance(batch.scores, NoScores):
                 yield pa.RecordBatch.from_pydict({"score": batch.scores.values.astype(np.float64).ravel()})
 
@@ -593,8 +597,10 @@ def with_rows(table: SparkTable, counted: CountedParts, watch: PartitionEvaluati
     if watch.kept_rows is None or not len(watch.kept_rows.wanted):
         yield counted
         return
-    task = partial(keep_of_partition, plan=counted.plan, kept=watch.kept_rows, starts=watch.starts)
-    rows = table.select_columns(counted.plan.stream.columns).mapInArrow(task, ALL).persist()
+    stream = replace(counted.plan.stream, beside=())
+    plan = replace(counted.plan, stream=stream)
+    task = partial(keep_of_partition, plan=plan, kept=watch.kept, starts=watch.starts)
+    rows = table.select_columns(stream.names).mapInArrow(task, ALL).persist()
     try:
         rows.count()  # in a job of its own, where partitions have the numbers of the first reading
         yield replace(counted, more=rows)
@@ -608,7 +614,7 @@ def keep_of_partition(
     """Yield the rows that a task keeps of its partition, with how many it has read."""
     number = partition_number()
     part, rows = kept.part(*starts.get(number, (0, 0))), 0
-    for batch, _ in plan.partition(number, batches).some_batches():
+    for batch, *_ in plan.partition(number, batches).some_batches():
         if not isinstance(batch.scores, NoScores):
             part.add(batch.scores.values, batch.y_true)
             rows += len(batch)

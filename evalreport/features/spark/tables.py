@@ -170,6 +170,10 @@ class SparkTable(DataSet):
             found = pa.Table.from_pylist(rows, schema=_schema(some))
             yield self.files[0], 0, to_arrays(_restore_names(found, self.names))
 
+    def preview(self, wanted: Collection[str]) -> Batch:
+        """Return the first rows of some columns."""
+        return next((batch for *_, batch in self.first_batches(wanted)), {})
+
     def gather_values(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
         """Return what a function finds in wanted columns of the rows, partition by partition."""
         task = partial(_find_in_partition, find=find, shown=self.display_name, names=self.names)

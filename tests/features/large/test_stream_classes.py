@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -18,8 +19,13 @@ from hypothesis import strategies as st
 import evalreport as er
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.progress import on_progress
+from evalreport.data.labels import Multiclass
+from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.scores import Probabilities
 from evalreport.features.large.class_ranges import ClassCells, placed_range
-from evalreport.features.large.second_pass import OwnScores
+from evalreport.features.large.engine import ClassStream
+from evalreport.features.large.score_words import Budget
+from evalreport.features.large.second_pass import OwnScores, ScorePlaces
 from evalreport.features.large.spill import StoredColumns
 from evalreport.readers.data_sets import DataSet
 from evalreport.statistics.class_scores import ClassScores, LabelScores
@@ -150,7 +156,7 @@ def test_places_of_any_split_are_the_ranks_of_the_matrix(
     rng = np.random.default_rng(seed)
     scores, truth = rng.integers(0, 4, (n, size)) / 4, rng.integers(0, rng.integers(1, size + 1), n)
     pieces = np.split(np.arange(n), [*sorted(cut for cut in cuts if cut < n), n])
-    own, wanted = OwnScores(size), np.flatnonzero(rng.random(n) < 0.5)
+    own, wanted = OwnScores(size, Budget()), np.flatnonzero(rng.random(n) < 0.5)
     for piece in pieces:
         own.add(scores[piece], truth[piece])
     for ranked in (own, of_ranges(scores, truth, pieces, rng)):
@@ -217,7 +223,7 @@ def test_where_ranges_come_together_a_row_takes_little() -> None:
 
 
 def test_files_that_grow_between_two_readings_are_refused() -> None:
-    own = OwnScores(2)
+    own = OwnScores(2, Budget())
     own.add(np.array([[0.9, 0.1]]), np.array([0]))
     places = own.build_places(np.empty(0, dtype=int))
     with pytest.raises(DataError, match="held 1 rows when they were read first, and 0 then"):
@@ -303,3 +309,47 @@ def test_numbers_are_not_taken_for_classes_row_by_row(tmp_path: Path) -> None:
     _, many = parts(rows, tmp_path, ".parquet")
     with pytest.raises(DataError, match=r"distinct labels; at most 10,000 are classes"):
         er.evaluate_files(many, **FEW)
+
+
+def places_of(rows: int, memory: int, folder: Path) -> tuple[int, list[float]]:
+    """Bytes at the peak of ranking some rows in batches of 2,000, and the areas."""
+    budget, space = Budget(memory, folder), Multiclass("abc")
+
+    def batches() -> Iterator[Predictions]:
+        rng = np.random.default_rng(4)
+        for _ in range(rows // 2000):
+            values = rng.dirichlet(np.ones(3), 2000)
+            truth = [space.labels[code] for code in rng.integers(3, size=2000)]
+            yield predictions(space, truth, scores=Probabilities(values))
+
+    gc.collect()
+    tracemalloc.start()
+    try:
+        stream = ClassStream(space, budget)
+        for batch in batches():
+            stream.add(batch)
+        stream.prepare_second_pass(np.empty(0, dtype=np.intp))
+        for batch in batches():
+            stream.place(batch)
+        assert isinstance(stream.places, ScorePlaces)
+        found = stream.places.scores()
+        areas = [*found.rankings.roc_auc, *found.pooled_areas]
+        stream.close()
+        return tracemalloc.get_traced_memory()[1], areas
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_of_ranked_classes_does_not_grow_with_the_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond the budget arrays are in the folder; pieces of them are as small as a batch here."""
+    monkeypatch.setattr("evalreport.features.large.second_pass.PIECE", 2000)
+    monkeypatch.setattr("evalreport.statistics.rankings.BLOCK", 2000)
+    small, large = 10_000, 50_000
+    tight = [places_of(rows, 1 << 16, tmp_path) for rows in (small, large)]
+    wide = [places_of(rows, 1 << 30, tmp_path) for rows in (small, large)]
+    growth = [(peaks[1][0] - peaks[0][0]) / (large - small) for peaks in (tight, wide)]
+    assert growth[0] < 10 and growth[1] > 40, growth
+    assert [areas for _, areas in tight] == [areas for _, areas in wide]
+    assert not list(tmp_path.iterdir())
