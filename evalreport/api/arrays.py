@@ -29,10 +29,10 @@ from evalreport.columns.plausible import (
     refuse_reversed,
 )
 from evalreport.columns.request import Columns
-from evalreport.columns.single_label import Labelled, single_label
+from evalreport.columns.single_label import single_label
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.data.arrays import as_array, to_labels
-from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
+from evalreport.data.labels import UNPARSED, Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, answers_of, with_gaps
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, Scores, index_of
@@ -231,12 +231,19 @@ def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missin
     found = single_label(right, told, (), Columns(labels=labels or None), is_text)
     if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
         _check_width(found.space, scores.values)
-    _refuse_misread(found, scores, declared=labels is not None)
     return Inputs(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))
 
 
-def _refuse_misread(found: Labelled, scores: Scores | None, *, declared: bool) -> None:
+def refuse_misread(rows: Predictions, *, given: bool, declared: bool) -> None:
     """Refuse labels and scores that contradict each other, as those of a table.
+
+    Parameters
+    ----------
+    rows : Predictions
+    given : bool
+        Whether predictions are given, not only scores.
+    declared : bool
+        Whether the labels are declared.
 
     Raises
     ------
@@ -244,31 +251,30 @@ def _refuse_misread(found: Labelled, scores: Scores | None, *, declared: bool) -
         One true label where three or more are predicted; predictions that agree only with exchanged labels;
         scores in another order than the labels, or reversed.
     """
-    y_true, y_pred, texts = found.y_true, found.y_pred, found.space.texts
-    if not declared and y_pred is not None:
-        predicted = len(distinct(y_pred))
+    if isinstance(rows.space, Multilabel) or not len(rows):
+        return
+    labels, texts = rows.space.labels, rows.space.texts
+    some = slice(None, None, max(1, len(rows) // MOST_COMPARED))
+    codes = rows.y_pred if given and rows.y_pred is not None else rows.y_true
+    read = np.flatnonzero(codes[some] != UNPARSED)
+    known, y_true = (np.asarray(texts)[side[some][read]] for side in (codes, rows.y_true))
+    if given and not declared:
+        occurring = [labels[code] for code in distinct(rows.y_true).tolist()]
+        few = len(distinct(known)) < MANY
         with _fix("declare all labels if the true label is the same in all rows: labels=[…]"):
-            refuse_constant("y_true", distinct(y_true).tolist(), len(y_true), named=predicted < MANY)
+            refuse_constant("y_true", occurring, len(rows), named=few)
         with _fix("write the predictions with the labels of y_true, or declare all: labels=[…]"):
-            refuse_permuted(LabelPairs.of(y_true, y_pred), "y_true")
-    values = None if scores is None else getattr(scores, "values", None)
-    if values is None or len(values) != len(y_true) or values.ndim > 2:
+            refuse_permuted(LabelPairs.from_labels(y_true, known), "y_true")
+    if isinstance(rows.scores, NoScores) or len(read) < 2:
         return
-    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    if values.ndim == 2 and values.shape[1] != len(texts):
-        return
-    some = slice(None, None, max(1, len(values) // MOST_COMPARED))
-    known, values = (y_true if y_pred is None else y_pred)[some].astype(str), values[some]
-    if np.isnan(values).any():
-        return  # a missing score is refused with its row
-    pairs = None
+    values, pairs = rows.scores.values[some][read], None
     if values.ndim == 2:
-        pairs = LabelPairs.of(known, np.asarray(texts)[values.argmax(axis=1)])
+        pairs = LabelPairs.from_labels(known, np.asarray(texts)[values.argmax(axis=1)])
         with _fix("declare the labels in the order of the score columns: labels=er.Multiclass([…])"):
-            refuse_order(pairs, "scores", texts, given=y_pred is not None, places=True)
-    of = "true" if y_pred is None else "predicted"
-    areas = [] if declared or len(texts) < 2 else label_areas(values, known, texts, pairs)
+            refuse_order(pairs, "scores", texts, given=given, places=True)
+    areas = [] if declared else label_areas(values, known, texts, pairs)
     with _fix("pass scores that are greater for the label itself, or declare the labels: labels=…"):
+        of = "predicted" if given else "true"
         refuse_reversed(areas, "scores", texts, of=of, plain=values.ndim == 1)
 
 

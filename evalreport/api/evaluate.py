@@ -21,6 +21,7 @@ from evalreport.api.arrays import (
     by_name,
     check_order,
     parse_inputs,
+    refuse_misread,
     rows_of,
     sampling_of,
     threshold_of,
@@ -255,6 +256,7 @@ def evaluate(
         weight_kind=weight_kind,
         **read,
     )
+    refuse_misread(rows, given=y_pred is not None, declared=labels is not None)
     sampling = sampling_of(confidence, resamples, seed, constraint_confidence)
     request = Request(sampling=sampling, threshold=objective, prevalence=prevalence)
     other = _tuning_rows(tune_on, chosen=numbers is None)

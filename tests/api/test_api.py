@@ -413,7 +413,7 @@ def test_a_notebook_says_why_a_value_is_missing() -> None:
 
 def test_a_notebook_shows_a_comparison_in_one_small_table() -> None:
     ev = whole()
-    other = er.evaluate(NAMED, scores=er.Probabilities(1 - P))
+    other = er.evaluate(NAMED, scores=er.Probabilities(1 - P), labels=ev.space)
     for baseline, rows in ((0, len(er.compare([ev, other]).differences)), (None, 3)):
         runs = [ev, other] if baseline == 0 else [ev, other, ev]
         found = er.compare(runs, baseline, names=["<b>old", "new", "more"][: len(runs)])

@@ -428,11 +428,7 @@ def _check_room(stream: PredictionStream, budget: Budget, *, chosen: bool) -> No
     wide = 4 if stream.found.scores is not None and stream.found.scores.itemsize == 4 else 8
     again = rows * len(stream.space) if chosen else 0
     need = (cells_of(stream, rows) + again * rounds_of(again)) * wide
-    need += (
-        rows * RANKED
-        if isinstance(stream.space, Multiclass) and stream.tuned_thresholds.scores is not None
-        else 0
-    )
+    need += rows * RANKED if isinstance(stream.space, Multiclass) and stream.found.scores is not None else 0
     if budget.spill is not None and need > budget.words:
         check_room(budget.spill, need)
 

@@ -466,7 +466,7 @@ class StreamingEvaluation:
         DataError
         """
         whole = self._whole
-        table = whole.decided if isinstance(whole, BinaryStream) and whole.predict_weighted else None
+        table = whole.prediction_table if isinstance(whole, BinaryStream) and whole.answered else None
         refuse_reading(self.guard, stream, request, seen.summary, whole.support, table)
 
     def label_scores(self) -> LabelTables | None:
@@ -515,7 +515,7 @@ class StreamingEvaluation:
             case BinaryStream() if isinstance(summary.scores, BinnedTable):
                 return {}
             case BinaryStream() as binary if isinstance(summary.scores, ScoreTable):
-                table = None if threshold is not None else binary.decided
+                table = None if threshold is not None else binary.prediction_table
                 return table_facts(summary.scores, table, probabilities=summary.score_kind != "decision")
             case _:
                 return {}

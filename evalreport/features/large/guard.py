@@ -144,7 +144,7 @@ class LabelSequences:
     def add(self, beside: Columns, labels: npt.NDArray[Any]) -> None:
         """Add rows: columns of few values, and true labels as codes of shape (n,)."""
         for name, column in beside.items():
-            coded = None if name in self._dropped else Coded.of(column)
+            coded = None if name in self._dropped else Coded.from_column(column)
             digests, rows = self._digests.setdefault(name, {}), self._rows.setdefault(name, {})
             if coded is None or len({*digests, *coded.values}) > MOST_EVALUATIONS:
                 self._dropped.add(name)
@@ -200,7 +200,7 @@ class ReadingGuard:
         if isinstance(batch.scores, NoScores) or batch.scores.values.ndim == 1 or batch.y_pred is None:
             return
         read = batch.y_pred != UNPARSED
-        found = Counts.of(batch.y_pred[read], highest(batch.scores.values)[read], self._size)
+        found = Counts.from_codes(batch.y_pred[read], highest(batch.scores.values)[read], self._size)
         self.decided = found if self.decided is None else reduce(add, [self.decided, found])
 
     def state(self) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def refuse_reading(
         named = request.truth is not None or request.labels is not None
         refuse_constant(truth, occurring, summary.rows, named=named)
         given = stream.pred is not None
-        pairs = LabelPairs.of_counts(summary.counts, texts) if isinstance(summary.counts, Counts) else None
+        pairs = LabelPairs.from_counts(summary.counts, texts) if isinstance(summary.counts, Counts) else None
         if given and request.labels is None:
             refuse_permuted(pairs, truth)
         score = parts.get("scores", parts.get("score"))
@@ -264,7 +264,7 @@ def refuse_reading(
             return
         if not isinstance(space, Binary):
             if given:
-                pairs = None if guard.decided is None else LabelPairs.of_counts(guard.decided, texts)
+                pairs = None if guard.decided is None else LabelPairs.from_counts(guard.decided, texts)
             places = score.partition(" ")[0].endswith("[*]")
             refuse_order(pairs, score, texts, given=given, places=places)
         if request.positive is None:

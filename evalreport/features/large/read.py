@@ -320,7 +320,7 @@ def _separating(stream: PredictionStream, request: Columns) -> tuple[str, ...]:
     names = [name for name in names if kinds.get(name, "text").removeprefix("u").startswith(FEW_VALUED)]
     with suppress(EvalreportError):  # a column that is not needed is no reason to stop
         batch = data.preview(names[:MOST_PREVIEWED]) if names else {}
-        coded = {name: found for name in names if name in batch and (found := Coded.of(batch[name]))}
+        coded = {name: found for name in names if name in batch and (found := Coded.from_column(batch[name]))}
         few = {name: one for name, one in coded.items() if len(one) <= MOST_EVALUATIONS}
         runs = {name: int(np.count_nonzero(np.diff(one.codes))) for name, one in few.items()}
         seldom = [name for name, one in few.items() if runs[name] < len(one)]

@@ -599,7 +599,7 @@ def with_rows(table: SparkTable, counted: CountedParts, watch: PartitionEvaluati
         return
     stream = replace(counted.plan.stream, beside=())
     plan = replace(counted.plan, stream=stream)
-    task = partial(keep_of_partition, plan=plan, kept=watch.kept, starts=watch.starts)
+    task = partial(keep_of_partition, plan=plan, kept=watch.kept_rows, starts=watch.starts)
     rows = table.select_columns(stream.names).mapInArrow(task, ALL).persist()
     try:
         rows.count()  # in a job of its own, where partitions have the numbers of the first reading
