@@ -117,7 +117,7 @@ ASKED: Mapping[str, dict[str, Any]] = {
     "half": {},
     "number": {"threshold": "0.3"},
     "objective": {"threshold": "max-f1"},
-    "bound": {"threshold": "recall>=0.9", "hold": 0.9},
+    "bound": {"threshold": "recall>=0.9", "constraint_confidence": 0.9},
     "metrics alone": {"confidence": None, "prevalence": 0.01},
     "ids": {"id": "name"},
     "some rows": {"where": ("part=b",)},
@@ -455,7 +455,7 @@ def test_a_table_that_is_read_where_it_is_looked_at(tight: bool, tmp_path: Path)
     parquet(
         pa.table({"y_true": (rng.random(40_000) < score).astype(int), "score": score}), tmp_path / "a.parquet"
     )
-    asked: dict[str, Any] = {"threshold": "recall>=0.9", "hold": 0.9, **FEW}
+    asked: dict[str, Any] = {"threshold": "recall>=0.9", "constraint_confidence": 0.9, **FEW}
     expected = plain(er.evaluate_file(tmp_path / "a.parquet", **asked))
     budget: dict[str, Any] = {"memory": 1000} if tight else {"memory": 100_000_000}
     assert plain(er.evaluate_files(tmp_path, **asked, **budget)) == expected
