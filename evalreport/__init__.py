@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from evalreport.core.errors import EvalreportError
     from evalreport.core.result import Estimate, Finding, Undefined
-    from evalreport.data.labels import Binary, Multiclass, Multilabel
+    from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
     from evalreport.data.scores import Decisions, Logits, Probabilities
     from evalreport.features.studies.study import Judging
     from evalreport.thresholds.trials import Trials
@@ -45,6 +45,7 @@ __all__ = [
     "EvalreportError",
     "Evaluation",
     "Finding",
+    "Graded",
     "Judging",
     "Logits",
     "Multiclass",

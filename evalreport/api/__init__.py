@@ -19,7 +19,7 @@ from evalreport.api.evaluate import (
 from evalreport.api.validation import public_api
 from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.core.result import Estimate, Finding, Undefined
-from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import Decisions, Logits, Probabilities
 from evalreport.page.render import render
@@ -38,6 +38,7 @@ __all__ = [
     "EvalreportError",
     "Evaluation",
     "Finding",
+    "Graded",
     "Logits",
     "Multiclass",
     "Multilabel",

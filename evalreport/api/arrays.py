@@ -28,7 +28,7 @@ from evalreport.columns.plausible import (
     refuse_permuted,
     refuse_reversed,
 )
-from evalreport.columns.request import Columns
+from evalreport.columns.request import Columns, GradeColumns
 from evalreport.columns.single_label import single_label
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.data.arrays import as_array, to_labels
@@ -41,7 +41,7 @@ from evalreport.intervals.settings import Sampling
 from evalreport.workflow.request import Request
 
 KINDS = (Probabilities, Logits, Decisions, NoScores)
-_SEVERAL = {"slices", "where", "metrics", "points"}
+_SEVERAL = {"slices", "where", "metrics", "points", "measures"}
 """Arguments that take several, or one alone."""
 _COLUMNS = {"truth", "pred", "score", "text", "id", "group", "fold", "weight", "example_text"}
 """Arguments that name a column; of a frame made of arrays the names are numbers."""
@@ -362,10 +362,11 @@ def build_request(request: Request | None, named: Mapping[str, Any]) -> Request:
     sampling = replace(base.sampling, **drawn)
     if "confidence" in named:
         sampling = sampling.with_confidence(named["confidence"])
-    whole, columns = (
+    whole, columns, graded = (
         {field.name: named[field.name] for field in fields(kind) if field.name in named}
-        for kind in (Request, Columns)
+        for kind in (Request, Columns, GradeColumns)
     )
+    columns |= {"graded": replace(base.columns.graded, **graded)} if graded else {}
     asked = replace(base, **whole)
     return replace(asked, columns=replace(asked.columns, **columns), sampling=sampling)
 

@@ -30,9 +30,10 @@ from evalreport.api.arrays import (
 from evalreport.api.validation import named_hints, public_api
 from evalreport.columns.extras import texts_of
 from evalreport.core.errors import UsageError, nearest
+from evalreport.core.extensions import extension
 from evalreport.core.result import Provenance
 from evalreport.data.arrays import as_array
-from evalreport.data.labels import Label, LabelSpace
+from evalreport.data.labels import Graded, Label, LabelSpace
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Scores
@@ -55,7 +56,12 @@ View = TypeVar("View")
 
 
 def convert_to_view(kind: type[View], value: Any) -> View:
-    """Return a value as the class of this face that adds views, and no fields, to its own."""
+    """Return a value as the class of this face that adds views, and no fields, to its own.
+
+    A kind of result that a feature adds has its own class, which stays.
+    """
+    if not issubclass(kind, type(value)):
+        return value  # type: ignore[no-any-return]
     return kind(**{field.name: vars(value)[field.name] for field in fields(value)})
 
 
@@ -177,9 +183,9 @@ def evaluate(
     scores : Probabilities, Logits or Decisions, optional
         Shape (n,) for a binary problem: of the positive label. Else one column per label. Of a frame the
         names of its columns, such as ``p_*``.
-    labels : Binary, Multiclass, Multilabel, or a sequence of labels, optional
+    labels : Binary, Multiclass, Multilabel, Graded, or a sequence of labels, optional
         The label space. Without it two labels make a binary problem (the greater is positive), more a
-        multiclass one; indicators and lists a multilabel one.
+        multiclass one; indicators and lists a multilabel one. With `Graded`, `y_true` is a grade per attempt.
     threshold : float, one per label, or str, optional
         A number or numbers, or an objective such as ``max-f1``; chosen on `tune_on`, else cross-fitted.
     weights, ids, groups, folds : array-like of shape (n,), optional
@@ -240,6 +246,11 @@ def evaluate(
     sliced = slices if isinstance(slices, Mapping) else {"": slices}
     beside = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
     check_order({**order, **beside, **{f"slices {name}": part for name, part in sliced.items()}})
+    if isinstance(labels, Graded):
+        sampling = sampling_of(confidence, resamples, seed, constraint_confidence)
+        named = {"ids": ids, "groups": groups, "weights": weights, "slices": by_name(slices), "texts": texts}
+        made: Evaluation = extension("api", "evaluating grades")(y_true, labels, sampling, **named)
+        return made
     found = parse_inputs(y_true, y_pred, scores, labels, missing)
     numbers, objective = threshold_of(threshold)
     read = {name: rows_of(values, name) for name, values in beside.items()}

@@ -21,7 +21,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 import numpy as np
 
 from evalreport.adapters.frames import is_frame
-from evalreport.columns.request import Columns
+from evalreport.columns.request import Columns, GradeColumns
 from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.data.labels import Label
 from evalreport.intervals.settings import Sampling
@@ -93,7 +93,7 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 def named_hints() -> dict[str, Any]:
     """Return the keyword arguments that go with a frame or a file, with their hints."""
     sampling = {name: get_type_hints(Sampling).get(name, float | None) for name in SAMPLING}
-    return {**get_type_hints(Columns), **get_type_hints(Request), **sampling}
+    return {**get_type_hints(GradeColumns), **get_type_hints(Columns), **get_type_hints(Request), **sampling}
 
 
 def check(name: str, value: Any, hint: Any) -> None:

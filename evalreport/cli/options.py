@@ -264,6 +264,7 @@ def added_options(command: str) -> tuple[AddedOptions, ...]:
 
 
 runs, data, evaluate = map(HelpSection, ("Select runs", "Describe the data", "Evaluate"))
+grades = HelpSection("Graded items")
 report, write, gate = map(HelpSection, ("Report", "Write", "Gate"))
 
 
@@ -431,6 +432,12 @@ describe = combine_options(
         default="sampling",
     ),
     data("--list-separator", "CHAR", "Separates label names in one cell of a CSV."),
+    grades("--grade", "COL", "Grade of each item (pass/fail, 0 to 1, a rating) in place of labels."),
+    grades("--pass pass_", "RULE", "Grades that pass, such as '>=4'."),
+    grades("--repeat", "COL", "Number of the attempt at an item."),
+    grades("--measure", "COL", "Cost, latency or tokens of each item; repeat.", multiple=True),
+    grades("--judge", "COL", "Grades of a model for all items, to be corrected by --human."),
+    grades("--human", "COL", "Grades of people for some of the items."),
 )
 
 children = runs("--children", FLAG, "Child runs are folds; with --answers, samples.")

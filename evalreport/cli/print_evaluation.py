@@ -44,7 +44,7 @@ def print_evaluation(
     line(title(ev))
     for name in ev.metrics if len(ev.metrics) <= FEW else headline_names(ev):
         line("  " + metric_line(ev, name))
-    for told in (*gaps(ev), *several_answers(ev)):
+    for told in (*gaps(ev), *several_answers(ev), *ev.lines):
         line("  " + told)
     wrong = mistakes(ev)
     if wrong:

@@ -91,7 +91,7 @@ def memory_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _columns(options: Mapping[str, Any]) -> Columns:
     """Return what the options say about the data."""
-    from evalreport.columns.request import Columns, read_labels
+    from evalreport.columns.request import Columns, GradeColumns, read_labels
 
     task = options["task"]
     named = ("truth", "pred", "score", "scores", "text", "id", "weight", "fold", "example_text", "positive")
@@ -104,6 +104,11 @@ def _columns(options: Mapping[str, Any]) -> Columns:
         labels=_labels(options["labels"], read_labels),
         where=tuple(options["where"]),
         several_answers=options["answers"],
+        graded=GradeColumns(
+            **{name: options[name] for name in ("grade", "repeat", "judge", "human")},
+            measures=several_words(options["measure"]),
+            passing=options["pass_"],
+        ),
     )
 
 

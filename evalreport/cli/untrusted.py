@@ -33,7 +33,7 @@ SETTINGS: Mapping[str, Reach] = MappingProxyType(
         **_reach("nothing", "resamples", "seed", "metrics", "sort_by", "title", "unit", "label_names"),
         **_reach("nothing", "no_examples", "prefix", "experiment", "filter", "max_runs"),
         **_reach("nothing", "columns", "champion", "jobs", "fail_fast", "color", "engine", "approximate"),
-        **_reach("nothing", "memory"),
+        **_reach("nothing", "memory", "grade", "pass", "repeat", "measure", "judge", "human"),
         **_reach("code", "parse", "threshold"),
         **_reach("server", "tracking_uri"),
         **_reach("cluster", "spark_master"),

@@ -197,6 +197,8 @@ def find(
      ('positive', 'spam'))
     """
     request = request or Columns()
+    if request.graded.chosen:
+        refuse_grade(table, request)
     if truth is not None and request.where:
         table, truth, request = rows_of_truth(table, truth, request)
     try:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalreport.columns.names import GRADES, TEXT, plain_name
-from evalreport.columns.request import Columns, list_names
+from evalreport.columns.request import Columns, list_names, missing_column
 from evalreport.core.errors import DataError, GradedError
-from evalreport.data.arrays import identity_texts, is_gap
+from evalreport.data.arrays import is_gap
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.readers.formats import RawTable
 
@@ -45,9 +45,19 @@ def grade_column(table: RawTable) -> str | None:
     >>> grade_column(RawTable(columns, 2, "samples.jsonl", "", "jsonl", tuple(columns)))
     'exact_match'
     """
+    return next(iter(grade_columns(table)), None)
+
+
+def grade_columns(table: RawTable) -> tuple[str, ...]:
+    """Return all columns with a grade per item, the likeliest first: those that the format names come first.
+
+    A column of scores counts only where there is no other.
+    """
     known = {plain_name(name): name for name in table.columns}
-    usual = (table.parts.get("grade"), *(known.get(name) for name in GRADES))
-    return next((name for name in usual if name is not None and _is_graded(table, name)), None)
+    tool = [name for part, name in table.parts.items() if part.startswith("grade")]
+    usual = dict.fromkeys((*tool, *(known[name] for name in GRADES if name in known)))
+    found = tuple(name for name in usual if _is_graded(table, name))
+    return tuple(name for name in found if plain_name(name) != "score") or found
 
 
 def _is_graded(table: RawTable, name: str) -> bool:
@@ -84,16 +94,21 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> 
     GradedError
     """
     is_named = any((request.truth, request.pred, request.text, request.score, request.scores))
-    name = grade_column(table) if always or not is_named else None
+    name = request.graded.chosen or (grade_column(table) if always or not is_named else None)
     if name is None:
         return
-    values = sorted({text for text in identity_texts(table.columns[name], name) if text is not None})
-    raise GradedError(
+    if name not in table.columns:
+        option = "--grade" if request.graded.grade else "--judge"
+        raise missing_column(name, option, table.names, table.name)
+    values = sorted({str(value) for value in table.columns[name].tolist() if not is_gap(value)})
+    error = GradedError(
         f"the file has a grade per item (right or wrong, column {name!r}), not two columns of labels",
         where=f"{table.source}, column {name!r}, values {list_names(values[:5])}",
-        fix="grades are not evaluated; name columns of labels with --truth and --pred, answers with --text, "
-        "scores with --score",
+        fix="grades are evaluated in memory: leave --engine, --folds and --children out; or name columns of "
+        "labels with --truth and --pred, responses with --text, scores with --score",
     )
+    error.table = table
+    raise error
 
 
 def refuse_misread_grade(

@@ -30,6 +30,43 @@ MANY = 5
 
 
 @dataclass(frozen=True)
+class GradeColumns:
+    """Which column plays which part where items have a grade in place of labels.
+
+    Parameters
+    ----------
+    grade : str, optional
+        The grade of each attempt; else it is found by its name and values.
+    repeat : str, optional
+        The number of the repeat, where items were attempted several times.
+    measures : tuple of str
+        Numbers such as cost, latency and tokens.
+    passing : str, optional
+        What passes, such as ``>=4``.
+    judge, human : str, optional
+        Grades of a model for all items, and of people for some.
+    """
+
+    grade: str | None = None
+    repeat: str | None = None
+    measures: tuple[str, ...] = ()
+    passing: str | None = None
+    judge: str | None = None
+    human: str | None = None
+
+    @property
+    def assigned_columns(self) -> tuple[str, ...]:
+        """Every column that was named."""
+        named = (self.grade, self.judge, self.human, self.repeat, *self.measures)
+        return tuple(name for name in named if name is not None)
+
+    @property
+    def chosen(self) -> str | None:
+        """The column of grades that was named; with a judge the judge's."""
+        return self.grade or self.judge
+
+
+@dataclass(frozen=True)
 class Columns:
     """Which column plays which part, as far as it was said.
 
@@ -73,6 +110,8 @@ class Columns:
         Rows of one id, or the list in a cell, are several answers to one row.
     label_names : tuple of (label, name)
         What people call a label: predictions and score columns may use the names.
+    graded : GradeColumns
+        Columns of items with a grade in place of labels.
 
     Examples
     --------
@@ -103,6 +142,7 @@ class Columns:
     weight_kind: WeightKind = "sampling"
     several_answers: bool = False
     label_names: tuple[tuple[str, str], ...] = ()
+    graded: GradeColumns = GradeColumns()
 
     def __post_init__(self) -> None:
         if self.list_separator == "":
@@ -136,7 +176,14 @@ class Columns:
     def assigned_columns(self) -> tuple[str, ...]:
         """Every column or pattern that was given a part, in order; a condition on a column gives it none."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
-        beside = (*self.groups, self.fold, self.weight, self.example_text, *self.slices)
+        beside = (
+            *self.groups,
+            self.fold,
+            self.weight,
+            self.example_text,
+            *self.slices,
+            *self.graded.assigned_columns,
+        )
         return tuple(name for name in (*single, *beside) if name is not None)
 
     @property

@@ -45,7 +45,7 @@ from evalreport.comparison.verdicts import (
 )
 from evalreport.core.errors import EvalreportError, UsageError, some_of
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.data.labels import Binary, LabelSpace, Multiclass
+from evalreport.data.labels import Binary, Graded, LabelSpace, Multiclass
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
@@ -146,7 +146,7 @@ def part_differences(samples: PairedSamples, names: tuple[str, str]) -> tuple[Di
     Classes and slices with fewer than ten examples are left out.
     """
     space = samples.run.predictions.space
-    classes = [] if isinstance(space, Binary) else list(_classes(samples, names))
+    classes = [] if isinstance(space, Binary | Graded) else list(_classes(samples, names))
     slices = list(_slices(samples, names))
     better = {metric.name: metric.better for metric in (*COUNTED, *RANKED)}
     headline = {name: find(name, space.task).better for name in telling(HEADLINE[space.task], space)}
@@ -194,7 +194,7 @@ def class_recalls(
     Of a binary problem there is none: its two classes are recall and specificity.
     """
     run, baseline = samples.run.predictions, samples.baseline.predictions
-    if isinstance(run.space, Binary) or run.y_pred is None or baseline.y_pred is None:
+    if isinstance(run.space, Binary | Graded) or run.y_pred is None or baseline.y_pred is None:
         return ()
     codes = np.flatnonzero(_support(run) >= FEWEST_OF_CLASS)
     if samples.plain:
@@ -452,6 +452,8 @@ def headline_metrics(
     usual = (*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task])
     usual = (*(OF_ORDER if _is_ordered(evaluations[0].space) else ()), *usual)
     usual = telling(usual, evaluations[0].space)
+    if task == "graded":  # pass or fail has no score, and a rating without a rule no pass
+        usual = tuple(name for name in usual if any(name in ev.metrics for ev in evaluations))
     wanted = dict.fromkeys((*(names or usual), *([primary] if primary else [])))
     return tuple(find(name, task) for name in wanted)
 

@@ -237,10 +237,12 @@ def hits(metric: Metric, counted: Counted) -> Mask | None:
         return None if values is None else np.asarray(values, dtype=bool)
     if answer is None or answer.ndim == 2:
         return None
-    if metric.name == "accuracy":
+    if metric.name in ("accuracy", "pass_rate"):
         return correct_rows(p)
     if metric.name == "parse_rate":
         return np.asarray(answer >= 0)
+    if metric.name == "no_grade_rate":
+        return np.asarray(answer < 0)
     is_binary = isinstance(p.space, Binary) and metric.name in COUNTED
     return np.isin(answer, COUNTED[metric.name]) if is_binary else None
 

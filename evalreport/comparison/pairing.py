@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalreport.core.errors import DataError, UsageError
 from evalreport.data.arrays import repeated_ids
-from evalreport.data.labels import UNPARSED, Binary, Label, LabelSpace, Multiclass, Multilabel
+from evalreport.data.labels import UNPARSED, Binary, Graded, Label, LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Decisions, KnownScores, NoScores
 from evalreport.evaluation.evaluation import Evaluation
@@ -35,6 +35,11 @@ def union_space(a: LabelSpace, b: LabelSpace) -> LabelSpace:
         raise UsageError(
             f"a {a.task} run cannot be compared with a {b.task} run",
             fix="declare the task of both with --task, if one was inferred wrongly",
+        )
+    if isinstance(a, Graded) and isinstance(b, Graded):
+        raise UsageError(
+            f"grades on the scale {a.scale!r} cannot be compared with grades on the scale {b.scale!r}",
+            fix="make a pass of both with --pass, such as --pass '>=4'",
         )
     known = set(a.names)
     labels: list[Label] = [*a.labels, *(label for label in b.labels if str(label) not in known)]

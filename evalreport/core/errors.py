@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class EvalreportError(Exception):
@@ -135,7 +135,18 @@ class NoTableError(DataError):
 
 
 class GradedError(DataError):
-    """A table with a grade per item, right or wrong, in place of two columns of labels."""
+    """A table with a grade per item, right or wrong, in place of two columns of labels.
+
+    `table` is the table, where it is in memory: a feature can evaluate the grades.
+    """
+
+    table: Any = None
+
+    def with_location(self, where: str) -> EvalreportError:
+        """Return the same error, of the same table, with `where` before its place."""
+        made = super().with_location(where)
+        vars(made).update(table=self.table)
+        return made
 
 
 class UnsafeFileError(DataError):

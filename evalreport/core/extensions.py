@@ -33,6 +33,7 @@ POINTS: Final = (
     "findings",
     "engines",
     "responses",
+    "grades",
     "run_sources",
     "results",
     "api",

@@ -1,7 +1,8 @@
 """The label space is the task.
 
-`Binary`, `Multiclass` and `Multilabel` are the three tasks; code that depends on the task matches
-over them with `assert_never`, so that a fourth is a type error until every floor handles it.
+`Binary`, `Multiclass` and `Multilabel` are the tasks with true labels; code that depends on the task matches
+over them with `assert_never`, so that another one is a type error until every layer handles it. `Graded` is
+the task of items with a grade: a `Multiclass` space in which every item should pass.
 """
 
 from __future__ import annotations
@@ -9,18 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.errors import DataError, nearest
+from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.core.format import pluralize
 from evalreport.core.text import truncate_with_digest
 from evalreport.data.arrays import plain, text_array
 
 Label: TypeAlias = str | int | bool
-Task: TypeAlias = Literal["binary", "multiclass", "multilabel"]
+Task: TypeAlias = Literal["binary", "multiclass", "multilabel", "graded"]
+Scale: TypeAlias = Literal["pass", "unit", "rating"]
+"""Scale of grades: pass or fail, a number from 0 to 1, or a whole number such as 1 to 5."""
 
 UNPARSED = -1
 """Code of an answer from which no label could be read."""
@@ -149,6 +152,42 @@ class Multiclass(_Listed):
 
 
 @dataclass(frozen=True, init=False)
+class Graded(Multiclass):
+    """Each row is one attempt at an item, with a grade in place of a label: it passes or fails.
+
+    The true label of every row is ``pass``, so that accuracy is the pass rate, and a row without a grade
+    counts as a response that could not be parsed.
+
+    Parameters
+    ----------
+    scale : {"pass", "unit", "rating"}
+        Pass or fail; numbers from 0 to 1; whole numbers such as 1 to 5.
+
+    Examples
+    --------
+    >>> Graded("unit").labels, Graded("unit").task
+    (('pass', 'fail'), 'graded')
+    """
+
+    scale: Scale = "pass"
+
+    def __init__(self, scale: Scale = "pass") -> None:
+        super().__init__(("pass", "fail"))
+        if scale not in get_args(Scale):
+            raise UsageError(
+                f"{scale!r} is not a scale of grades",
+                where="Graded",
+                fix=nearest(str(scale), get_args(Scale)),
+            )
+        object.__setattr__(self, "scale", scale)
+
+    @property
+    def task(self) -> Task:
+        """``graded``."""
+        return "graded"
+
+
+@dataclass(frozen=True, init=False)
 class Multilabel(_Listed):
     """Each example has any number of the labels, none included.
 
@@ -204,6 +243,8 @@ def rename_labels(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
             )
     labels = [names.get(str(label), label) for label in space.labels]
     match space:
+        case Graded():
+            return space
         case Binary():
             return Binary(*labels)
         case Multiclass():

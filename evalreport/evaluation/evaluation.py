@@ -15,6 +15,7 @@ import numpy as np
 
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.core.estimate_format import format_estimate
+from evalreport.core.format import pluralize
 from evalreport.core.json_codec import (
     Infinite,
     Mass,
@@ -28,10 +29,11 @@ from evalreport.core.json_codec import (
 )
 from evalreport.core.lazy import LazyField
 from evalreport.core.result import Estimate, Finding, Provenance, Result, Undefined
+from evalreport.core.sentences import Sentence
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curves import Curves
 from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
-from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, Multilabel, Task
+from evalreport.data.labels import Binary, Graded, Label, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.data.parsing_outcomes import ParsingReport
 from evalreport.data.predictions import Origin, Predictions, Threshold
 from evalreport.data.scores import ScoreKind
@@ -136,6 +138,8 @@ class EvaluationRecord:
             case "binary":
                 negative, positive = self.labels
                 return Binary(negative, positive)
+            case "graded":
+                return Graded()
             case "multiclass":
                 return Multiclass(self.labels, ordered=self.ordered)
             case "multilabel":
@@ -270,8 +274,23 @@ class Evaluation:
         told = (*self.notes, *self.provenance.notes)
         return tuple(dict.fromkeys(note.removesuffix(".") for note in told))
 
+    @property
+    def own_headline(self) -> Sentence | None:
+        """The headline of a kind of evaluation that a feature adds; None where the task decides."""
+        return None
+
+    @property
+    def size(self) -> str:
+        """How many examples there are, in words."""
+        return pluralize(self.rows, *self.provenance.unit)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What a terminal shows below the metrics."""
+        return ()
+
     def __repr__(self) -> str:
-        labels = "" if isinstance(self.space, Binary) else f", {len(self.space)} labels"
+        labels = "" if isinstance(self.space, Binary | Graded) else f", {len(self.space)} labels"
         known = {name: r for name in HEADLINE[self.task] if isinstance(r := self.metrics.get(name), Estimate)}
         some = [f"{name} {format_estimate(r, find(name, self.task).style)}" for name, r in known.items()][:3]
         found = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"

@@ -73,6 +73,13 @@ TABLE: Final[Mapping[str, Table]] = {
             "format_drift": "evalreport.features.text_labels.reporting:FORMAT_DRIFT",
         },
     },
+    "graded": {
+        "api": {"evaluating grades": "evalreport.features.graded.read:evaluate_grades"},
+        "grades": {"reading grades": "evalreport.features.graded.read:collect_grades"},
+        "readers": {"inspect-eval": "evalreport.features.graded.inspect_log:READERS"},
+        "metrics": {"graded": "evalreport.features.graded.metrics:METRICS"},
+        "results": {"GradedEvaluation": "evalreport.features.graded.presentation:GradedPresentation"},
+    },
     "large": {
         "engines": {
             "stream": "evalreport.features.large.collect:open_files",

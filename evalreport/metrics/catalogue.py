@@ -36,6 +36,7 @@ HEADLINE: Mapping[str, tuple[str, ...]] = {
         "average_precision_samples",
     ),
     "text": ("accuracy", "accuracy_parsed", "f1_macro", "mcc", "parse_rate"),
+    "graded": ("pass_rate", "mean_score", "pass_rate_graded", "no_grade_rate"),
 }
 """The first table of a report; ``text`` for labels read from text."""
 COMPARED: Mapping[str, tuple[str, ...]] = {
@@ -43,24 +44,28 @@ COMPARED: Mapping[str, tuple[str, ...]] = {
     "multiclass": (*HEADLINE["multiclass"], "f1_weighted", "log_loss", "brier"),
     "multilabel": (*HEADLINE["multilabel"], "label_accuracy", "roc_auc_macro", "average_precision_macro"),
     "text": HEADLINE["text"],
+    "graded": ("pass_rate", "mean_score", "no_grade_rate"),
 }
 """The table that compares runs."""
 DESCRIBED: Mapping[Task, tuple[str, ...]] = {
     "binary": ("recall", "specificity", "precision", "f1", "roc_auc", "average_precision", "brier"),
     "multiclass": ("accuracy", "balanced_accuracy", "f1_macro", "mcc", "top_3_accuracy", "log_loss"),
     "multilabel": ("f1_micro", "f1_macro", "f1_samples", "subset_accuracy", "hamming_loss", "roc_auc_macro"),
+    "graded": HEADLINE["graded"],
 }
 """The table in the description of a run in MLflow, as far as they are defined."""
 PRIMARY: Mapping[Task, tuple[str, ...]] = {
     "binary": ("roc_auc", "mcc", "accuracy"),
     "multiclass": ("accuracy", "roc_auc_ovr_macro"),
     "multilabel": ("f1_micro", "average_precision_macro"),
+    "graded": ("pass_rate", "mean_score"),
 }
 """What the verdict of a comparison is about: the first that every run has."""
 ERROR_KINDS: Mapping[Task, tuple[str, ...]] = {
     "binary": ("recall", "specificity"),
     "multiclass": (),
     "multilabel": (),
+    "graded": (),
 }
 """Metrics that count the errors of one kind over all rows; of several classes it is the recall of each."""
 CLIPPED = ("log_loss", "calibration_slope", "calibration_intercept")
@@ -69,30 +74,35 @@ OF_SLICES: Mapping[Task, tuple[str, ...]] = {
     "binary": ("recall", "specificity", "roc_auc", "f1"),
     "multiclass": ("accuracy", "f1_macro"),
     "multilabel": ("f1_micro", "subset_accuracy"),
+    "graded": ("pass_rate", "mean_score"),
 }
 """What slices are judged by, as far as they are known, the first ones first."""
 OF_CALIBRATION: Mapping[Task, tuple[str, ...]] = {
     "binary": ("observed_expected_ratio", "calibration_slope"),
     "multiclass": (),
     "multilabel": (),
+    "graded": (),
 }
 """What the probabilities of a slice are judged by; 1 is right."""
 OF_GROUPS: Mapping[Task, tuple[str, ...]] = {
     "binary": ("predicted_positive_rate", "recall", "fpr", "precision", "accuracy", "roc_auc"),
     "multiclass": ("accuracy", "f1_macro"),
     "multilabel": ("f1_micro", "subset_accuracy"),
+    "graded": ("pass_rate", "mean_score"),
 }
 """Whose gap and ratio between groups are told."""
 OF_SWEEP: Mapping[Task, tuple[str, ...]] = {
     "binary": ("roc_auc", "average_precision"),
     "multiclass": ("accuracy",),
     "multilabel": ("precision_micro", "recall_micro", "average_precision_micro"),
+    "graded": ("pass_rate",),
 }
 """What the page of a threshold sweep names."""
 OF_RANKING: Mapping[Task, str] = {
     "binary": "roc_auc",
     "multiclass": "roc_auc_ovr_macro",
     "multilabel": "roc_auc_macro",
+    "graded": "pass_rate",
 }
 """What judges a ranking."""
 OF_ORDER = ("cohen_kappa_quadratic", "mean_absolute_error", "ranked_probability_score")
@@ -139,6 +149,7 @@ CORE: Mapping[Task, tuple[Metric, ...]] = {
     "binary": BINARY,
     "multiclass": MULTICLASS,
     "multilabel": MULTILABEL,
+    "graded": (),
 }
 
 

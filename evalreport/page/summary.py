@@ -101,8 +101,8 @@ def headline_names(ev: Evaluation) -> tuple[str, ...]:
 
 def title(ev: Evaluation) -> str:
     """Return the name (where there is one), the task and the size, as one line."""
-    parts = [ev.task, f"{ev.rows:,} {ev.provenance.unit[0 if ev.rows == 1 else 1]}"]
-    if ev.task != "binary":
+    parts = [ev.task, ev.size]
+    if ev.task not in ("binary", "graded"):
         parts.insert(1, f"{len(ev.space)} labels")
     if ev.threshold is not None and isinstance(ev.threshold.value, float):
         parts.append(f"threshold {threshold(ev.threshold.value)} ({ev.threshold.origin})")

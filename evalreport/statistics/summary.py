@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from evalreport.core.errors import DataError, UsageError, some_of
 from evalreport.core.lazy import LazyField
-from evalreport.data.labels import UNPARSED, Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.labels import UNPARSED, Binary, Graded, LabelSpace, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import REASONS
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
@@ -218,7 +218,9 @@ def _facts(p: Predictions, **tables: Any) -> Summary:
         counts=_counts(p),
         bins=partial(_bins, p, p.scores) if several and isinstance(p.scores, Probabilities) else None,
         cardinality=partial(_cardinality, p) if isinstance(p.space, Multilabel) else None,
-        score_kind=None if isinstance(p.scores, NoScores) else p.scores.declared,
+        score_kind=None
+        if isinstance(p.scores, NoScores) or isinstance(p.space, Graded)
+        else p.scores.declared,
         threshold=p.threshold,
         **tables,
     )
@@ -249,7 +251,7 @@ def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
 
 def _tables(p: Predictions) -> dict[str, Any]:
     """What grows with the rows: scores, and of several classes the confidence of the answer."""
-    if isinstance(p.scores, NoScores):
+    if isinstance(p.scores, NoScores) or isinstance(p.space, Graded):
         return {}
     values, weights = p.scores.values, p.weights if p.weighted else None
     if isinstance(p.space, Binary):
@@ -311,6 +313,8 @@ def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
         match p.space:
             case Binary():
                 yield block, _text_rows(p, block)
+            case Graded():
+                yield block, _grade_rows(p, block)
             case Multiclass():
                 yield (
                     block,
@@ -326,6 +330,10 @@ def _text_rows(p: Predictions, block: slice) -> Rows:
     if p.parsed is None:
         return {}
     return {"ambiguous": p.parsed.reasons[block] == REASONS.index("ambiguous")}
+
+
+def _grade_rows(p: Predictions, block: slice) -> Rows:
+    return {} if isinstance(p.scores, NoScores) else {"mean_score": p.scores.values[block, 0]}
 
 
 def _class_rows(p: Predictions, block: slice) -> Rows:

@@ -66,7 +66,6 @@ from evalreport.tracking.artifacts import (
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import DatasetSource, RunInfo, parent_alone
 from evalreport.tracking.traces import ANSWER, has_traces, read_traces
-from evalreport.tracking.traces import ID as TRACE_ID
 
 EVALUATOR_TABLE = "per_class_metrics.csv"
 """What `mlflow.models.evaluate` logs of several classes: metrics, no predictions."""
@@ -410,6 +409,7 @@ class _Opened:
     fitting: tuple[tuple[str, Rows], ...]
     broken: tuple[tuple[str, EvalreportError], ...]
     halves: tuple[tuple[str, RawTable], ...] = ()
+    graded: tuple[tuple[str, Rows], ...] = ()
 
 
 @overload
@@ -459,12 +459,14 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
     files = list_artifacts(store, run, skip=_SKIPPED)
     aside: Aside = []
     halves: list[tuple[str, RawTable]] = []
+    graded: list[tuple[str, Rows]] = []
     kinds = kinds_of(store, run, request, files, reader)
     for kind in kinds:
         opened = _open_candidates(kind.candidates, request, aside)
         if opened.broken and (kind.meant or not opened.fitting):
             raise _unreadable_file_error(opened, kinds, request)
         halves += opened.halves
+        graded += opened.graded
         if opened.fitting:
             (name, rows), said = one_of(opened.fitting)
             notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
@@ -473,6 +475,10 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
     pair = None if request.label_file else pair_tables(halves)
     if pair is not None:
         return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
+    if graded:
+        (name, rows), said = one_of(graded)
+        inside = (file.path for file in files if file.path == name)
+        return _make_run_rows(rows, request, name, next(inside, ""), said)
     if has_traces(store, run, untagged=not aside):
         return _from_traces(store, run, request)
     raise _nothing(run, files, aside, () if aside else _children(store, run))
@@ -498,6 +504,7 @@ def _open_candidates(candidates: Sequence[Candidate], request: RunRequest, aside
     fitting: list[tuple[str, Rows]] = []
     broken: list[tuple[str, EvalreportError]] = []
     halves: list[tuple[str, RawTable]] = []
+    graded: list[tuple[str, Rows]] = []
     for candidate in candidates[:MAX_OPENED]:
         table = None
         try:
@@ -512,9 +519,11 @@ def _open_candidates(candidates: Sequence[Candidate], request: RunRequest, aside
             aside.append((candidate.name, error))
             if not isinstance(error, NotFoundError | NoTableError | GradedError):
                 broken.append((candidate.name, error))
+            elif isinstance(error, GradedError) and table is not None:
+                graded.append((candidate.name, table))
             elif table is not None:
                 halves.append((candidate.name, table))
-    return _Opened(tuple(fitting), tuple(broken), tuple(halves))
+    return _Opened(tuple(fitting), tuple(broken), tuple(halves), tuple(graded))
 
 
 def _unreadable_file_error(
@@ -541,6 +550,8 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
     GradedError
         It has a grade per item instead.
     """
+    if request.columns.graded.chosen in table.columns:
+        return
     try:
         _check_columns(table, request)
     except NotFoundError:
@@ -592,7 +603,9 @@ def _some(files: list[Artifact]) -> str:
 def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     table = read_traces(store, run, expected=not request.label_file)
     columns = request.columns
-    expected = [name for name in table.names if name not in {TRACE_ID, ANSWER}]
+    expected = [name for part, name in table.parts.items() if part.startswith("expectation")]
+    if not expected and not request.label_file:
+        return RunTable(table, columns, f"{table.n} traces with feedback")
     if columns.truth is None and not request.label_file:
         if len(expected) > 1:
             raise UsageError(

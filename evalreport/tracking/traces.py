@@ -74,8 +74,10 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
     """
     traces = list(_pages(store, run))
     found = [_expectations(trace, run.run_id) for trace in traces]
+    graded = [_feedback(trace, run.run_id) for trace in traces]
     names = tuple(dict.fromkeys(name for row in found for name in row))
-    if not traces or (expected and not names):
+    grades = tuple(dict.fromkeys(name for row in graded for name in row if name not in names))
+    if not traces or (expected and not names and not grades):
         raise DataError(
             f"the run has {len(traces)} traces and no expectation to compare answers with",
             where=run.display_name,
@@ -85,11 +87,13 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
     refuse_cell(max(map(len, answers)), ANSWER)
     columns = {ID: _column(_ids(traces)), ANSWER: _column(answers)}
     columns |= {name: _column([row.get(name) for row in found]) for name in names if name not in columns}
+    columns |= {name: _column([row.get(name) for row in graded]) for name in grades if name not in columns}
     for column in columns.values():
         column.flags.writeable = False
-    return RawTable(
-        columns, len(traces), f"traces of {run.display_name}", _digest(columns), "traces", tuple(columns)
-    )
+    parts = {"id": ID} | {f"grade {place}": name for place, name in enumerate(grades)}
+    parts |= {f"expectation {place}": name for place, name in enumerate(names)}
+    source = f"traces of {run.display_name}"
+    return RawTable(columns, len(traces), source, _digest(columns), "traces", tuple(columns), parts)
 
 
 def _pages(store: Store, run: RunInfo) -> Iterator[Any]:
@@ -119,6 +123,31 @@ def _expectations(trace: Any, run_id: str) -> dict[str, Any]:
         rank = (own, assessment.last_update_time_ms or 0)
         if assessment.name not in best or rank >= best[assessment.name][:2]:
             best[assessment.name] = (*rank, expectation.value)
+    return {name: value for name, (_, _, value) in best.items()}
+
+
+HUMAN = "HUMAN"
+"""Type of the source of an assessment by a person."""
+
+
+def _feedback(trace: Any, run_id: str) -> dict[str, Any]:
+    """Return the valid feedback by name, as `_expectations`; that of people beside a judge has its own name.
+
+    Feedback with an error is an attempt without a grade.
+    """
+    best: dict[str, tuple[bool, int, Any]] = {}
+    for assessment in trace.info.assessments or ():
+        feedback = getattr(assessment, "feedback", None)
+        if feedback is None or assessment.valid is False:
+            continue
+        is_human = getattr(getattr(assessment, "source", None), "source_type", "") == HUMAN
+        name = f"{assessment.name} (human)" if is_human else str(assessment.name)
+        own = (assessment.metadata or {}).get(_SOURCE_RUN) == run_id
+        rank = (own, assessment.last_update_time_ms or 0)
+        value = None if getattr(feedback, "error", None) else feedback.value
+        is_grade = value is None or isinstance(value, (str, bool, int, float))
+        if is_grade and (name not in best or rank >= best[name][:2]):
+            best[name] = (*rank, value)
     return {name: value for name, (_, _, value) in best.items()}
 
 

@@ -10,13 +10,20 @@ from typing import BinaryIO
 from evalreport.columns.find import Found, find, find_folds, find_in_files, to_predictions
 from evalreport.columns.graded import refuse_unparsed
 from evalreport.columns.request import list_names
-from evalreport.core.errors import ArtifactNotFoundError, EvalreportError, NotFoundError, UsageError
-from evalreport.core.extensions import extension
+from evalreport.core.errors import (
+    ArtifactNotFoundError,
+    EvalreportError,
+    GradedError,
+    NotFoundError,
+    UsageError,
+)
+from evalreport.core.extensions import extension, load_extensions
 from evalreport.core.progress import report_progress
 from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, rename_labels
 from evalreport.data.parsing_outcomes import Parsed, parse_texts
 from evalreport.data.predictions import Predictions
+from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import RepeatedResponses
 from evalreport.intervals.settings import Sampling
 from evalreport.page.payload import UNIT_TAG
@@ -38,6 +45,7 @@ class Collected:
     `artifact` is the path of the one file of the run that all of it comes from, "" where there is no such;
     `response_metrics` returns the metrics of several responses to each row: at the point "responses" a
     feature adds a function from predictions, with ids that repeat, to one row for each id and this function.
+    `completed` returns the evaluation with what a feature adds to it.
     """
 
     predictions: Predictions
@@ -46,6 +54,7 @@ class Collected:
     sensitive: bool = False
     artifact: str = ""
     response_metrics: Callable[[Sampling], RepeatedResponses] | None = None
+    completed: Callable[[Evaluation], Evaluation] | None = None
 
 
 def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
@@ -57,9 +66,12 @@ def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
         Whatever keeps the file from being evaluated.
     """
     truth = None if request.truth_file is None else Path(request.truth_file)
-    found = find_in_files(path, request.columns, truth=truth, format=request.format)
-    stem = found.files[0].name.split(".", 1)[0]
-    return _collect_found(found, request, Provenance(run_name=stem))
+    try:
+        found = find_in_files(path, request.columns, truth=truth, format=request.format)
+        stem = found.files[0].name.split(".", 1)[0]
+        return _collect_found(found, request, Provenance(run_name=stem))
+    except GradedError as error:
+        return _graded(error, request)
 
 
 def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
@@ -138,7 +150,20 @@ def collect_table(table: RawTable, request: Request) -> Collected:
     EvalreportError
         Whatever keeps it from being evaluated.
     """
-    return _collect_found(find(table, request.columns), request, Provenance())
+    try:
+        return _collect_found(find(table, request.columns), request, Provenance())
+    except GradedError as error:
+        return _graded(error, request, Provenance())
+
+
+def _graded(error: GradedError, request: Request, origin: Provenance | None = None) -> Collected:
+    """Read grades in place of labels: at the point "grades" a feature adds a function from the table."""
+    reading = load_extensions("grades")
+    if error.table is None or not reading:
+        raise error
+    origin = origin or Provenance(run_name=error.table.name.split(".", 1)[0])
+    made: Collected = reading[0](error.table, request, origin)
+    return made
 
 
 def collect_run(store: Store, run: RunInfo, request: Request) -> Collected:
@@ -166,8 +191,11 @@ def collect_run_table(table: RunTable, store: Store, run: RunInfo, request: Requ
     origin = run_origin(store, run)
     origin = replace(origin, notes=(*origin.notes, *table.notes))
     try:
-        found = find(table.table, table.columns, truth)
-        collected = _collect_found(found, with_unit(request, run), origin)
+        try:
+            found = find(table.table, table.columns, truth)
+            collected = _collect_found(found, with_unit(request, run), origin)
+        except GradedError as error:
+            collected = _graded(error, with_unit(request, run), origin)
     except EvalreportError as error:
         raise error if run.display_name in error.where else error.with_location(run.display_name)  # noqa: B904 (its own kind)
     taken = (("source", table.taken), *collected.taken)

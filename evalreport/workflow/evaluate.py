@@ -435,6 +435,8 @@ def evaluate_collected(
     if request.no_examples or collected.sensitive:
         ev = replace(ev, mistakes=(), pair_texts=(), data_checks={**ev.data_checks, "withheld": 1.0})
     logger.debug("evaluated %s rows, %d metrics", f"{ev.rows:,}", len(ev.metrics))
+    if collected.completed is not None:
+        return collected.completed(ev)
     return ev.with_fields(findings=find(ev) if request.sampling.intervals else partial(find, ev))
 
 

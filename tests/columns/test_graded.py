@@ -1,4 +1,4 @@
-"""A file with a grade per item is refused as such: never "accuracy 0 %", never "the same predictions"."""
+"""A file with a grade per item is graded: never "accuracy 0 %", never "the same predictions"."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import evalreport as er
 from evalreport.columns.find import find_in_files
 from evalreport.columns.request import Columns
-from evalreport.core.errors import ColumnNotFoundError, DataError
+from evalreport.core.errors import ColumnNotFoundError
 from tests.cli.running import Ran, run
 
 FILES = Path(__file__).parents[1] / "misread" / "files"
@@ -56,14 +56,22 @@ def refused(ran: Ran, column: str) -> None:
     assert "--truth" in error["fix"]
 
 
+def graded(ran: Ran, column: str, rate: float = float(RIGHT.mean())) -> None:
+    assert ran.code == 0, ran.out
+    found = ran.json["runs"][0]
+    assert found["task"] == "graded"
+    assert ["grade", column] in found["provenance"]["columns"]
+    assert found["metrics"]["pass_rate"]["value"] == pytest.approx(rate)
+
+
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_with_a_grade_is_refused_by_its_column(
+def test_a_table_with_a_grade_is_graded_by_its_column(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     column, table = TABLES[name]
     path = tmp_path / "rows.csv"
     pd.DataFrame(table).to_csv(path, index=False)
-    refused(run(capsys, "report", str(path), "--json"), column)
+    graded(run(capsys, "report", str(path), "--json"), column)
 
 
 @pytest.mark.parametrize("name", ["only a grade", "booleans"])
@@ -76,31 +84,31 @@ def test_a_stream_with_a_grade_is_refused_too(
     refused(run(capsys, "report", str(path), "--json", "--engine", "stream"), column)
 
 
-def test_a_frame_with_a_grade_is_refused_too() -> None:
-    with pytest.raises(DataError, match="a grade per item"):
-        er.evaluate(pd.DataFrame(TABLES["booleans"][1]))
+def test_a_frame_with_a_grade_is_graded_too() -> None:
+    assert er.evaluate(pd.DataFrame(TABLES["booleans"][1])).task == "graded"
 
 
 @pytest.mark.parametrize(
-    ("name", "column"),
+    ("name", "column", "rate"),
     [
-        ("samples_gsm8k_a.jsonl", "exact_match"),
-        ("samples_gsm8k_b.jsonl", "exact_match"),
-        ("inspect_a.json", "model_graded_qa"),
+        ("samples_gsm8k_a.jsonl", "exact_match", 140 / 220),
+        ("samples_gsm8k_b.jsonl", "exact_match", 151 / 220),
+        ("inspect_a.json", "model_graded_qa", 82 / 120),
     ],
 )
-def test_logs_of_graded_answers_are_refused(
-    name: str, column: str, capsys: pytest.CaptureFixture[str]
+def test_logs_of_graded_answers_are_graded(
+    name: str, column: str, rate: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused(run(capsys, "report", str(FILES / name), "--json"), column)
+    graded(run(capsys, "report", str(FILES / name), "--json"), column, rate)
 
 
 def test_two_logs_of_graded_answers_are_not_the_same_predictions(capsys: pytest.CaptureFixture[str]) -> None:
     paths = [str(FILES / f"samples_gsm8k_{run}.jsonl") for run in "ab"]
-    refused(run(capsys, "compare", *paths, "--json"), "exact_match")
+    found = run(capsys, "compare", *paths, "--json").json["comparison"]
+    assert (found["movement"]["fixed"], found["movement"]["broken"]) == (51, 40)
 
 
-def test_promptfoo_with_other_assertions_is_refused(
+def test_promptfoo_with_other_assertions_is_graded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     results = [
@@ -109,7 +117,7 @@ def test_promptfoo_with_other_assertions_is_refused(
     ]
     path = tmp_path / "results.json"
     path.write_text(json.dumps({"results": {"results": results}}))
-    refused(run(capsys, "report", str(path), "--json"), "success")
+    graded(run(capsys, "report", str(path), "--json"), "success")
 
 
 def test_a_pair_of_labels_wins_and_the_grade_is_named(tmp_path: Path) -> None:

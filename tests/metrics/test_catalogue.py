@@ -8,7 +8,7 @@ from sklearn.metrics import f1_score
 
 from evalreport.core.errors import UsageError
 from evalreport.core.result import Undefined
-from evalreport.data.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel, Task
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions
 from evalreport.metrics import multiclass
@@ -146,6 +146,7 @@ LISTS = {
     "multiclass": MULTICLASS,
     "multilabel": MULTILABEL,
     "text": catalogue(Multiclass("abc"), text=True),
+    "graded": catalogue(Graded()),
 }
 
 

@@ -345,6 +345,8 @@ def test_a_table_of_grades_does_not_stand_before_one_of_predictions(
     assert found.taken == "artifact other.csv"
 
 
-def test_a_table_of_grades_alone_is_refused_as_such(sqlite_store: Store, tmp_path: Path) -> None:
+def test_a_table_of_grades_alone_is_read(sqlite_store: Store, tmp_path: Path) -> None:
+    found = read(sqlite_store, tmp_path, {"eval_results.csv": "id,y_true,correct\n1,a,True\n2,b,False\n"})
+    assert found.taken == "artifact eval_results.csv"
     with pytest.raises(GradedError, match="column 'correct'"):
-        read(sqlite_store, tmp_path, {"eval_results.csv": "id,y_true,correct\n1,a,True\n2,b,False\n"})
+        find(found.table, found.columns)

@@ -120,16 +120,36 @@ def inspect_records(document: Any) -> Records:
                 **_grades(sample),
                 "target": value_at(target, 0) if isinstance(target, list) else target,
                 "completion": text_at(sample, ("output", "completion"), content),
+                **_tokens(sample),
             }
         )
     parts = {"truth": "target", "text": "completion", "id": "id"}
-    scorer = next((name for sample in samples for name in _grades(sample)), None)
-    return Records(rows, parts if scorer is None else {**parts, "grade": scorer})
+    return Records(rows, parts | grade_parts(name for sample in samples for name in _grades(sample)))
+
+
+def grade_parts(names: Iterable[str]) -> dict[str, str]:
+    """Return the parts of columns with grades: ``grade``, ``grade 2``, ….
+
+    Examples
+    --------
+    >>> grade_parts(["match", "includes", "match"])
+    {'grade': 'match', 'grade 2': 'includes'}
+    """
+    distinct = enumerate(dict.fromkeys(names), start=1)
+    return {"grade" if place == 1 else f"grade {place}": name for place, name in distinct}
+
+
+def _tokens(sample: Any) -> dict[str, Any]:
+    """Return the tokens that all models of a sample used."""
+    usage = value_at(sample, "model_usage")
+    if not isinstance(usage, dict) or not usage:
+        return {}
+    return {"tokens": sum(value_at(one, "total_tokens") or 0 for one in usage.values())}
 
 
 def _grades(sample: Any) -> dict[str, Any]:
-    """Return the value that each scorer gave, under the scorer's name."""
-    scores = value_at(sample, "scores")
+    """Return the value that each scorer gave, under the scorer's name; none of a sample with an error."""
+    scores = None if value_at(sample, "error") else value_at(sample, "scores")
     values = scores.items() if isinstance(scores, dict) else ()
     return scalars({name: value for name, one in values if (value := value_at(one, "value")) is not None})
 
@@ -165,8 +185,7 @@ def lm_eval_records(document: Any) -> Records:
         rows.append({**scalars(sample), "target": str(sample["target"]), ANSWER: response})
     parts = {"truth": "target", "pred" if is_choice else "text": ANSWER, "id": "doc_id"}
     grades = (*(value_at(document, 0, "metrics") or ()), *GRADES)
-    grade = next((name for name in grades if name in rows[0]), None)
-    return Records(rows, parts if grade is None else {**parts, "grade": grade})
+    return Records(rows, parts | grade_parts(name for name in grades if name in rows[0]))
 
 
 def _choice(answers: Any) -> int | None:
@@ -206,6 +225,10 @@ def _content(body: Any) -> str:
     return text_at(body, ("choices", 0, "message", "content"), ("choices", 0, "text")) or "".join(texts)
 
 
+PROMPTFOO_FIELDS = ("testIdx", "promptIdx", "success", "score", "latencyMs", "cost")
+"""What is read of a result of promptfoo."""
+PROMPTFOO_ERROR = 2
+"""`failureReason` of a test that ended in an error: it has no grade."""
 EXPECTED, EQUALITIES = "expected", ("equals", "iequals", "icontains")
 
 
@@ -228,7 +251,9 @@ def promptfoo_records(document: Any) -> Records:
     rows = []
     for result in value_at(document, "results", "results"):
         row = scalars(value_at(result, "vars") or {})
-        row |= {name: result[name] for name in ("testIdx", "promptIdx", "success") if name in result}
+        row |= {name: result[name] for name in PROMPTFOO_FIELDS if name in result}
+        if result.get("failureReason") == PROMPTFOO_ERROR and "success" in row:
+            row["success"] = None
         if (provider := value_at(result, "provider", "id")) is not None:
             row["provider"] = provider
         row["output"] = text_at(result, ("response", "output"))

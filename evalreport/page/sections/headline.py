@@ -38,6 +38,8 @@ MANY = 0.25
 
 def headline(ev: Evaluation) -> Sentence:
     """Return the verdict in one sentence, with counts of whole rows."""
+    if ev.own_headline is not None:
+        return ev.own_headline
     ev = ev.in_rows()
     if mistakes(ev) == 0 and not _one_sided(ev):
         return tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.rows)

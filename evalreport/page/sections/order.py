@@ -51,6 +51,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         confusions.swaps,
         calibration.calibration_section,
     ),
+    "graded": (),
 }
 """Panels of each task in the order of the page; one that does not apply returns None."""
 

@@ -1,0 +1,213 @@
+"""Graded items as they are shown, written and logged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from evalreport.core.estimate_format import value_and_interval
+from evalreport.core.format import count
+from evalreport.core.result import Estimate, Result
+from evalreport.core.sentences import NOTHING, Sentence, say
+from evalreport.features.graded.evaluation import GradedEvaluation, judge_sentence
+from evalreport.features.graded.metrics import (
+    AGREEMENT,
+    JUDGE_TITLES,
+    NO_GRADE,
+    OF_JUDGE,
+    PASS,
+    PASS_GRADED,
+    SCORE,
+)
+from evalreport.metrics.catalogue import find
+from evalreport.page.contents import EvaluationPresentation
+from evalreport.page.elements import Column, Forest, Heading, Note, PagePart, Section, Table, forest_row
+from evalreport.page.evaluation_terms import confidence_percent, tell
+from evalreport.page.sections.appendix import metrics_section, provenance_section
+from evalreport.page.sections.classes import groups_section
+from evalreport.page.sections.verdict import Verdict
+
+SHOWN_RATES = 12
+"""Rates on the first screen."""
+
+
+class GradedPresentation(EvaluationPresentation):
+    """The report of graded items."""
+
+    of: GradedEvaluation
+
+    @cached_property
+    def figures(self) -> dict[str, bytes]:
+        """Graded items have no figures."""
+        return {}
+
+    def sections(self) -> Sequence[Section]:
+        """Return the sections of the page, the summary first."""
+        ev = self.of
+        made = (
+            summary_section(ev),
+            repeats_section(ev),
+            judge_section(ev),
+            groups_section(ev) if ev.slices else None,
+            measures_section(ev),
+            examples_section(ev),
+            metrics_section(ev),
+            provenance_section(ev),
+        )
+        return [section for section in made if section is not None]
+
+    def metrics(self) -> dict[str, float]:
+        """Return the numbers that are logged, under their keys."""
+        return super().metrics() | dict(_logged(self.of, self.prefix))
+
+    def series(self) -> dict[str, Any]:
+        """Graded items have no curves."""
+        return {}
+
+    def exports(self) -> dict[str, bytes]:
+        """Graded items are in `evaluation.json` alone."""
+        return {}
+
+
+def _logged(ev: GradedEvaluation, prefix: str) -> Iterator[tuple[str, float]]:
+    from evalreport.page.payload import metric_keys
+
+    for name, key in metric_keys(ev.measures, f"{prefix}measures/").items():
+        for part, result in ev.measures[name].items():
+            if isinstance(result, Estimate):
+                yield f"{key}/{part}", result.value
+    if ev.repeats is not None:
+        for part in ("variance_items", "variance_repeats", "never", "some"):
+            yield f"{prefix}repeats/{part}", float(getattr(ev.repeats, part))
+    if ev.judge is not None:
+        for part, result in ev.judge.estimates().items():
+            if isinstance(result, Estimate):
+                yield f"{prefix}judge/{part}", result.value
+
+
+def summary_section(ev: GradedEvaluation) -> Section:
+    """Return the first screen: headline and rates with their intervals."""
+    rows = []
+    for name, result in list(ev.metrics.items())[:SHOWN_RATES]:
+        metric = find(name, "graded")
+        if metric.high <= 1 or ev.scale == "unit":
+            style = "percent" if metric.high <= 1 else "ratio"
+            rows.append(forest_row(name, metric.title, say(GLOSS.get(name, "")), result, style))  # type: ignore[arg-type]
+    words = "An attempt passes with a score {rule}. " if ev.rule else ""
+    mean = ev.metrics.get(SCORE)
+    if ev.scale == "rating" and isinstance(mean, Estimate):
+        words += "The mean rating is {mean:number} ({mean:number interval}). "
+    words += "Attempts without a grade count as not passed." if ev.data_checks.get("no_grade") else ""
+    body = Verdict(
+        task="Graded items",
+        run=ev.provenance.run_name,
+        kicker=tuple(filter(None, (ev.provenance.dataset, ev.size))),
+        headline=ev.own_headline,
+        summary=say(words.strip(), rule=ev.rule, mean=mean)
+        if isinstance(mean, Estimate)
+        else say(words.strip(), rule=ev.rule),
+        forest=Forest(tuple(rows), heads=("Metric", "Estimate", f"{confidence_percent(ev)} interval", "")),
+        warnings=(),
+        more=(),
+    )
+    return Section("verdict", "Summary", "Summary", "verdict", Sentence(), body)
+
+
+GLOSS = {
+    PASS: "attempts without a grade count as not passed",
+    PASS_GRADED: "attempts with a grade only",
+    NO_GRADE: "error, timeout or no grade",
+    AGREEMENT: "two attempts at one item have the same outcome",
+}
+
+
+def repeats_section(ev: GradedEvaluation) -> Section | None:
+    """Return what repeats show: where the variance comes from, and items that only sometimes pass."""
+    found = ev.repeats
+    if found is None:
+        return None
+    words = (
+        "{never:count} of {n:count} {n:units} never pass, and {some:count} pass in some attempts only. "
+        "Of the variance of one attempt, {between:percent} is between items and {within:percent} between "
+        "attempts at the same item."
+    )
+    total = found.variance_items + found.variance_repeats
+    between = found.variance_items / total if total else 0.0
+    values = {"between": between, "within": 1 - between if total else 0.0}
+    summary = tell(ev, words, {"never": found.never, "some": found.some, "n": ev.items, **values})
+    more = Note(say("More attempts reduce only the part between attempts; more items reduce both."))
+    return Section.from_parts("repeats", "Repeats", "Repeats", summary, more)
+
+
+def judge_section(ev: GradedEvaluation) -> Section | None:
+    """Return how well the judge agrees with people, and the corrected pass rate."""
+    found = ev.judge
+    if found is None:
+        return None
+    rows = tuple(
+        forest_row(name, JUDGE_TITLES[name], NOTHING, result, "ratio" if name == "kappa" else "percent")
+        for name, result in found.estimates().items()
+    )
+    heads = ("Estimate of", "Estimate", f"{confidence_percent(ev)} interval", "")
+    parts: list[PagePart] = [Forest(rows, heads=heads)]
+    if found.slices:
+        titles = ("Slice", "Human grades", "Agreement", Column("Interval", "n"))
+        by_slice = [
+            (
+                f"{one.column} = {one.value}",
+                count(one.rows),
+                *value_and_interval(one.metrics.get(OF_JUDGE[AGREEMENT]), "percent"),
+            )
+            for one in found.slices
+        ]
+        parts.append(Table.from_rows("judge-slices", "Agreement by slice", titles, by_slice))
+    if found.disagreements:
+        parts.append(Heading("Items that the judge and people grade differently"))
+        columns = ("Item", Column("Judge"), Column("People"), Column("Text", "text"))
+        items = [(one.id, one.judge, one.human, one.text or "") for one in found.disagreements]
+        parts.append(Table.from_rows("judge-items", "Disagreements", columns, items, tall=True))
+    words = judge_sentence(found) + say("The items with human grades must be a random sample.")
+    return Section.from_parts("judge", "Judge", "Judge and people", words, *parts)
+
+
+def _agreement(result: Result | None) -> tuple[str, str]:
+    return value_and_interval(result, "percent")
+
+
+def measures_section(ev: GradedEvaluation) -> Section | None:
+    """Return the measures: mean, median and 95th percentile."""
+    if not ev.measures:
+        return None
+    level = f"{confidence_percent(ev)} interval"
+    heads = ("Measure", "Mean", level, "Median", level, "95th percentile", level)
+    rows = [
+        (
+            name,
+            *(text for part in parts.values() for text in value_and_interval(part, "number")),
+        )
+        for name, parts in ev.measures.items()
+    ]
+    table = Table.from_rows("measures-table", "Measures", heads, rows)
+    return Section.from_parts("measures", "Measures", "Measures", NOTHING, table)
+
+
+def examples_section(ev: GradedEvaluation) -> Section | None:
+    """Return items that fail; those that some attempts pass come first."""
+    if not ev.examples:
+        return None
+    has_text = any(one.text for one in ev.examples)
+    heads = ("Item", "Passes", "Attempts", "No grade", *((Column("Text", "text"),) if has_text else ()))
+    rows = [
+        (
+            one.id,
+            count(one.passed),
+            count(one.attempts),
+            count(one.no_grade),
+            *((one.text or "",) if has_text else ()),
+        )
+        for one in ev.examples
+    ]
+    words = tell(ev, "The first {n:count} {n:units} that do not pass in every attempt.", n=len(rows))
+    table = Table.from_rows("examples-table", "Items that fail", heads, rows, tall=True)
+    return Section.from_parts("examples", "Examples", "Items that fail", words, table)

@@ -1,0 +1,250 @@
+"""Repeats of items, and the interval of a mean over items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.features.graded.metrics import AGREEMENT, KS
+from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.paired import effective
+from evalreport.intervals.proportions import score_limits, wilson
+from evalreport.intervals.settings import FEWEST, NOT_ASKED, Sampling
+from evalreport.statistics.confusion import Array
+
+BOOTSTRAP: Final = 1 << 22
+"""Cells of resamples that are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Attempts grouped by item.
+
+    Parameters
+    ----------
+    codes : int array of shape (attempts,)
+        Item of each attempt.
+    passed : int array of shape (attempts,)
+        0 pass, 1 fail, -1 without a grade.
+    weights : float64 array of shape (items,)
+    clusters : int array of shape (items,), or None
+        Items that belong together.
+    """
+
+    codes: npt.NDArray[np.intp]
+    passed: npt.NDArray[np.integer]
+    weights: Array
+    clusters: npt.NDArray[np.integer] | None = None
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @cached_property
+    def attempts(self) -> npt.NDArray[np.intp]:
+        """Attempts at each item."""
+        return np.bincount(self.codes, minlength=len(self))
+
+    @cached_property
+    def passes(self) -> npt.NDArray[np.intp]:
+        """Attempts at each item that pass."""
+        return np.bincount(self.codes[self.passed == 0], minlength=len(self))
+
+    @property
+    def never(self) -> int:
+        """Items that no attempt passes."""
+        return int((self.passes == 0).sum())
+
+    @property
+    def some(self) -> int:
+        """Items that some attempts pass and others do not."""
+        return int(((self.passes > 0) & (self.passes < self.attempts)).sum())
+
+    def of_repeats(self, sampling: Sampling) -> dict[str, Result]:
+        """Return pass@k, pass^k and the agreement of repeats, with intervals over items.
+
+        References
+        ----------
+        Chen et al. 2021 (pass@k); Yao et al. 2024 (pass^k: all of k attempts pass).
+
+        Examples
+        --------
+        >>> items = Items(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0]), np.ones(2))
+        >>> {name: round(result.value, 2) for name, result in items.of_repeats(Sampling()).items()}
+        {'pass_at_2': 1.0, 'pass_hat_2': 0.5, 'agreement': 0.5}
+        """
+        n, c = self.attempts, self.passes
+        fewest = int(n.min())
+        found: dict[str, Result] = {}
+        for k in (k for k in KS if k <= fewest):
+            found[f"pass_at_{k}"] = self.mean(1 - all_of(n, n - c, k), sampling)
+            found[f"pass_hat_{k}"] = self.mean(all_of(n, c, k), sampling)
+        if n.max() > 1:
+            several = n > 1
+            pairs = np.maximum(n * (n - 1), 1)
+            found[AGREEMENT] = self.mean(1 - 2 * c * (n - c) / pairs, sampling, several)
+        return found
+
+    def variances(self) -> tuple[float, float] | None:
+        """Return the variance of the pass rate from items and from repeats; None without repeats.
+
+        The variance of a single attempt is split (Miller 2024): within an item, and between items.
+        """
+        n, c = self.attempts, self.passes
+        several = n > 1
+        if several.sum() < FEWEST:
+            return None
+        rate, weight = c[several] / n[several], self.weights[several] / self.weights[several].sum()
+        inside = rate * (1 - rate) * n[several] / (n[several] - 1)
+        repeats = float(weight @ inside)
+        spread = float(weight @ (rate - weight @ rate) ** 2) * len(rate) / (len(rate) - 1)
+        return max(spread - float(weight @ (inside / n[several])), 0.0), repeats
+
+    def mean(self, values: Array, sampling: Sampling, rows: npt.NDArray[np.bool_] | None = None) -> Result:
+        """Return the weighted mean over items of numbers in [0, 1], with score limits of its spread."""
+        weights = self.weights if rows is None else self.weights * rows
+        clusters = self.clusters
+        return item_mean(values, weights, clusters, sampling, (0.0, 1.0))
+
+
+def item_mean(
+    values: Array,
+    weights: Array,
+    clusters: npt.NDArray[np.integer] | None,
+    sampling: Sampling,
+    bounds: tuple[float, float] | None = None,
+) -> Result:
+    """Return the weighted mean over items with its interval.
+
+    Parameters
+    ----------
+    values, weights : float64 arrays of shape (items,)
+        Items of weight 0 do not count.
+    clusters : int array of shape (items,), or None
+    bounds : (float, float), optional
+        Range of the values; without it the interval is Student's.
+
+    Examples
+    --------
+    >>> found = item_mean(np.array([0.0, 1.0] * 50), np.ones(100), None, Sampling(), (0.0, 1.0))
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.4, 0.6)
+    """
+    kept = weights > 0
+    values, weights = values[kept], weights[kept]
+    total = float(weights.sum())
+    if not total:
+        return Undefined("no item has a value")
+    value = float(weights @ values / total)
+    n = float(total**2 / (weights @ weights))
+    if not sampling.intervals:
+        return Estimate(value, n, reason=NOT_ASKED)
+    parts = weights * (values - value) / total
+    if clusters is not None:
+        parts = np.bincount(clusters[kept], parts).astype(np.float64)
+    if len(parts) < FEWEST:
+        return Estimate(value, n, reason=f"an interval needs at least {FEWEST} items")
+    spread = effective(np.asarray(parts, dtype=np.float64))
+    if bounds is None:
+        half = t_quantile(sampling.upper, max(spread.df, 1.0)) * spread.standard_error
+        return Estimate(value, n, value - half, value + half, "Student's t over items", spread.standard_error)
+    ends = score_limits(value, spread.standard_error, n, t_quantile(sampling.upper, max(n - 1, 1)), bounds)
+    low, high = min(float(ends[0]), value), max(float(ends[1]), value)
+    return Estimate(value, n, low, high, "score, by item", spread.standard_error)
+
+
+def all_of(n: npt.NDArray[np.intp], c: npt.NDArray[np.intp], k: int) -> Array:
+    """Return C(c, k) / C(n, k) of each item: the chance that k of its n attempts are all among c.
+
+    Examples
+    --------
+    >>> all_of(np.array([5, 5]), np.array([5, 3]), 2)
+    array([1. , 0.3])
+    """
+    found = np.ones(len(n))
+    for drawn in range(k):
+        found *= np.maximum(c - drawn, 0) / (n - drawn)
+    return found
+
+
+def measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> dict[str, Result]:
+    """Return mean, median and 95th percentile of a measure, such as cost, with intervals over items.
+
+    Parameters
+    ----------
+    values : float64 array of shape (attempts,)
+        NaN where it was not recorded.
+    codes : int array of shape (attempts,)
+        Item of each attempt.
+
+    Examples
+    --------
+    >>> found = measure(np.arange(100.0), np.arange(100), Sampling())
+    >>> found["median"].value, found["p95"].value
+    (49.5, 94.05)
+    """
+    known = ~np.isnan(values)
+    values, codes = values[known], codes[known]
+    if not len(values):
+        return dict.fromkeys(("mean", "median", "p95"), Undefined("no value was recorded"))
+    _, codes = np.unique(codes, return_inverse=True)
+    found: dict[str, Result] = {"mean": _mean_of_measure(values, codes, sampling)}
+    for name, q in (("median", 0.5), ("p95", 0.95)):
+        found[name] = _quantile(values, codes, q, sampling)
+    return found
+
+
+def _mean_of_measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> Result:
+    """The mean over items of the mean over attempts; bootstrap-t, which follows the skew of costs."""
+    counts = np.bincount(codes)
+    means = np.bincount(codes, values) / counts
+    value, n = float(means.mean()), len(means)
+    plain = item_mean(means, np.ones(n), None, sampling)
+    if not isinstance(plain, Estimate) or plain.low is None or np.ptp(means) == 0:
+        return plain
+    rng = np.random.default_rng((sampling.seed, len(means)))
+    pivots = []
+    for _ in range(max(1, -(-sampling.resamples * n // BOOTSTRAP))):
+        rows = max(1, min(sampling.resamples, BOOTSTRAP // n))
+        drawn = means[rng.integers(n, size=(rows, n))]
+        error = drawn.std(axis=1, ddof=1) / np.sqrt(n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pivots.append((drawn.mean(axis=1) - value) / error)
+    pivot = np.concatenate(pivots)
+    pivot = pivot[np.isfinite(pivot)]
+    tail = 1 - sampling.upper
+    error = float(means.std(ddof=1) / np.sqrt(n))
+    low, high = np.quantile(pivot, [tail, 1 - tail])
+    low, high = min(float(low), 0.0), max(float(high), 0.0)
+    return Estimate(value, n, value - high * error, value - low * error, "bootstrap-t over items", error)
+
+
+def _quantile(values: Array, codes: npt.NDArray[np.intp], q: float, sampling: Sampling) -> Result:
+    """A quantile of all attempts, with the exact interval by order statistics of as many items."""
+    value, n = float(np.quantile(values, q)), int(codes.max()) + 1
+    if not sampling.intervals:
+        return Estimate(value, n, reason=NOT_ASKED)
+    low, high = (float(end) for end in wilson(q * n, n, sampling.level))
+    if (1 - sampling.upper) < q**n or (1 - sampling.upper) < (1 - q) ** n:
+        return Estimate(value, n, reason="too few items for an interval of this percentile")
+    ends = np.quantile(values, [low, high])
+    return Estimate(value, n, min(float(ends[0]), value), max(float(ends[1]), value), "order statistics")
+
+
+def as_float(values: Any) -> Array:
+    """Return a column of numbers, NaN in a gap.
+
+    Examples
+    --------
+    >>> as_float(["1.5", None, 2])
+    array([1.5, nan, 2. ])
+    """
+    array = np.asarray(values)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    cells = array.astype(object).tolist()
+    return np.array([np.nan if cell in (None, "") else float(cell) for cell in cells], dtype=np.float64)

@@ -1,0 +1,270 @@
+"""Graded items: reading, pass rate, repeats, comparison and rules."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.core.errors import DataError, EvalreportError, UsageError
+from evalreport.core.result import Estimate
+from evalreport.features.graded.evaluation import GradedEvaluation
+from evalreport.features.graded.grades import read_grades
+from evalreport.features.graded.metrics import METRICS
+from evalreport.intervals.proportions import wilson
+from tests.cli.running import run
+from tests.features.graded.files import grades_of, inspect_log, lm_eval
+
+
+def graded(*args: Any, **named: Any) -> GradedEvaluation:
+    ev = er.evaluate(*args, **named)
+    assert isinstance(ev, GradedEvaluation)
+    return ev
+
+
+def value(ev: GradedEvaluation, name: str) -> float:
+    found = ev[name]
+    assert isinstance(found, Estimate)
+    return found.value
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> tuple[Path, Path]:
+    a, b = (lm_eval(tmp_path / f"samples_{run}.jsonl", grades_of(run)) for run in "ab")
+    return a, b
+
+
+def test_samples_of_lm_eval_are_graded(samples: tuple[Path, Path]) -> None:
+    for path, rate in zip(samples, (140 / 220, 151 / 220), strict=True):
+        ev = er.evaluate_file(str(path))
+        assert isinstance(ev, GradedEvaluation)
+        assert (ev.task, ev.scale, ev.items, ev.rows) == ("graded", "pass", 220, 220)
+        assert value(ev, "pass_rate") == pytest.approx(rate)
+        assert "accuracy" not in ev.metrics
+    low, high = map(float, wilson(151, 220))
+    assert isinstance(ev["pass_rate"], Estimate)
+    assert (ev["pass_rate"].low, ev["pass_rate"].high) == pytest.approx((low, high))
+    assert ev.verdict == "Passes 151 of 220 items (69%)."
+
+
+def test_a_comparison_names_fixed_and_broken_items(samples: tuple[Path, Path]) -> None:
+    a, b = (er.evaluate_file(str(path)) for path in samples)
+    found = er.compare([a, b])
+    (moved,), (test,) = found.movement, found.mcnemar
+    assert (moved.fixed, moved.broken, moved.both_right, moved.both_wrong) == (
+        51,
+        40,
+        100,
+        29,
+    )
+    assert moved.fixed_ids[0] == "100"
+    difference = found.differences_for("pass_rate")[0]
+    assert difference.difference == pytest.approx(11 / 220)
+    assert difference.p == test.p > 0.2
+    assert {d.metric for d in found.differences} == {"pass_rate", "no_grade_rate"}
+    assert not found.parts, "there are no classes of grades"
+
+
+def test_commands_read_grades(samples: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = map(str, samples)
+    found = json.loads(run(capsys, "report", a, "--json").out)["runs"][0]
+    assert (found["task"], found["scale"], found["n"], found["attempts"]) == ("graded", "pass", 220, 220)
+    page = samples[0].with_name("a.html")
+    assert run(capsys, "report", a, "-o", str(page)).code == 0
+    assert "Passes 140 of 220 items (64%)." in page.read_text(encoding="utf-8")
+    compared = json.loads(run(capsys, "compare", a, b, "--json").out)["comparison"]
+    assert (compared["movement"]["fixed"], compared["movement"]["broken"]) == (51, 40)
+    assert run(capsys, "check", a, "--require", "pass_rate >= 0.5").code == 0
+    assert run(capsys, "check", b, "--baseline", a, "--require", "pass_rate drops <= 0.05").code == 0
+    assert run(capsys, "check", a, "--require", "pass_rate >= 0.8").code == 1
+    assert "equal within 20 points" in run(capsys, "compare", a, b, "--equivalent", "20%").out
+
+
+def test_an_attempt_without_a_grade_is_not_passed() -> None:
+    ev = graded(["pass"] * 29 + ["fail"] * 8 + [None] * 3, labels=er.Graded())
+    assert value(ev, "pass_rate") == 29 / 40
+    assert value(ev, "pass_rate_graded") == 29 / 37
+    assert value(ev, "no_grade_rate") == 3 / 40
+    assert ev.verdict == "Passes 29 of 40 items (73%); 3 have no grade."
+    assert "3 attempts have no grade and count as not passed" in ev.notes
+
+
+def repeat_rows(items: int = 30, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(seed)
+    ids = np.repeat(np.arange(items), 5)
+    return ids, rng.random(5 * items) < rng.beta(0.7, 0.7, items)[ids]
+
+
+def test_repeats_against_all_subsets() -> None:
+    """pass@k and pass^k are the rates over all subsets of k attempts."""
+    ids, passed = repeat_rows()
+    ev = graded(passed, labels=er.Graded(), ids=ids)
+    rows = passed.reshape(-1, 5)
+    for k in range(2, 6):
+        subsets = [rows[:, list(chosen)] for chosen in combinations(range(5), k)]
+        assert len(subsets) == comb(5, k)
+        assert value(ev, f"pass_at_{k}") == pytest.approx(np.mean([part.any(axis=1) for part in subsets]))
+        assert value(ev, f"pass_hat_{k}") == pytest.approx(np.mean([part.all(axis=1) for part in subsets]))
+    pairs = [rows[:, i] == rows[:, j] for i, j in combinations(range(5), 2)]
+    assert value(ev, "agreement") == pytest.approx(np.mean(pairs))
+    assert ev.repeats is not None
+    assert ev.repeats.never == (~rows.any(axis=1)).sum()
+    assert ev.repeats.some == (rows.any(axis=1) & ~rows.all(axis=1)).sum()
+    assert (ev.items, ev.rows) == (30, 150)
+
+
+def test_variance_of_repeats_is_split() -> None:
+    ids, passed = repeat_rows(2000, seed=3)
+    ev = graded(passed, labels=er.Graded(), ids=ids)
+    assert ev.repeats is not None
+    whole = ev.repeats.variance_items + ev.repeats.variance_repeats
+    assert whole == pytest.approx(0.25, abs=0.01)
+    assert ev.repeats.variance_items == pytest.approx(0.25 / 2.4, abs=0.01), "of a beta distribution"
+
+
+def test_items_have_equal_weight_whatever_their_attempts() -> None:
+    ev = graded([1, 1, 1, 0], labels=er.Graded(), ids=["a", "a", "a", "b"])
+    assert value(ev, "pass_rate") == pytest.approx(0.5)
+    assert "items have 1 to 3 attempts; each item has the same weight" in ev.notes
+
+
+def test_the_interval_of_a_paired_difference_is_over_items() -> None:
+    ids, first = repeat_rows(seed=1)
+    second = np.roll(first.reshape(-1, 5), 1, axis=1).ravel()
+    runs = [graded(passed, labels=er.Graded(), ids=ids) for passed in (first, second)]
+    (found,) = er.compare(runs).differences_for("pass_rate")
+    assert found.difference == pytest.approx(0, abs=1e-12)
+    assert found.method == "paired contributions"
+    other = graded(repeat_rows(seed=2)[1], labels=er.Graded(), ids=ids)
+    (found,) = er.compare([runs[0], other]).differences_for("pass_rate")
+    gaps = (other_rows := repeat_rows(seed=2)[1].reshape(-1, 5).mean(axis=1)) - first.reshape(-1, 5).mean(
+        axis=1
+    )
+    assert len(other_rows) == 30
+    assert found.difference == pytest.approx(gaps.mean())
+    assert found.low is not None and found.high is not None
+    assert found.high - found.low == pytest.approx(2 * 2.045 * gaps.std(ddof=1) / 30**0.5, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("written", "scale", "passes"),
+    [
+        ([True, False, None], "pass", 1),
+        (["Yes", "no", "yes"], "pass", 2),
+        (["correct", "incorrect", "error"], "pass", 1),
+        (["C", "I", "N"], "pass", 1),
+        (["C", "P", "I"], "unit", 1),
+        (["1", "0.25", ""], "unit", 1),
+        ([0.2, 1.0, float("nan")], "unit", 1),
+    ],
+)
+def test_grades_as_they_are_written(written: list[Any], scale: str, passes: int) -> None:
+    found = read_grades(written, "grade")
+    assert found.space.scale == scale
+    assert found.passed is not None
+    assert (found.passed == 0).sum() == passes
+
+
+def test_ratings_pass_by_a_rule() -> None:
+    frame = {"task": list("abcd"), "grade": [5, 4, 2, None]}
+    import pandas as pd
+
+    ev = er.evaluate(pd.DataFrame(frame), grade="grade", passing=">=4", id="task")
+    assert isinstance(ev, GradedEvaluation)
+    assert (ev.scale, value(ev, "pass_rate"), value(ev, "mean_score")) == ("rating", 0.5, 3.0)
+    plain = graded([5, 4, 2, 1], labels=er.Graded("rating"))
+    assert "pass_rate" not in plain.metrics, "nothing says which ratings pass"
+    assert plain.verdict == "Mean score 3.00 over 4 items."
+    assert er.compare([plain, graded([5, 5, 2, 1], labels=er.Graded("rating"))]).primary == "mean_score"
+
+
+@pytest.mark.parametrize(
+    ("written", "words", "fix"),
+    [
+        (["pass", "0.7"], "mix words and numbers", "in one way"),
+        (["pass", "maybe"], "'maybe' is not a grade", "pass or fail"),
+        ([3.5, 87.0], "no known scale", "--pass"),
+        ([None, None], "no item has a grade", "--grade"),
+        ([["a"], "pass"], "is not a grade", "pass or fail"),
+    ],
+)
+def test_what_is_not_a_grade(written: list[Any], words: str, fix: str) -> None:
+    with pytest.raises(DataError, match=words) as caught:
+        read_grades(written, "grade", source="file.csv")
+    assert "file.csv, column 'grade'" in caught.value.where
+    assert fix in caught.value.fix
+
+
+def test_grades_outside_of_the_scale() -> None:
+    with pytest.raises(DataError, match="outside of the scale 'unit'"):
+        er.evaluate([0.5, 3.0], labels=er.Graded("unit"))
+    with pytest.raises(UsageError, match="is not a scale of grades"):
+        er.Graded("units")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="cannot be compared"):
+        er.compare([graded([0, 1], labels=er.Graded()), graded([0, 0.5], labels=er.Graded("unit"))])
+
+
+def test_several_evaluations_are_refused(tmp_path: Path) -> None:
+    twice = lm_eval(tmp_path / "twice.jsonl", grades_of("a"))
+    lines = [json.loads(line) for line in twice.read_text().splitlines()]
+    both = [line | {"filter": name} for name in ("strict", "flexible") for line in lines]
+    twice.write_text("".join(f"{json.dumps(line)}\n" for line in both))
+    with pytest.raises(EvalreportError, match="2 evaluations") as caught:
+        er.evaluate_file(str(twice))
+    assert "filter=strict" in caught.value.fix
+    chosen = er.evaluate_file(str(twice), where="filter=strict")
+    assert value(chosen, "pass_rate") == pytest.approx(140 / 220)  # type: ignore[arg-type]
+    metrics = lm_eval(tmp_path / "metrics.jsonl", grades_of("a"), acc=grades_of("b"))
+    with pytest.raises(EvalreportError, match="2 grades for each item: exact_match, acc") as caught:
+        er.evaluate_file(str(metrics))
+    assert caught.value.fix.endswith('grade="exact_match"')
+    assert value(er.evaluate_file(str(metrics), grade="acc"), "pass_rate") == pytest.approx(151 / 220)  # type: ignore[arg-type]
+
+
+def test_epochs_of_inspect_are_repeats(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(inspect_log(["C", "I", "C", "C", None, "C"], epochs=2)))
+    ev = er.evaluate_file(str(path))
+    assert isinstance(ev, GradedEvaluation)
+    assert (ev.items, ev.rows) == (3, 6)
+    assert value(ev, "pass_rate") == pytest.approx(4 / 6)
+    assert value(ev, "pass_rate_graded") == pytest.approx(4 / 5)
+
+
+def test_measures_have_intervals(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "runs.csv"
+    cost = rng.lognormal(0, 1, 200)
+    rows = [f"{k},{k % 3 == 0:d},{one}" for k, one in enumerate(cost)]
+    path.write_text("\n".join(["id,passed,cost", *rows]))
+    ev = er.evaluate_file(str(path), measures="cost")
+    assert isinstance(ev, GradedEvaluation)
+    for name, expected in (
+        ("mean", cost.mean()),
+        ("median", np.median(cost)),
+        ("p95", np.quantile(cost, 0.95)),
+    ):
+        found = ev.measures["cost"][name]
+        assert isinstance(found, Estimate)
+        assert found.value == pytest.approx(expected)
+        assert found.low is not None and found.low < expected < (found.high or 0)
+
+
+def test_a_pair_of_labels_wins_over_a_grade(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    rows = [f"{k},{'ab'[k % 2]},{'ab'[k % 3 == 0]},{int(k % 2 == (k % 3 == 0))}" for k in range(40)]
+    path.write_text("\n".join(["id,y_true,y_pred,correct", *rows]))
+    assert er.evaluate_file(str(path)).task == "binary"
+
+
+def test_every_record_is_complete() -> None:
+    for metric in METRICS:
+        texts = (metric.title, metric.meaning, metric.formula, metric.source, metric.use, metric.trap)
+        assert all(texts) and not metric.meaning.endswith("."), metric.name
+        assert metric.task == "graded"
