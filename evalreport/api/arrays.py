@@ -295,30 +295,36 @@ def _check_width(space: LabelSpace, values: np.ndarray[Any, Any]) -> None:
         )
 
 
-def by_name(slices: Any) -> dict[str, Any] | None:
-    """Return slices as columns by their names; a frame is as good as a mapping.
+def by_name(columns: Any, what: str = "slices") -> dict[str, Any] | None:
+    """Return columns by their names; a frame is as good as a mapping.
+
+    Parameters
+    ----------
+    columns : mapping or frame, optional
+    what : str
+        The argument, for the error.
 
     Raises
     ------
     UsageError
     """
-    if slices is None:
+    if columns is None:
         return None
-    named = hasattr(slices, "items") and (isinstance(slices, Mapping) or hasattr(slices, "columns"))
+    named = hasattr(columns, "items") and (isinstance(columns, Mapping) or hasattr(columns, "columns"))
     if not named:
         raise UsageError(
-            f"slices are {type(slices).__name__}, without names",
-            where="slices",
-            fix='name each column, as in slices={"site": sites}',
+            f"{what} are {type(columns).__name__}, without names",
+            where=what,
+            fix=f'name each column, as in {what}={{"site": sites}}',
         )
-    for name, values in slices.items():
+    for name, values in columns.items():
         if values is None or isinstance(values, (str, bytes, Mapping, Number)):
             raise UsageError(
-                f"slice {name!r} is {type(values).__name__}, not one value per row",
-                where="slices",
-                fix=f"pass a column of values, as in slices={{{name!r}: sites}}",
+                f"{what.removesuffix('s')} {name!r} is {type(values).__name__}, not one value per row",
+                where=what,
+                fix=f"pass a column of values, as in {what}={{{name!r}: sites}}",
             )
-    return {str(name): as_array(values) for name, values in slices.items()}
+    return {str(name): as_array(values) for name, values in columns.items()}
 
 
 def threshold_of(threshold: Any) -> tuple[float | tuple[float, ...] | None, str | None]:

@@ -169,6 +169,8 @@ def evaluate(
     seed: int = 0,
     constraint_confidence: float | None = None,
     prevalence: float | None = None,
+    extra_metrics: Mapping[str, Any] | None = None,
+    extra_columns: Mapping[str, npt.ArrayLike] | pd.DataFrame | None = None,
     **columns: Any,
 ) -> Evaluation:
     """Evaluate predictions held in memory: arrays, or the columns of a frame.
@@ -208,6 +210,12 @@ def evaluate(
     prevalence : float, optional
         Share of positives where a binary model goes: adds PPV, NPV, net benefit and alarms per 1,000 there,
         such as ``ev["precision@prevalence=0.01"]``.
+    extra_metrics : mapping from name to function, optional
+        Metrics of your own: ``fn(y_true, y_pred, y_score, weight, columns) -> float``, or a scikit-learn
+        scorer. The interval is that of the bootstrap. Higher is better, unless ``fn.better = "lower"``.
+    extra_columns : mapping from name to array-like of shape (n,), or a frame, optional
+        Other columns, such as amounts: for these functions, and to search for weak slices. A frame with the
+        predictions in it has its own.
     **columns
         Of a frame: ``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, … as of `evaluate_file`;
         `slices` are then names of columns.
@@ -239,6 +247,8 @@ def evaluate(
             "constraint_confidence": constraint_confidence,
         }
         columns |= {} if prevalence is None else {"prevalence": prevalence}
+        columns |= {} if extra_metrics is None else {"extra_metrics": extra_metrics}
+        arrays |= {"extra_columns": extra_columns}
         return _of_frame(y_true, columns, arrays, tune_on)
     if columns or isinstance(scores, str):
         raise _no_frame(next(iter(columns), "scores"))
@@ -251,6 +261,7 @@ def evaluate(
         named = {"ids": ids, "groups": groups, "weights": weights, "slices": by_name(slices), "texts": texts}
         made: Evaluation = extension("api", "evaluating grades")(y_true, labels, sampling, **named)
         return made
+    more = by_name(extra_columns, "extra_columns")
     found = parse_inputs(y_true, y_pred, scores, labels, missing)
     numbers, objective = threshold_of(threshold)
     read = {name: rows_of(values, name) for name, values in beside.items()}
@@ -265,11 +276,14 @@ def evaluate(
         slices=by_name(slices),
         missing=missing,
         weight_kind=weight_kind,
+        columns=more,
         **read,
     )
     refuse_misread(rows, given=y_pred is not None, declared=labels is not None)
     sampling = sampling_of(confidence, resamples, seed, constraint_confidence)
-    request = Request(sampling=sampling, threshold=objective, prevalence=prevalence)
+    request = Request(
+        sampling=sampling, threshold=objective, prevalence=prevalence, extra_metrics=extra_metrics or {}
+    )
     other = _tuning_rows(tune_on, chosen=numbers is None)
     return convert_to_view(Evaluation, evaluate_collected(Collected(rows, (), Provenance()), request, other))
 

@@ -473,7 +473,10 @@ resamples = evaluate(
 )
 seed = evaluate("--seed", "N", "Seed of the draws.", type=int, default=0)
 metrics = evaluate(
-    "--metrics", "LIST", "Only these, comma separated; see `evalreport metrics`.", type=Words()
+    "--metrics",
+    "LIST",
+    "Only these, comma separated; see `evalreport metrics`. module:function adds a metric of your own.",
+    type=Words(),
 )
 evaluation = combine_options(threshold, tune_on, confidence_or_none, resamples, seed, metrics)
 compared = combine_options(threshold, tune_on, confidence, resamples, seed, metrics)

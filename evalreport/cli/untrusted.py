@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from glob import has_magic, iglob
 from pathlib import Path
 from types import MappingProxyType
@@ -30,11 +31,11 @@ SETTINGS: Mapping[str, Reach] = MappingProxyType(
         **_reach("nothing", "text", "fuzzy", "ordered", "positive", "id", "weight", "group", "slice"),
         **_reach("nothing", "example_text", "batch_axis", "list_separator", "fold", "where", "missing"),
         **_reach("nothing", "weight_kind", "no_scores", "answers", "hold", "prevalence", "confidence"),
-        **_reach("nothing", "resamples", "seed", "metrics", "sort_by", "title", "unit", "label_names"),
+        **_reach("nothing", "resamples", "seed", "title", "unit", "label_names"),
         **_reach("nothing", "no_examples", "prefix", "experiment", "filter", "max_runs"),
         **_reach("nothing", "columns", "champion", "jobs", "fail_fast", "color", "engine", "approximate"),
         **_reach("nothing", "memory", "grade", "pass", "repeat", "measure", "judge", "human"),
-        **_reach("code", "parse", "threshold"),
+        **_reach("code", "parse", "threshold", "metrics", "sort_by"),
         **_reach("server", "tracking_uri"),
         **_reach("cluster", "spark_master"),
         **_reach("path", "truth_file", "tune_on", "notes", "out"),
@@ -43,7 +44,11 @@ SETTINGS: Mapping[str, Reach] = MappingProxyType(
 )
 """Keys that `[tool.evalreport]` may set, named as the options, and what each can reach."""
 OF_CHECK: Mapping[str, Reach] = MappingProxyType(
-    {**_reach("nothing", "require", "use", "inconclusive"), **_reach("path", "baseline", "train")}
+    {
+        **_reach("code", "require"),
+        **_reach("nothing", "use", "inconclusive"),
+        **_reach("path", "baseline", "train"),
+    }
 )
 """Keys of `[tool.evalreport.check]`, and what each can reach."""
 _WRITTEN = ("out",)
@@ -80,7 +85,7 @@ def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
     match {**SETTINGS, **OF_CHECK}[name]:
         case "server" | "cluster" as reach:
             what = f"the {reach}"
-        case "code" if _NAMES_CODE[name](str(value)):
+        case "code" if _NAMES_CODE[name](value):
             what = "code to run"
         case "path":
             _refuse_outside(name, str(value), file, shown)
@@ -95,15 +100,29 @@ def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
     )
 
 
-def _threshold_names_code(wanted: str) -> bool:
+def _threshold_names_code(wanted: Any) -> bool:
     from evalreport.workflow.evaluate import is_chosen_by_function
 
-    return is_chosen_by_function(wanted)
+    return is_chosen_by_function(str(wanted))
 
 
-_NAMES_CODE: Mapping[str, Callable[[str], bool]] = {
-    "parse": is_function,
+def _rules_name_code(rules: Any) -> bool:
+    """Return whether the metric of a rule is a function; a class or slice in brackets may contain a colon."""
+    from evalreport.core.bounds import Bound
+
+    for rule in [rules] if isinstance(rules, str) else rules:
+        with suppress(UsageError):
+            if ":" in Bound.parse(str(rule)).metric:
+                return True
+    return False
+
+
+_NAMES_CODE: Mapping[str, Callable[[Any], bool]] = {
+    "parse": lambda value: is_function(str(value)),
     "threshold": _threshold_names_code,
+    "metrics": lambda value: ":" in str(value),
+    "sort_by": lambda value: ":" in str(value),
+    "require": _rules_name_code,
 }
 """Of each setting that can reach code: whether a value does, as the code that reads the value decides it."""
 

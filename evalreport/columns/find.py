@@ -104,6 +104,8 @@ class Found:
         What was assumed.
     unused : tuple of str
         Columns that were not taken for anything.
+    columns : mapping from column name to array of shape (n,)
+        The values of these, and of the slices.
     files : tuple of RawTable
         Where it came from (name, digest, format), predictions first.
     """
@@ -124,6 +126,7 @@ class Found:
     notes: tuple[str, ...]
     unused: tuple[str, ...]
     files: tuple[RawTable, ...] = field(repr=False)
+    columns: Mapping[str, Array] = field(default_factory=dict, repr=False)
 
     @property
     def unused_note(self) -> tuple[str, ...]:
@@ -475,6 +478,11 @@ def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTab
         notes=parts.notes,
         unused=tuple(name for name in rows.names if name in spare),
         files=files,
+        columns={
+            name: values
+            for name, values in {**rows.others, **rows.columns}.items()
+            if (name in spare or name in more.slices) and values.shape == (rows.n,)
+        },
     )
 
 
@@ -530,4 +538,5 @@ def to_predictions(
             texts=None if found.example_texts is None else found.example_texts.tolist(),
             notes=found.notes,
             missing=missing,
+            columns=found.columns,
         )

@@ -61,6 +61,7 @@ from evalreport.intervals.paired import (
 )
 from evalreport.intervals.row_influence import Counted
 from evalreport.metrics.catalogue import COMPARED, ERROR_KINDS, HEADLINE, OF_ORDER, PRIMARY, find, telling
+from evalreport.metrics.own import is_own
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.thresholds.objectives import Costs
@@ -446,7 +447,7 @@ def distinct_names(names: Sequence[str]) -> list[str]:
 def headline_metrics(
     evaluations: Sequence[Evaluation], names: Sequence[str], primary: str | None
 ) -> tuple[Metric, ...]:
-    """Return the metrics of a comparison: those named, or the usual ones of the task."""
+    """Return the metrics of a comparison: those named, or the usual ones of the task; own ones are added."""
     task = evaluations[0].task
     text = any(ev.parsing is not None for ev in evaluations)
     usual = (*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task])
@@ -454,7 +455,10 @@ def headline_metrics(
     usual = telling(usual, evaluations[0].space)
     if task == "graded":  # pass or fail has no score, and a rating without a rule no pass
         usual = tuple(name for name in usual if any(name in ev.metrics for ev in evaluations))
-    wanted = dict.fromkeys((*(names or usual), *([primary] if primary else [])))
+    own = dict.fromkeys(name for ev in evaluations for name in ev.own_metrics)
+    catalogued = [name for name in names if not is_own(name)]
+    asked = names if catalogued else (*usual, *(names or own))
+    wanted = dict.fromkeys((*asked, *([primary] if primary else [])))
     return tuple(find(name, task) for name in wanted)
 
 

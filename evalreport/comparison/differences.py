@@ -28,6 +28,7 @@ from evalreport.data.scores import NoScores
 from evalreport.intervals.bootstrap import Units, table_replicates
 from evalreport.intervals.cross_validation import NO_SLOPE
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.own_metrics import own_difference_error
 from evalreport.intervals.paired import (
     ConfidenceCurve,
     SampledError,
@@ -288,6 +289,8 @@ def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, 
         return without_interval(start, "counts and settings estimate nothing")
     if len(samples) < FEWEST:
         return without_interval(start, f"an interval needs at least {FEWEST} shared rows")
+    if metric.interval == "own":
+        return _own_difference(metric, samples, start)
     found = _difference_of_equal_rows(metric, samples, start.difference) if samples.plain else None
     if found is None:
         return _difference_by_contributions(metric, samples, start)
@@ -405,6 +408,20 @@ def _difference_by_resamples(metric: Metric, samples: PairedSamples, start: Diff
         return without_interval(start, "too few resamples have a value")
     if error.standard_error <= ROUNDING:
         return _constant_difference(metric, samples, start)
+    how = "paired bootstrap" if samples.clusters is None else "paired bootstrap, by cluster"
+    return with_interval(start, error.curve(start.difference or 0.0), how, level)
+
+
+def _own_difference(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
+    """The difference of a metric of the user's own: its spread over paired bootstrap resamples."""
+    level, (run, baseline) = samples.sampling.level, (samples.run.predictions, samples.baseline.predictions)
+    error = own_difference_error(metric.name, run, baseline, samples.sampling)
+    if isinstance(error, str):
+        return without_interval(start, error)
+    if error.standard_error <= ROUNDING * max(1.0, abs(start.difference or 0.0)):
+        if start.difference:
+            return without_interval(start, "the difference is the same in every resample")
+        return with_interval(replace(start, reason=SAME), StudentCurve(0.0, 0.0), "paired bootstrap", level)
     how = "paired bootstrap" if samples.clusters is None else "paired bootstrap, by cluster"
     return with_interval(start, error.curve(start.difference or 0.0), how, level)
 

@@ -22,7 +22,7 @@ CLOSE = 1e-12
 
 _POINT = r"@[A-Za-z]\w*(?:<=|>=|=)[\d.]+%?"
 """An operating point in a metric's name, as in ``recall@fpr=0.02`` or ``pauc@fpr<=0.05``."""
-_METRIC = rf"[A-Za-z]\w*(?:{_POINT}|@[\w.]+)?"
+_METRIC = rf"[A-Za-z]\w*(?:{_POINT}|@[\w.]+|(?:\.\w+)*:[A-Za-z_]\w*(?:\.\w+)*)?"
 _BOUND = re.compile(
     rf"({_METRIC})\s*(?:\[(.+)\])?\s*(?:(?<=[\s\]])(drops|rises)\b)?\s*(>=|<=|>|<|≥|≤)\s*([^\s%<>=]+)\s*(%?)"
 )

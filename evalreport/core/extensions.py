@@ -27,6 +27,7 @@ POINTS: Final = (
     "commands",
     "options",
     "metrics",
+    "own_metrics",
     "readers",
     "tools",
     "sections",

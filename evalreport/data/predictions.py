@@ -11,7 +11,7 @@ can still change.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -301,6 +301,50 @@ class Categorical:
 
 
 @dataclass(frozen=True, eq=False)
+class ExtraColumns(Mapping[str, npt.NDArray[Any]]):
+    """Columns of the data that are neither label, prediction nor score, by name.
+
+    Rows are selected when a column is read, so that a subset of the rows copies nothing.
+
+    Parameters
+    ----------
+    arrays : mapping from a column's name to an array of one value per row
+    rows : int array of shape (n,), optional
+        Positions in the arrays; without it all rows.
+
+    Examples
+    --------
+    >>> columns = ExtraColumns({"age": np.array([70, 20, 45])})
+    >>> columns.take(np.array([2, 0]))["age"]
+    array([45, 70])
+    """
+
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    rows: npt.NDArray[np.intp] | None = None
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """Return a column, read-only."""
+        values = self.arrays[name]
+        return make_read_only(values.view() if self.rows is None else values[self.rows])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def take(self, rows: npt.NDArray[np.intp]) -> ExtraColumns:
+        """Return the columns of some rows (positions), in that order."""
+        if not self.arrays:
+            return self
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
+
+
+OwnFunction: TypeAlias = Callable[..., Any]
+"""A metric of the user's: ``fn(y_true, y_pred, y_score, weight, columns)``, or a scikit-learn scorer."""
+
+
+@dataclass(frozen=True, eq=False)
 class Predictions:
     """Truth and predictions of n examples.
 
@@ -321,6 +365,10 @@ class Predictions:
         By the model of which fold of a cross-validation each row was predicted.
     lost : int
         Rows that came without an answer and count as wrong.
+    columns : ExtraColumns
+        Columns that are used for nothing else: for own metrics and weak slices.
+    own_metrics : mapping from name to function
+        The user's own metrics, evaluated on these rows.
     """
 
     space: LabelSpace
@@ -338,6 +386,8 @@ class Predictions:
     parsed: Parsed | None = None
     notes: tuple[str, ...] = ()
     lost: int = 0
+    columns: ExtraColumns = field(default_factory=ExtraColumns)
+    own_metrics: Mapping[str, OwnFunction] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.y_true)
@@ -360,6 +410,7 @@ class Predictions:
             slices={name: replace(column, codes=column.codes[rows]) for name, column in self.slices.items()},
             texts=None if self.texts is None else [self.texts[int(row)] for row in rows],
             parsed=None if self.parsed is None else self.parsed.take(rows),
+            columns=self.columns.take(rows),
         )
 
     def with_threshold(self, threshold: Threshold) -> Predictions:
@@ -399,6 +450,7 @@ def predictions(
     texts: Sequence[str] | None = None,
     notes: Sequence[str] = (),
     missing: str | None = None,
+    columns: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> Predictions:
     """Validate and return predictions.
 
@@ -426,6 +478,8 @@ def predictions(
     missing : str, optional
         ``wrong``: a row of `y_pred` without an answer counts as one that could not be read: wrong, in a
         column of its own, in every denominator; with several labels per row wrong in each.
+    columns : mapping from a column's name to its values, optional
+        Other columns of the data: for own metrics and weak slices.
 
     Raises
     ------
@@ -450,7 +504,7 @@ def predictions(
         "folds": folds,
         "texts": texts,
     }
-    _check_rows(len(truth), known, (*beside.items(), *(slices or {}).items()))
+    _check_rows(len(truth), known, (*beside.items(), *(slices or {}).items(), *(columns or {}).items()))
     decided, point = _operating_point(space, decided, known, threshold)
     named = None if ids is None else ids_as_text(ids)
     mass = np.broadcast_to(1.0, len(truth)) if weights is None else relative(checked_weights(weights))
@@ -475,6 +529,7 @@ def predictions(
             *(known.notes if isinstance(known, Probabilities) else ()),
         ),
         lost=lost,
+        columns=ExtraColumns(columns or {}),
     )
     counted = weights is not None and weight_kind == "count"
     return repeat_rows(found, checked_weights(weights)) if counted else found  # type: ignore[arg-type]

@@ -27,7 +27,16 @@ from evalreport.intervals.estimates import estimates
 from evalreport.intervals.measured_coverage import describe_miscoverage
 from evalreport.intervals.multiclass import class_estimates
 from evalreport.intervals.settings import NOT_ASKED, Sampling, by_rows
-from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue, find, no_skill, one_label
+from evalreport.metrics.catalogue import (
+    BINARY,
+    PER_CLASS,
+    catalogue,
+    describe_own,
+    find,
+    no_skill,
+    one_label,
+)
+from evalreport.metrics.own import direction_of
 from evalreport.metrics.record import Metric, view
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.confusion import Counts
@@ -129,7 +138,9 @@ def evaluate_predictions(
     """
     whole, p = p, replace(p, folds=None)
     summary = summarise(p)
-    chosen = _select_metrics(p.space, only, more, text=p.parsed is not None)
+    own = {name: direction_of(function) for name, function in p.own_metrics.items()}
+    describe_own(own)
+    chosen = _select_metrics(p.space, only, (*more, *own), text=p.parsed is not None)
     found: Mapping[str, Result] = _values(chosen, summary, p, sampling)
     folds: Folds | None = None
     if whole.folds is not None:
@@ -140,6 +151,7 @@ def evaluate_predictions(
         "clusters": None if p.groups is None else len(p.groups.values),
         "tuned": tuned,
         "parsing": None if p.parsed is None else p.parsed.report,
+        "own_metrics": own,
         "predictions": whole,
     }
 

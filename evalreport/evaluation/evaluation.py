@@ -48,7 +48,8 @@ from evalreport.evaluation.parts import (
 )
 from evalreport.intervals.cross_validation import Folds
 from evalreport.intervals.settings import Sampling
-from evalreport.metrics.catalogue import HEADLINE, find
+from evalreport.metrics.catalogue import HEADLINE, describe_own, find
+from evalreport.metrics.own import Direction
 from evalreport.statistics.confusion import Counts
 from evalreport.thresholds.best_threshold import SweepRecord, Tuned
 from evalreport.thresholds.sweep import Sweep
@@ -125,6 +126,7 @@ class EvaluationRecord:
     pair_texts: tuple[tuple[Whole, Whole, tuple[str, ...]], ...]
     row_counts: RowCounts | None
     off_coverage: Mapping[str, str]
+    own_metrics: Mapping[str, Direction]
     folds: Folds | None
     repeated_responses: RepeatedResponses | None
     data_checks: Mapping[str, float]
@@ -208,6 +210,8 @@ class Evaluation:
         Binary and multiclass.
     tuned : Tuned or None
         Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
+    own_metrics : mapping from name to {"higher", "lower"}
+        Metrics of the user's own, and which values are better.
     folds : Folds or None
         Of a cross-validation: every metric fold by fold.
     answers : RepeatedResponses or None
@@ -234,6 +238,7 @@ class Evaluation:
     confusion: Counts | None = None
     tuned: Tuned | None = None
     parsing: ParsingReport | None = None
+    own_metrics: Mapping[str, Direction] = field(default_factory=dict)
     folds: Folds | None = None
     repeated_responses: RepeatedResponses | None = None
     provenance: Provenance = field(default_factory=Provenance)
@@ -366,6 +371,7 @@ class Evaluation:
     def from_wire(cls, wire: EvaluationRecord) -> Self:
         """Return the evaluation that a document holds."""
         space = wire.space()
+        _describe_own_metrics(wire)
         own: dict[str, Any] = {
             "space": space,
             "rows": wire.n,
@@ -409,6 +415,16 @@ class Evaluation:
                 f"{WHAT} contradicts itself", where=place, fix="pass what evalreport wrote, unchanged"
             )
         return made
+
+
+def _describe_own_metrics(wire: EvaluationRecord) -> None:
+    try:
+        describe_own(wire.own_metrics)
+    except UsageError as error:
+        raise ValueError(error.message) from None
+    unknown = [name for name in wire.own_metrics if name not in wire.metrics]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is not among the metrics")
 
 
 def _field(whole: Callable[[], Evaluation], name: str) -> Any:

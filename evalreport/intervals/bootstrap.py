@@ -19,7 +19,7 @@ of the replicates. Together they took coverage at thirty clusters from 88-94% to
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -293,6 +293,38 @@ def _draw_units(
         return "cluster jackknife", (1 - np.eye(number)) * (number / max(number - 1, 1))
     drawn = generator.multinomial(number, np.full(number, 1 / number), draws)
     return "cluster bootstrap", drawn.astype(np.float64)
+
+
+def resampled_rows(p: Predictions, sampling: Sampling) -> Iterator[npt.NDArray[np.intp]]:
+    """Yield the positions of the rows in each bootstrap resample: of rows, or of whole groups.
+
+    As many rows, or groups, are drawn as there are, with replacement. Two sets of predictions for the same
+    rows and the same settings get the same positions, so that their differences are paired.
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> p = predictions(Binary(0, 1), [0, 1, 1, 0], [0, 1, 1, 0], groups=["a", "a", "b", "b"])
+    >>> {tuple(rows.tolist()) for rows in resampled_rows(p, Sampling())} <= {
+    ...     (0, 1, 0, 1), (0, 1, 2, 3), (2, 3, 0, 1), (2, 3, 2, 3)
+    ... }
+    True
+    """
+    generator, n = sampling.generator(Stream.OWN_METRICS), len(p)
+    times = min(sampling.resamples, DRAWS)
+    if p.groups is None:
+        for _ in range(times):
+            yield generator.integers(0, n, n)
+        return
+    _, codes = np.unique(p.groups.codes, return_inverse=True)
+    order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    for _ in range(times):
+        drawn = generator.integers(0, len(sizes), len(sizes))
+        size = sizes[drawn]
+        within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+        yield order[np.repeat(starts[drawn], size) + within]
 
 
 def binary_replicates(p: Predictions, units: Units) -> BinaryCounts:

@@ -13,6 +13,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.intervals.by_metric import binary_limits
 from evalreport.intervals.grouped_rows import resampled_limits
 from evalreport.intervals.multiclass import multiclass_limits, multilabel_limits
+from evalreport.intervals.own_metrics import own_estimates
 from evalreport.intervals.settings import (
     ALL_EQUAL,
     ALWAYS_AMONG,
@@ -26,7 +27,7 @@ from evalreport.intervals.settings import (
     no_limits,
 )
 from evalreport.metrics.catalogue import certain
-from evalreport.metrics.record import Metric
+from evalreport.metrics.record import Metric, OwnMetric
 from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.summary import Summary
 
@@ -49,6 +50,12 @@ def estimates(
     -------
     dict from a metric's name to `Estimate` or `Undefined`, in the order of `metrics`.
     """
+    own = [metric for metric in metrics if isinstance(metric.strategy, OwnMetric)]
+    if own:
+        others = [metric for metric in metrics if metric not in own]
+        known = estimates(others, summary, predictions, sampling)
+        known |= own_estimates(own, predictions, summary.weight, sampling)
+        return {metric.name: known[metric.name] for metric in metrics}
     found = {metric.name: metric.compute_value(summary) for metric in metrics}
     values = {name: value for name, value in found.items() if not isinstance(value, Undefined)}
     limits = _limits([m for m in metrics if m.name in values], values, summary, predictions, sampling)
@@ -58,8 +65,8 @@ def estimates(
         if isinstance(value, Undefined):
             results[metric.name] = value
         else:
-            known = estimate(metric, value, metric.weight(summary), limits[metric.name])
-            results[metric.name] = widen_for_bins(known, metric, summary)
+            made = estimate(metric, value, metric.weight(summary), limits[metric.name])
+            results[metric.name] = widen_for_bins(made, metric, summary)
     return results
 
 

@@ -21,6 +21,7 @@ from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.intervals.class_averages import average_moves, pooled_moves
+from evalreport.intervals.own_metrics import own_value
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import Influence, Metric, view
 from evalreport.statistics.class_scores import ClassScores
@@ -105,6 +106,8 @@ class Counted:
 
     def value(self, metric: Metric) -> float | Undefined:
         """Return a metric: of ranking and calibration its mean over the folds where it is defined."""
+        if metric.interval == "own":
+            return own_value(metric.name, self.predictions)
         if not (self.folds and by_fold(metric)):
             return metric.compute_value(self.facts)
         found = [metric.compute_value(fold.facts) for _, fold in self.folds]

@@ -8,6 +8,7 @@ The catalogue: every metric of every task, in order.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -18,6 +19,7 @@ from evalreport.core.extensions import load_extensions
 from evalreport.data.labels import Binary, LabelSpace, Task
 from evalreport.metrics import binary_decisions, binary_probability, binary_ranking, multiclass, multilabel
 from evalreport.metrics.operating_points import operating_point
+from evalreport.metrics.own import Direction, add_own_names, is_own, own_metric
 from evalreport.metrics.record import Metric, Proportion, lacks, one_vs_rest
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.confusion import BinaryCounts
@@ -199,7 +201,8 @@ def find(name: str, task: Task | None = None) -> Metric:
     task : {"binary", "multiclass", "multilabel"}, optional
         Without it, the first of binary, multiclass, multilabel that has the name.
 
-    A name with an ``@`` is an operating point of the user's own: ``recall@fpr=0.02`` (see `operating_point`).
+    A name with an ``@`` is an operating point of the user's own: ``recall@fpr=0.02`` (see `operating_point`);
+    one with a colon is a function of the user's own (see `own_metric`).
 
     Raises
     ------
@@ -211,6 +214,8 @@ def find(name: str, task: Task | None = None) -> Metric:
     >>> find("f1").title, find("log_loss", "multiclass").reads
     ('F1', 'tally')
     """
+    if is_own(name):
+        return own_metric(name)
     point = operating_point(name) if task in (None, "binary") else None
     if point is not None:
         return point
@@ -220,6 +225,27 @@ def find(name: str, task: Task | None = None) -> Metric:
                 return metric
     known = dict.fromkeys(metric.name for metric in everything() if task in (None, metric.task))
     raise UsageError(f"there is no {task + ' ' if task else ''}metric {name!r}", fix=nearest(name, known))
+
+
+_OWN_NAME = re.compile(r"[A-Za-z]\w*(?:[.:][A-Za-z_]\w*)*")
+
+
+def describe_own(names: Mapping[str, Direction]) -> None:
+    """Make `find` return records for the names of own metrics.
+
+    Raises
+    ------
+    UsageError
+        A name that is not a word, or that a metric of the catalogue has.
+    """
+    known = {metric.name for metric in everything()} if names else set()
+    for name in names:
+        if name in known or not _OWN_NAME.fullmatch(name):
+            why = "is a metric of the catalogue" if name in known else "is not a name"
+            raise UsageError(
+                f"{name!r} {why}", where="extra_metrics", fix='choose another name, such as "my_cost"'
+            )
+    add_own_names(names)
 
 
 PER_CLASS: tuple[Metric, ...] = tuple(find(name, "binary") for name in OF_CLASS)

@@ -23,9 +23,9 @@ from evalreport.statistics.confusion import Array, BinaryCounts, Counts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
 
-Family: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "none"]
-"""A proportion, an AUC, a function of counts, of the ranking, of probabilities, a mean over rows; ``none``
-for plain counts and settings, which estimate nothing."""
+Family: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "own", "none"]
+"""A proportion, an AUC, a function of counts, of the ranking, of probabilities, a mean over rows, a function
+of the user's own; ``none`` for plain counts and settings, which estimate nothing."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,13 @@ class RowMean:
     family: ClassVar[Family] = "mean"
 
 
+@dataclass(frozen=True)
+class OwnMetric:
+    """A function of the user's own, of the rows: its interval is that of the bootstrap."""
+
+    family: ClassVar[Family] = "own"
+
+
 Strategy: TypeAlias = (
     NoInterval
     | NoMethod
@@ -177,6 +184,7 @@ Strategy: TypeAlias = (
     | CurvePoint
     | LabelAreas
     | RowMean
+    | OwnMetric
 )
 
 

@@ -17,6 +17,7 @@ from evalreport.core.sentences import NOTHING
 from evalreport.core.text import break_links
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import DESCRIBED, HEADLINE, find, telling
+from evalreport.metrics.own import is_own
 from evalreport.page.elements import ForestRow, forest_row
 from evalreport.page.sections.headline import headline
 
@@ -94,7 +95,7 @@ def brief(ev: Evaluation) -> Brief:
 def headline_names(ev: Evaluation) -> tuple[str, ...]:
     """Return the names of the headline metrics that the evaluation has."""
     parsed = () if ev.parsing is None else ("accuracy_parsed", "parse_rate")
-    asked = tuple(name for name in ev.metrics if "@" in name)
+    asked = tuple(name for name in ev.metrics if "@" in name or is_own(name))
     known = telling(HEADLINE[ev.task], ev.space)
     return tuple(name for name in (*known, *parsed, *asked) if name in ev.metrics)
 

@@ -29,6 +29,7 @@ from evalreport.core.format import pluralize
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import COMPARED, find
+from evalreport.metrics.own import is_own
 from evalreport.page.payload import EVALUATION
 from evalreport.thresholds.objectives import Costs
 from evalreport.tracking.artifacts import Artifact, download_artifact
@@ -184,7 +185,8 @@ def compare_items(items: Sequence[Item], request: Request, how: CompareRequest) 
         raise UsageError(
             "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"
         )
-    plain = with_metrics(replace(request, title=""), how.bounds)
+    sorting = () if how.sort_by is None or not is_own(how.sort_by) else (how.sort_by,)
+    plain = with_metrics(replace(request, title=""), how.bounds, *sorting)
     rivals, skipped = _evaluate_items(every, plain, None if place is None else every[place], skip=how.skip)
     place = None if place is None else [rival.item for rival in rivals].index(every[place])
     task = rivals[0].evaluation.task
@@ -242,14 +244,18 @@ def select_metrics(
     """
     named = [find(bound.metric, task).name for bound in bounds if bound.change and not bound.part]
     named += more
-    return tuple(dict.fromkeys((*(metrics or COMPARED[task]), *named))) if named else tuple(metrics)
+    if not named:
+        return tuple(metrics)
+    usual = () if any(not is_own(name) for name in metrics) else COMPARED[task]
+    return tuple(dict.fromkeys((*usual, *metrics, *named)))
 
 
-def with_metrics(request: Request, bounds: Sequence[Bound]) -> Request:
-    """Return a request that also evaluates what rules name and nothing else asks for."""
-    named = [bound.metric for bound in bounds if not bound.part]
+def with_metrics(request: Request, bounds: Sequence[Bound], *more: str) -> Request:
+    """Return a request that also evaluates what rules, or `more`, name and nothing else asks for."""
+    named = [*(bound.metric for bound in bounds if not bound.part), *more]
     if not request.metrics:
-        return replace(request, points=tuple(dict.fromkeys(name for name in named if "@" in name)))
+        asked = (name for name in named if "@" in name or is_own(name))
+        return replace(request, points=tuple(dict.fromkeys(asked)))
     return replace(request, metrics=tuple(dict.fromkeys((*request.metrics, *named))))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,16 +15,19 @@ from typing import assert_never
 
 from evalreport.core.bounds import is_bound
 from evalreport.core.errors import DataError, UsageError
+from evalreport.core.extensions import extensions
 from evalreport.core.progress import report_progress
 from evalreport.core.result import Undefined
+from evalreport.core.user_functions import load_function
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
-from evalreport.data.predictions import Origin, Predictions, Threshold
+from evalreport.data.predictions import Origin, OwnFunction, Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, on_scale
 from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.catalogue import find
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
+from evalreport.metrics.own import is_own
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned, Unreachable
@@ -407,6 +410,22 @@ def deployment_metrics(space: LabelSpace, prevalence: float | None) -> tuple[str
     return at_prevalence(prevalence)
 
 
+def _own_metrics(request: Request) -> Mapping[str, OwnFunction]:
+    """Return the functions of the user's own that a request names, and those of installed packages.
+
+    Raises
+    ------
+    UsageError
+        A function that cannot be imported.
+    """
+    named = dict.fromkeys(name for name in (*request.metrics, *request.points) if ":" in name)
+    return {
+        **{name: load_function(name, "metric") for name in named},
+        **{one.name: one.load() for one in extensions("own_metrics")},
+        **request.extra_metrics,
+    }
+
+
 def evaluate_collected(
     collected: Collected, request: Request, tune_on: Predictions | None = None
 ) -> Evaluation:
@@ -418,15 +437,19 @@ def evaluate_collected(
         Other rows, on which the threshold is chosen.
     """
     report_progress(f"evaluating {len(collected.predictions):,} rows")
+    own = _own_metrics(request)
     decision = decide_rows(collected.predictions, request.threshold, tune_on, request.sampling)
-    rows = decision.rows
+    rows = replace(decision.rows, own_metrics=own)
     if request.no_examples or collected.sensitive:
         rows = replace(rows, texts=None)
     ev = evaluate_predictions(
         rows,
         request.sampling,
-        only=request.metrics,
-        more=(*deployment_metrics(rows.space, request.prevalence), *request.points),
+        only=[name for name in request.metrics if name not in own],
+        more=(
+            *deployment_metrics(rows.space, request.prevalence),
+            *(name for name in request.points if name not in own),
+        ),
         sweep=decision.sweep,
         tuned=decision.tuned,
     )
@@ -447,8 +470,12 @@ def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
     ev = evaluate_facts(
         seen,
         request.sampling,
-        only=request.metrics,
-        more=(*deployment_metrics(seen.summary.space, request.prevalence), *request.points),
+        only=[name for name in request.metrics if not is_own(name)],
+        more=(
+            *deployment_metrics(seen.summary.space, request.prevalence),
+            *request.points,
+            *(name for name in request.metrics if is_own(name)),
+        ),
         sweep=collected.sweep,
         tuned=None if request.threshold is None else next(iter(collected.tuned.values()), None),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -67,7 +68,9 @@ class Request(PageRequest):
         File or run whose rows choose the threshold.
     sampling : Sampling
     metrics : tuple of str
-        Only these; all when empty.
+        Only these; all when empty. A ``module:function`` is the user's own and is added to the others.
+    extra_metrics : mapping from name to function
+        Metrics of the user's own, beside those.
     prevalence : float or None
         Share of positives where a binary model goes: PPV, NPV, net benefit and alarms there are asked for.
     points : tuple of str
@@ -99,6 +102,7 @@ class Request(PageRequest):
     tune_on: str | None = None
     sampling: Sampling = field(default_factory=Sampling)
     metrics: tuple[str, ...] = ()
+    extra_metrics: Mapping[str, Any] = field(default_factory=dict)
     prevalence: float | None = None
     points: tuple[str, ...] = ()
     unit: tuple[str, str] = ("case", "cases")

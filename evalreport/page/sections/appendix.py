@@ -35,6 +35,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.calibration import clip_note
 from evalreport.findings.guide import Advice, guide
 from evalreport.metrics.catalogue import catalogue, find
+from evalreport.metrics.own import is_own
 from evalreport.metrics.record import Metric
 from evalreport.page.elements import Cell, Column, Command, Facts, Folded, Heading, Note, Row, Section, Table
 from evalreport.page.evaluation_terms import confidence_percent, is_text, one_threshold, tell
@@ -50,7 +51,7 @@ MARKS = "*†‡§"
 def metrics_section(ev: Evaluation) -> Section:
     """Return the guide and every metric of the evaluation."""
     known = {metric.name: metric for metric in catalogue(ev.space, text=is_text(ev))}
-    known |= {name: find(name) for name in ev.metrics if "@" in name}
+    known |= {name: find(name) for name in ev.metrics if "@" in name or is_own(name)}
     tips = tuple((advice.question, _tip(known, advice)) for advice in guide(ev))
     guided = (Heading("Which number to look at here"), Facts(tips)) if tips else ()
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())

@@ -1,0 +1,250 @@
+"""Metrics of the user's own: functions of the rows, which the catalogue describes by name only.
+
+On the command line a function is named ``module:function``; in Python the user chooses a name, and a package
+adds one by its entry point ("own_metrics" in `evalreport.core.extensions`). Nothing here imports a function:
+a name that was read from a file describes a value and cannot run code.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.core.errors import UsageError
+from evalreport.core.extensions import extensions
+from evalreport.core.result import Undefined
+from evalreport.data.labels import UNPARSED, LabelSpace, Multilabel
+from evalreport.data.predictions import OwnFunction, Predictions
+from evalreport.data.scores import NoScores, Probabilities
+from evalreport.metrics.record import Metric, OwnMetric
+
+Direction: TypeAlias = Literal["higher", "lower"]
+
+NEEDS_ROWS: Final = "a metric of your own needs all rows in memory"
+_KNOWN: Final[dict[str, Direction]] = {}
+"""Names from Python, and whether higher or lower is better."""
+
+
+def is_own(name: str) -> bool:
+    """Return whether a name is that of a metric of the user's own.
+
+    Examples
+    --------
+    >>> is_own("money:net_gain"), is_own("recall")
+    (True, False)
+    """
+    return ":" in name or name in _KNOWN or name in _names_of_packages()
+
+
+@cache
+def _names_of_packages() -> frozenset[str]:
+    return frozenset(one.name for one in extensions("own_metrics"))
+
+
+def direction_of(function: OwnFunction) -> Direction:
+    """Return which values of a function are better: its attribute ``better``, else higher ones.
+
+    Raises
+    ------
+    UsageError
+        The attribute is neither ``higher`` nor ``lower``.
+    """
+    better = getattr(function, "better", "higher")
+    if better not in ("higher", "lower"):
+        raise UsageError(
+            f"the attribute better of a metric is {better!r}",
+            where=getattr(function, "__name__", "metric"),
+            fix='set it to "higher" or "lower"',
+        )
+    return "lower" if better == "lower" else "higher"
+
+
+def add_own_names(names: Mapping[str, Direction]) -> None:
+    """Make names of own metrics known to `is_own` and `own_metric`."""
+    _KNOWN.update(names)
+
+
+def own_metric(name: str) -> Metric:
+    """Return the record of a metric of the user's own, for any task.
+
+    Examples
+    --------
+    >>> own_metric("money:net_gain").better
+    'higher'
+    """
+    return Metric(
+        name=name,
+        title=name,
+        meaning="a metric of your own",
+        formula=name,
+        task="binary",
+        needs="truth",
+        reads="truth",
+        low=-math.inf,
+        high=math.inf,
+        better=_KNOWN.get(name, "higher"),
+        strategy=OwnMetric(),
+        function=lambda _: math.nan,
+        undefined=NEEDS_ROWS,
+    )
+
+
+class OwnRows:
+    """The rows as a metric of the user's own gets them: labels as in the data, scores, weights and columns.
+
+    Parameters
+    ----------
+    p : Predictions
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Binary
+    >>> from evalreport.data.predictions import predictions
+    >>> rows = OwnRows(predictions(Binary("ham", "spam"), ["ham", "spam"], ["ham", "ham"]))
+    >>> rows.call("wrong", lambda y_true, y_pred, y_score, weight, columns: (y_true != y_pred).sum())
+    1.0
+    """
+
+    def __init__(self, p: Predictions) -> None:
+        self.space = p.space
+        self.is_probability = isinstance(p.scores, Probabilities)
+        self._parts: tuple[npt.NDArray[Any] | None, ...] = (
+            _labels(p.space, p.y_true),
+            None if p.y_pred is None else _labels(p.space, p.y_pred),
+            None if isinstance(p.scores, NoScores) else p.scores.values,
+            np.asarray(p.weights),
+        )
+        self._columns: Mapping[str, npt.NDArray[Any]] = p.columns
+        self._copied: dict[str, npt.NDArray[Any]] = {}
+
+    def call(
+        self, name: str, function: OwnFunction, rows: npt.NDArray[np.intp] | None = None
+    ) -> float | Undefined:
+        """Return the value of a metric over some rows (positions; all by default), or why it has none."""
+        parts = [None if part is None else part if rows is None else part[rows] for part in self._parts]
+        columns = self._columns if rows is None else _Selected(self._columns, rows, self._copied)
+        n = float(len(self._parts[0]) if rows is None else len(rows))  # type: ignore[arg-type]
+        try:
+            if _is_scorer(function):
+                value = _scored(function, self.space, parts, is_probability=self.is_probability)
+            else:
+                value = function(*parts, columns)
+        except Exception as error:  # whatever the user's code raises
+            text = str(error).partition("\n")[0][:120]
+            return Undefined(f"{name} raised {type(error).__name__}: {text}", n)
+        return _number(name, value, n)
+
+    def replicate(self, name: str, function: OwnFunction, rows: npt.NDArray[np.intp]) -> float:
+        """Return the value over resampled rows; NaN where there is none."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = self.call(name, function, rows)
+        return math.nan if isinstance(value, Undefined) else value
+
+
+class _Selected(Mapping[str, npt.NDArray[Any]]):
+    """Columns of some rows; a column is read from the file's form once for all selections."""
+
+    def __init__(
+        self,
+        columns: Mapping[str, npt.NDArray[Any]],
+        rows: npt.NDArray[np.intp],
+        known: dict[str, npt.NDArray[Any]],
+    ) -> None:
+        self._columns, self._rows, self._known = columns, rows, known
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        if name not in self._known:
+            self._known[name] = self._columns[name]
+        selected: npt.NDArray[Any] = self._known[name][self._rows]
+        return selected
+
+    def __iter__(self) -> Any:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+
+def _labels(space: LabelSpace, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels as in the data; of several labels a row 0 or 1 for each; None where a prediction is missing."""
+    if isinstance(space, Multilabel):
+        return codes.astype(np.int8)
+    if (codes == UNPARSED).any():
+        return np.array([*space.labels, None], dtype=object)[codes]
+    return np.array(space.labels)[codes]
+
+
+def _number(name: str, value: Any, n: float) -> float | Undefined:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, (str, bytes)) or not isinstance(value, (int, float, np.number, np.bool_)):
+        kind = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+        return Undefined(f"{name} returned {kind}, not a number", n)
+    if not math.isfinite(value):
+        return Undefined(f"{name} returned {'NaN' if math.isnan(value) else float(value)}", n)
+    return float(value)
+
+
+def _is_scorer(function: OwnFunction) -> bool:
+    """Return whether a function is a scikit-learn scorer: ``scorer(estimator, X, y_true)``."""
+    return type(function).__module__.startswith("sklearn.metrics") and not inspect.isfunction(function)
+
+
+def _scored(
+    scorer: OwnFunction,
+    space: LabelSpace,
+    parts: list[npt.NDArray[Any] | None],
+    *,
+    is_probability: bool,
+) -> Any:
+    """Call a scikit-learn scorer with an estimator that returns the predictions of these rows."""
+    y_true, y_pred, y_score, weight = parts
+    estimator = _fixed_estimator(space, y_pred, y_score, is_probability=is_probability)
+    rows = np.zeros((len(y_true), 1))  # type: ignore[arg-type]
+    weighted = weight is not None and bool((weight != 1).any())
+    return scorer(estimator, rows, y_true, **({"sample_weight": weight} if weighted else {}))
+
+
+def _fixed_estimator(
+    space: LabelSpace,
+    y_pred: npt.NDArray[Any] | None,
+    y_score: npt.NDArray[Any] | None,
+    *,
+    is_probability: bool,
+) -> Any:
+    """Return a fitted classifier with the methods for which there are values, whatever the input."""
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class FixedPredictions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        classes_ = np.array(space.labels)
+
+        def fit(self, *_: Any) -> FixedPredictions:
+            return self
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        if y_pred is not None:
+
+            def predict(self, _: Any) -> Any:
+                return y_pred
+
+        if y_score is not None and is_probability:
+
+            def predict_proba(self, _: Any) -> Any:
+                return np.column_stack([1 - y_score, y_score]) if y_score.ndim == 1 else y_score
+
+        elif y_score is not None:
+
+            def decision_function(self, _: Any) -> Any:
+                return y_score
+
+    return FixedPredictions()
