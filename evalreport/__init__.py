@@ -54,6 +54,7 @@ __all__ = [
     "Trials",
     "Undefined",
     "__version__",
+    "assert_that",
     "compare",
     "cross_evaluate",
     "evaluate",

@@ -1,9 +1,9 @@
-"""`make demo`: train, log, then `evalreport log` on every run, in an SQLite store of its own.
+"""`make demo`: train, log, then `evalreport log` on every run, in a new SQLite store.
 
     python examples/demo.py [FOLDER [TASK …]]
 
-Everything goes into one folder (`demo-output/` without an argument), which is made anew; a folder that
-holds anything but an earlier demo is left alone. TASK is one of the names below; without it
+Everything goes into one folder (`demo-output/` without an argument), which is emptied first; a folder
+with other files is not touched. TASK is one of the names below; without it
 all of them, and a sweep.
 """
 
@@ -16,20 +16,14 @@ import sys
 from pathlib import Path
 
 OPTIONS = {
-    "banking77": ["--example-text", "text", "--unit", "message,messages"],
+    "banking77": ["--set", "show_text=text", "--set", "unit=message,messages"],
     "language model": [
-        "--truth",
-        "label",
-        "--text",
-        "generation",
-        "--example-text",
-        "text",
-        "--unit",
-        "message,messages",
+        *("--truth", "label", "--response", "generation"),
+        *("--set", "show_text=text", "--set", "unit=message,messages"),
     ],
-    "sms-spam": ["--positive", "spam", "--unit", "message,messages"],
-    "machine-failure": ["--positive", "1", "--slice", "product_type", "--unit", "machine,machines"],
-    "emotions": ["--unit", "comment,comments"],
+    "sms-spam": ["--positive", "spam", "--set", "unit=message,messages"],
+    "machine-failure": ["--positive", "1", "--slice", "product_type", "--set", "unit=machine,machines"],
+    "emotions": ["--set", "unit=comment,comments"],
 }
 """What a person would add to `evalreport log` for each experiment."""
 
@@ -42,7 +36,7 @@ def sweep(words: list[str], output: Path) -> None:
     """Run `evalreport sweep` and log what it finds."""
     print("\n== evalreport sweep", *words, flush=True)
     command = [sys.executable, "-m", "evalreport", "sweep", *words, "--log"]
-    subprocess.run([*command, "--out", str(output / "reports" / f"sweep-{words[0]}")], check=True)
+    subprocess.run([*command, "--output", str(output / "reports" / f"sweep-{words[0]}")], check=True)
 
 
 def study(output: Path) -> None:
@@ -65,7 +59,7 @@ def emptied(output: Path) -> Path:
 
 
 def main() -> None:
-    """Run the whole way and say where everything lies."""
+    """Run all steps and print the folder."""
     output = emptied(Path(sys.argv[1] if len(sys.argv) > 1 else "demo-output").resolve())
     store = f"sqlite:///{output / 'mlflow.db'}"
     os.environ["MLFLOW_TRACKING_URI"] = store
@@ -83,7 +77,7 @@ def main() -> None:
         print(f"\n== {group}: evalreport log", *OPTIONS[group], flush=True)
         selection = [part for run_id in run_ids for part in ("--run-id", run_id)]
         command = [sys.executable, "-m", "evalreport", "log", *selection, *OPTIONS[group]]
-        command += ["--out", str(output / "reports" / group.replace(" ", "-"))]
+        command += ["--output", str(output / "reports" / group.replace(" ", "-"))]
         subprocess.run(command, check=True)
         if group == "sms-spam":
             goals = ["--objective", "f1", "--cost", "10"]

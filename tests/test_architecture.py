@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli", "api", "adapters", "__init__", "__main__"),
 )
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
-FEATURES = ("gate", "graded", "large", "site", "spark", "studies", "systems", "text_labels")
+FEATURES = ("gate", "graded", "large", "predict", "site", "spark", "studies", "systems", "text_labels")
 HOMES = {
     "jinja2": {"page/render.py"},
     "matplotlib": {"figures", "features/studies/figures.py"},
@@ -39,6 +39,7 @@ HOMES = {
     "mlflow": {
         "tracking",
         "features/gate/registry.py",
+        "features/predict",
         "features/studies/read.py",
         "adapters/mlflow_evaluator.py",
     },

@@ -71,7 +71,7 @@ def test_the_registrys_story_promotes_twice_and_refuses_once(
     assert story.main(sqlite_store.uri, tmp_path) == [(0, "1"), (0, "2"), (1, "2")]
     out, err = capsys.readouterr()
     assert re.search(r"FAILED +precision >= 0.97 +0\.944 \(0\.924 to 0\.959\)", out)
-    assert "@champion is not set: the gate is closed" in err
+    assert "@champion is not set: a check failed or is inconclusive" in err
     found = [sqlite_store.client.get_model_version(story.NAME, number) for number in "123"]
     assert [v.tags["evalreport.gate.outcome"] for v in found] == ["passed", "passed", "failed"]
     assert [v.tags["evalreport.gate.run"] for v in found] == [f"runs:/{v.run_id}" for v in found]

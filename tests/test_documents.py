@@ -15,7 +15,9 @@ import pytest
 
 import evalreport as er
 from evalreport.cli import group
+from evalreport.cli.options import Setting
 from evalreport.cli.settings import load
+from evalreport.cli.untrusted import SETTINGS
 from tests.cli.running import run
 
 ROOT = Path(__file__).parents[1]
@@ -41,7 +43,7 @@ SPOKEN = (
     'evalreport compare --run-id 3f9c1e --run-id 88d2aa --require "recall drops <= 0.02"',
     'evalreport sweep thresholds --run-id 3f9c1e --objective "recall>=0.95" --cost 10',
     "evalreport sweep optuna --study sqlite:///s.db --study-name triage --metric f1_macro --top 20",
-    'evalreport check --run-id 3f9c1e --require "recall >= 0.9" --require "ece <= 0.06" --use interval',
+    'evalreport check --run-id 3f9c1e --require "recall >= 0.9" --require "ece <= 0.06" --test-on interval',
 )
 """Commands that were promised in these words."""
 
@@ -84,8 +86,10 @@ def test_every_option_named_in_the_text_exists() -> None:
         inner = [command]
         if isinstance(command, click.Group):
             inner += [command.get_command(ctx, below) for below in command.list_commands(ctx)]
-        known |= {opt for one in inner if one is not None for param in one.params for opt in param.opts}
+        params = [param for one in inner if one is not None for param in one.params]
+        known |= {opt for param in params if not isinstance(param, Setting) for opt in param.opts}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TOLD)) - OF_OTHERS <= known
+    assert set(re.findall(r"--set ([a-z_]+)", TOLD)) <= set(SETTINGS)
 
 
 def test_the_error_that_is_told_is_one(

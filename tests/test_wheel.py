@@ -75,6 +75,17 @@ def test_wheel_makes_a_report_in_a_clean_environment(python: Path, tmp_path: Pat
     assert str(python.parents[1]) in where
 
 
+def test_the_wheel_runs_the_demo_without_a_server(python: Path, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.evalreport]\ntruth = 'other'\npositive = 'yes'\n")
+    told = clean(python, tmp_path, "-m", "evalreport", "demo", "-o", "try")
+    assert {path.name for path in (tmp_path / "try").iterdir()} == {
+        *("spam-old.csv", "spam-new.csv", "report.html", "compare.html", "thresholds.html")
+    }
+    assert told.count("$ evalreport ") == 3
+    assert "evalreport report predictions.csv" in told
+    assert not (tmp_path / "mlruns").exists() and not (tmp_path / "mlflow.db").exists()
+
+
 ENTRY_POINT = """
 from importlib.metadata import entry_points
 from importlib.util import find_spec

@@ -1,10 +1,10 @@
-"""The Python face: arrays, files or runs in; an `Evaluation` that can be read, drawn and logged out."""
+"""The Python interface: evaluate arrays, files or runs; read, draw and log the `Evaluation`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evalreport.api.compare import Comparison, compare, sweep
 from evalreport.api.estimators import cross_evaluate, evaluate_estimator
@@ -18,6 +18,7 @@ from evalreport.api.evaluate import (
 )
 from evalreport.api.validation import public_api
 from evalreport.core.errors import EvalreportError, UsageError
+from evalreport.core.extensions import extension
 from evalreport.core.result import Estimate, Finding, Undefined
 from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
@@ -45,6 +46,7 @@ __all__ = [
     "Probabilities",
     "Trials",
     "Undefined",
+    "assert_that",
     "compare",
     "cross_evaluate",
     "evaluate",
@@ -92,6 +94,40 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     return parsed
 
 
+def assert_that(
+    result: Evaluation | Comparison, *rules: str, test_on: Literal["interval", "estimate"] = "interval"
+) -> None:
+    """Raise an AssertionError unless a result satisfies rules, for tests with pytest.
+
+    Parameters
+    ----------
+    result : Evaluation or Comparison
+        A comparison of two runs for rules of a change, such as ``recall drops <= 0.02``.
+    *rules : str
+        As of `evalreport check --require`.
+    test_on : {"interval", "estimate"}
+        Whether the whole confidence interval has to satisfy a rule, or the point estimate.
+
+    Raises
+    ------
+    AssertionError
+        A rule fails, or is inconclusive.
+    UsageError
+        A text that is not a rule, or a metric that the result does not have.
+
+    Examples
+    --------
+    >>> ev = evaluate(["a", "b"] * 50, ["a", "b"] * 50)
+    >>> assert_that(ev, "accuracy >= 0.9", "recall > 90%")
+    >>> assert_that(ev, "accuracy <= 0.5")
+    Traceback (most recent call last):
+    AssertionError: failed: accuracy <= 0.5: 1.000 (0.963 to 1.000)
+    """
+    broken = extension("api", "checking rules")(result, rules, test_on)
+    if broken:
+        raise AssertionError("; ".join(broken))
+
+
 @public_api
 def to_html(ev: Any) -> str:
     """Return the page of an evaluation, of a comparison of several, or of what `sweep` found.
@@ -121,7 +157,7 @@ def report(ev: Any, path: str | Path, *, force: bool = False) -> Path:
     ----------
     ev : Evaluation, Comparison, SystemsComparison, Study or ThresholdSelection
     path : str or Path
-        Written beside and renamed, so that nobody sees half of it.
+        Written to a temporary file and renamed, so that the page is never incomplete.
     force : bool
         Whether to replace a file that evalreport did not write.
 
@@ -157,7 +193,7 @@ def log(
     ----------
     ev : Evaluation, Study or ThresholdSelection
     run_id : str, optional
-        Id, or its first six or more characters. Left out: the active run (of `mlflow.start_run`), which goes
+        Id, or its first six or more characters. Default: the active run (of `mlflow.start_run`), which goes
         on. Status and end time of the run stay as they are.
     tracking_uri : str, optional
     prefix : str

@@ -1,7 +1,7 @@
 """What a caller gives, read once: frames, series, tensors, generators and lists become arrays.
 
 Nothing is guessed here. What could mean two things, such as a bare array of scores, two series of one
-index in another order, or a threshold that nobody asked to be chosen, is refused by name.
+index in another order, or a threshold without an objective, is refused by name.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def parse_inputs(
     if declared is not None:
         return _in_order(Inputs(declared, truth, answers), y_true, y_pred)
     if len(truth) == 0:
-        raise DataError("there are no rows to evaluate", where="y_true", fix="check what was selected")
+        raise DataError("y_true is empty", where="y_true", fix="check what was selected")
     if _is_multilabel(truth):
         space = Multilabel(labels or names or _names_in(truth, answers))
         return _in_order(Inputs(space, truth, answers), y_true, y_pred)
@@ -116,7 +116,7 @@ def rows_of(values: Any, name: str) -> Any:
         values = np.where(np.ma.getmaskarray(values), None, values.data)
     try:
         array = np.asarray(values) if hasattr(values, "__array__") else list(values)
-    except Exception as error:  # a tensor on another device says so in its own class of error
+    except Exception as error:  # a tensor on another device raises its own class of error
         raise _not_rows(values, name, str(error)) from error
     if isinstance(array, np.ndarray) and array.ndim == 0:
         raise _not_rows(values, name)
@@ -139,18 +139,110 @@ def _not_rows(values: Any, name: str, reason: str = "") -> UsageError:
     )
 
 
-def check_scores(scores: Any) -> None:
-    """Refuse scores whose kind is not said.
+def one_of(**named: Any) -> Any:
+    """Return the one argument that is given, of several names for the same.
+
+    Raises
+    ------
+    UsageError
+        Two are given.
 
     Examples
     --------
-    >>> check_scores([0.2, 0.9])
-    Traceback (most recent call last):
-    evalreport.core.errors.UsageError: scores are list: what they mean is not said
+    >>> one_of(scores=None, y_score=[0.2])
+    [0.2]
     """
-    if scores is not None and not isinstance(scores, KINDS):
+    known = {name: value for name, value in named.items() if value is not None}
+    if len(known) > 1:
         raise UsageError(
-            f"scores are {type(scores).__name__}: what they mean is not said",
+            f"{' and '.join(known)} name the same", where=", ".join(known), fix="pass one of them"
+        )
+    return next(iter(known.values()), None)
+
+
+def bare_scores(scores: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return a bare array of floats in [0, 1] as probabilities, with a note; anything else as it is.
+
+    Raises
+    ------
+    UsageError
+        Floats outside of [0, 1], or rows of several classes whose sum is not 1, without their kind.
+
+    Examples
+    --------
+    >>> bare_scores([0.2, 0.9])[1]
+    ('scores are taken as probabilities: an array in [0, 1]',)
+    """
+    if scores is None or isinstance(scores, (*KINDS, str)):
+        return scores, ()
+    values = np.asarray(rows_of(scores, "scores"))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    check_scores(scores, fits=values.dtype.kind == "f" and bool(((values >= 0) & (values <= 1)).all()))
+    return Probabilities(scores if values.ndim == 2 else values), (
+        "scores are taken as probabilities: an array in [0, 1]",
+    )
+
+
+def with_positive(y_true: Any, labels: Any, pos_label: Any) -> Any:
+    """Return the label space of two labels with a positive one.
+
+    Raises
+    ------
+    UsageError
+        There are not two labels, `pos_label` is none of them, or the space has another positive label.
+    """
+    if pos_label is None:
+        return labels
+    if isinstance(labels, Binary):
+        known: list[Any] = list(labels.labels)
+    else:
+        known = list(dict.fromkeys(to_labels(rows_of(y_true, "y_true"), "y_true").tolist()))
+        known = known if labels is None else list(labels)
+    if len(known) > 2 or pos_label not in known:
+        raise UsageError(
+            f"pos_label is {pos_label!r}; labels are: {', '.join(map(repr, known[:20]))}",
+            where="pos_label",
+            fix="name one of two labels",
+        )
+    other = [label for label in known if label != pos_label]
+    if not other:
+        return labels
+    space = Binary(other[0], pos_label)
+    if isinstance(labels, Binary) and labels.positive != pos_label:
+        raise UsageError(
+            f"labels and pos_label name two positive labels: {labels.positive!r} and {pos_label!r}",
+            where="pos_label",
+            fix="pass one of them",
+        )
+    return space
+
+
+def score_of_positive(space: LabelSpace, scores: Any) -> Any:
+    """Return the column of the positive label where probabilities of two labels have two columns.
+
+    The columns are in the order of the sorted labels, as `predict_proba` returns them.
+    """
+    if not isinstance(space, Binary) or not isinstance(scores, Probabilities) or scores.values.ndim != 2:
+        return scores
+    if scores.values.shape[1] != 2 or scores.columns:
+        return scores
+    ordered = sorted(space.labels, key=lambda label: (str(type(label)), label))
+    return Probabilities(scores.values[:, ordered.index(space.positive)])
+
+
+def check_scores(scores: Any, *, fits: bool = False) -> None:
+    """Refuse scores whose kind is not known: bare arrays outside of [0, 1].
+
+    Examples
+    --------
+    >>> check_scores([-0.2, 0.9])
+    Traceback (most recent call last):
+    evalreport.core.errors.UsageError: scores are list with values outside of [0, 1]: their kind is not known
+    """
+    if scores is not None and not isinstance(scores, KINDS) and not fits:
+        raise UsageError(
+            f"scores are {type(scores).__name__} with values outside of [0, 1]: their kind is not known",
             where="scores",
             fix="wrap them: er.Probabilities(scores), er.Logits(scores) or er.Decisions(scores)",
         )
@@ -411,7 +503,7 @@ def sampling_of(confidence: Any, resamples: Any, seed: Any, constraint_confidenc
 
 
 def tuning_rows(tune_on: Evaluation | None) -> Predictions | None:
-    """Return the rows that a choice is made on; None where it is made on those that it is judged by.
+    """Return the rows that a choice is made on; None where the choice is made on the evaluated rows.
 
     Raises
     ------
@@ -420,7 +512,7 @@ def tuning_rows(tune_on: Evaluation | None) -> Predictions | None:
     """
     if tune_on is not None and tune_on.predictions is None:
         raise UsageError(
-            "tune_on holds no predictions",
+            "tune_on has no predictions",
             where="tune_on",
             fix="evaluate them in this session, not from JSON",
         )

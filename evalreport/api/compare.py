@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, overload
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy.typing as npt
 
 from evalreport.api.arrays import tuning_rows
 from evalreport.api.evaluate import convert_to_view
+from evalreport.api.results import Result, draw
 from evalreport.api.validation import public_api
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import comparison
 from evalreport.core.errors import UsageError
 from evalreport.core.extensions import extension
+from evalreport.core.result import Estimate
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import threshold_selection as selections
-from evalreport.figures.curves import objective_curves
+from evalreport.figures.comparison import differences
+from evalreport.figures.curves import objective_curves, pr_curve, roc_curve
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
     RANKING_COLUMNS,
@@ -26,6 +29,7 @@ from evalreport.page.comparison.table import (
 )
 from evalreport.page.presentation import present
 from evalreport.page.render import render_comparison_brief, render_summary
+from evalreport.thresholds.best_threshold import Optimum
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
 from evalreport.thresholds.search import Search
 from evalreport.thresholds.trials import Trials
@@ -35,6 +39,7 @@ from evalreport.workflow.request import Request
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from evalreport.features.studies.api import PlottedStudy
@@ -42,7 +47,7 @@ if TYPE_CHECKING:
     from evalreport.features.systems.result import SystemsComparison
 
 
-class Comparison(comparison.Comparison):
+class Comparison(Result, comparison.Comparison):
     """Several runs against a baseline, or all against all; made by `compare`.
 
     Frozen. ``comparison.of(metric)`` gives the differences of a metric; `er.to_html` makes its page.
@@ -64,6 +69,11 @@ class Comparison(comparison.Comparison):
     (30, 1)
     """
 
+    @property
+    def plot(self) -> ComparisonPlots:
+        """The figures of this comparison."""
+        return ComparisonPlots(self)
+
     def _repr_html_(self) -> str:
         return render_comparison_brief(self)
 
@@ -84,6 +94,25 @@ class Comparison(comparison.Comparison):
         if table == "ranking":
             return pd.DataFrame(table_data(RANKING_COLUMNS, comparison_ranking(self)))
         return pd.DataFrame(table_data(DIFFERENCE_COLUMNS, [*self.differences, *self.parts]))
+
+
+@dataclass(frozen=True)
+class ComparisonPlots:
+    """The figures of a comparison, each a matplotlib `Figure`; with `ax` it is drawn on these axes."""
+
+    comparison: comparison.Comparison
+
+    def differences(self, ax: Axes | None = None) -> Figure:
+        """Difference of each metric with its interval."""
+        return draw(differences, self.comparison, ax)
+
+    def roc(self, ax: Axes | None = None) -> Figure:
+        """ROC curves of all runs."""
+        return draw(lambda found: roc_curve(*found.evaluations), self.comparison, ax)
+
+    def precision_recall(self, ax: Axes | None = None) -> Figure:
+        """Precision-recall curves of all runs."""
+        return draw(lambda found: pr_curve(*found.evaluations), self.comparison, ax)
 
 
 @overload
@@ -126,7 +155,7 @@ def compare(
     ----------
     evaluations : two to twenty evaluations
     baseline : int or None
-        Position of the run that the others are held against; None compares all with all.
+        Position of the run to compare with; None compares every pair.
     names : sequence of str, optional
         What to call the runs; their own names otherwise, made distinct.
     metrics : sequence of str
@@ -136,8 +165,8 @@ def compare(
     unpaired : bool
         The runs were scored on other examples: nothing is matched.
     cost : float or str, optional
-        Of two classes: what a miss costs in false alarms, or ``fp=1,fn=10,tp=0,tn=0``. The runs are then also
-        matched where that is lowest (``matched``).
+        For two classes: the cost of a miss in false positives, or ``fp=1,fn=10,tp=0,tn=0``. The runs are
+        then also matched where that is lowest (``matched``).
     systems : mapping from a system's name to its evaluations, optional
         In place of `evaluations`: runs of one system differ by their seed alone. All runs are compared on
         the rows that they share, and intervals cover new rows and new seeds.
@@ -195,7 +224,7 @@ def compare(
     return convert_to_view(Comparison, found)
 
 
-class PlottedSelection(selections.ThresholdSelection):
+class PlottedSelection(Result, selections.ThresholdSelection):
     """What was chosen for each objective; made by `sweep`.
 
     ``found[name]`` is what was chosen for one of them, ``found.best`` for the first. `to_html`, `report` and
@@ -208,15 +237,64 @@ class PlottedSelection(selections.ThresholdSelection):
     def _repr_html_(self) -> str:
         return render_summary(self)
 
-    def plot(self) -> Figure:
-        """Draw each objective over the threshold, with the best one and its interval (binary).
+    @property
+    def plot(self) -> SelectionPlots:
+        """The figures of this choice."""
+        return SelectionPlots(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per objective, and per label where each has its own threshold.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns objective, label, threshold (of classes: their weight), low, high, apparent (on the
+            rows of the choice), held_out, held_out_low, held_out_high.
+        """
+        import pandas as pd
+
+        rows: list[dict[str, Any]] = []
+        for name, best in (*self.optima.items(), *self.cutoffs.items()):
+            apparent = best.apparent if isinstance(best, Optimum) else best.coverage
+            limits = {"threshold": best.threshold, "low": best.low, "high": best.high}
+            held_out = None if best.out_of_sample is None else best.out_of_sample.value
+            rows.append(
+                {"objective": name, "label": None, **limits, "apparent": apparent, **_held_out(held_out)}
+            )
+        for name, tuned in self.tuned_choices.items():
+            rows += [
+                {
+                    **{"objective": name, "label": label, "threshold": value, "low": None, "high": None},
+                    **{"apparent": tuned.apparent, **_held_out(tuned.out_of_sample.value)},
+                }
+                for label, value in tuned.values.items()
+            ]
+        columns = ["objective", "label", "threshold", "low", "high", "apparent", *_held_out(None)]
+        return pd.DataFrame(rows, columns=columns)
+
+
+def _held_out(found: Any) -> dict[str, float | None]:
+    """Return the held-out value of a choice and its interval as columns."""
+    known = found if isinstance(found, Estimate) else None
+    ends = (None, None, None) if known is None else (known.value, known.low, known.high)
+    return dict(zip(("held_out", "held_out_low", "held_out_high"), ends, strict=True))
+
+
+@dataclass(frozen=True)
+class SelectionPlots:
+    """The figures of a choice of thresholds; with `ax` one objective is drawn on these axes."""
+
+    selection: selections.ThresholdSelection
+
+    def objectives(self, ax: Axes | None = None) -> Figure:
+        """Each objective over the threshold, with the best one and its interval (binary).
 
         Raises
         ------
         UsageError
-            There is no single threshold.
+            The result has several thresholds.
         """
-        return objective_curves(self)
+        return draw(objective_curves, self.selection, ax)
 
 
 @overload
@@ -259,7 +337,7 @@ def sweep(
         labels), ``accuracy>=0.95``, ``f1_macro``, ``recall[CLASS]>=0.9`` (classes); those of the task
         without it. Of trials, the name of one of several objectives.
     tune_on : Evaluation, optional
-        Other rows that the choice is made on; without them its value elsewhere is cross-fitted.
+        Other rows that the choice is made on; default: the held-out value is cross-fitted.
     costs : array-like of shape (K, K), optional
         Of classes: row the true label, column the answer.
     trials : int, optional
@@ -268,10 +346,10 @@ def sweep(
         Confidence with which a threshold (or a cut-off of confidence) under a bound has to keep it on new
         rows; that of the evaluation without it.
     prevalence : float, optional
-        Of two classes: the share of positives where the thresholds will be used; ``found.deployed`` then has
+        For two classes: the prevalence where the thresholds will be used; ``found.deployed`` then has
         what each does there.
     judging : Judging, optional
-        Of trials: how many examples judged each.
+        For trials: the number of validation examples of each.
 
     Returns
     -------
@@ -305,7 +383,7 @@ def sweep(
     wanted = () if objective is None else (objective,) if isinstance(objective, str) else tuple(objective)
     if what.predictions is None and (constraint_confidence is not None or prevalence is not None):
         raise UsageError(
-            "the evaluation holds no predictions to hold a bound on, or to move to a prevalence",
+            "the evaluation has no predictions, which a constraint confidence and a prevalence need",
             where="er.sweep",
             fix="evaluate the predictions in this session, not from JSON",
         )
@@ -339,7 +417,7 @@ def _of_json(ev: evaluation.Evaluation, wanted: tuple[str, ...]) -> selections.T
     """What the thinned sweep of an evaluation without its predictions still knows."""
     if ev.sweep is None:
         raise UsageError(
-            "there is no threshold to sweep: the evaluation holds no predictions",
+            "there is no threshold to sweep: the evaluation has no predictions",
             where="er.sweep",
             fix="evaluate the predictions in this session, not from JSON",
         )

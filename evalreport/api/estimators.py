@@ -3,7 +3,7 @@
 Whatever has these is an estimator: pipelines and searches, XGBoost, LightGBM and CatBoost classifiers.
 scikit-learn itself is not imported.
 
-Estimators in Python: one that is fitted, or one that is fitted anew on every fold.
+Estimators in Python: one that is fitted, or one that is fitted on every fold.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evalreport.data.scores import Decisions, Probabilities
 
 Array: TypeAlias = npt.NDArray[Any]
 ResponseMethod: TypeAlias = Literal["auto", "predict_proba", "decision_function", "predict"]
-"""As scikit-learn's scorers name it: where the scores come from; ``predict`` is answers alone."""
+"""As scikit-learn's scorers name it: where the scores come from; ``predict`` uses labels only."""
 _METHODS: tuple[Literal["predict_proba", "decision_function"], ...] = ("predict_proba", "decision_function")
 
 
@@ -132,7 +132,7 @@ def _single(
         return Answers(space, answered, None)
     if known is None:
         raise UsageError(
-            f"{type(estimator).__name__} has {method} and no classes_, which say what its columns mean",
+            f"{type(estimator).__name__} has {method} but no classes_, which name its columns",
             where="estimator",
             fix="set classes_, or pass response_method='predict'",
         )
@@ -231,7 +231,7 @@ def _multilabel(
 
 
 def _of_outputs(estimator: Any, values: list[Any]) -> Array:
-    """The column of label 1 of each output; an output that met one class alone is certain of it."""
+    """The column of label 1 of each output; an output that was trained on one class has probability 1."""
     columns = []
     for classes, table in zip(estimator.classes_, values, strict=True):
         met = [_plain(label) for label in classes]

@@ -17,16 +17,21 @@ import numpy.typing as npt
 from evalreport import figures
 from evalreport.adapters.frames import is_frame, table_of
 from evalreport.api.arrays import (
+    bare_scores,
     build_request,
     by_name,
     check_order,
+    one_of,
     parse_inputs,
     refuse_misread,
     rows_of,
     sampling_of,
+    score_of_positive,
     threshold_of,
     tuning_rows,
+    with_positive,
 )
+from evalreport.api.results import Result, draw
 from evalreport.api.validation import named_hints, public_api
 from evalreport.columns.extras import texts_of
 from evalreport.core.errors import UsageError, nearest
@@ -50,6 +55,7 @@ from evalreport.workflow.request import Request
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 View = TypeVar("View")
@@ -65,7 +71,7 @@ def convert_to_view(kind: type[View], value: Any) -> View:
     return kind(**{field.name: vars(value)[field.name] for field in fields(value)})
 
 
-class Evaluation(model.Evaluation):
+class Evaluation(Result, model.Evaluation):
     """Everything known of one set of predictions; made by `evaluate`, `evaluate_file` or `evaluate_run`.
 
     Frozen. ``ev[name]`` is an `Estimate` or `Undefined`; equal when the JSON is.
@@ -111,48 +117,48 @@ class Evaluation(model.Evaluation):
 
 @dataclass(frozen=True)
 class Plots:
-    """The figures of an evaluation."""
+    """The figures of an evaluation, each a matplotlib `Figure`; with `ax` it is drawn on these axes."""
 
     evaluation: model.Evaluation
 
-    def confusion_matrix(self) -> Figure:
-        """Truth against predictions."""
-        return figures.confusion_matrix(self.evaluation)
+    def confusion_matrix(self, ax: Axes | None = None) -> Figure:
+        """True labels against predictions."""
+        return draw(figures.confusion_matrix, self.evaluation, ax)
 
-    def roc(self) -> Figure:
-        """True against false positive rates, with the band."""
-        return figures.roc_curve(self.evaluation)
+    def roc(self, ax: Axes | None = None) -> Figure:
+        """True positive rate against false positive rate, with the confidence band."""
+        return draw(figures.roc_curve, self.evaluation, ax)
 
-    def pr(self) -> Figure:
-        """Precision against recall, with the band."""
-        return figures.pr_curve(self.evaluation)
+    def precision_recall(self, ax: Axes | None = None) -> Figure:
+        """Precision against recall, with the confidence band."""
+        return draw(figures.pr_curve, self.evaluation, ax)
 
-    def reliability(self) -> Figure:
-        """Observed shares against mean scores."""
-        return figures.reliability(self.evaluation)
+    def calibration(self, ax: Axes | None = None) -> Figure:
+        """Observed rates against mean predicted probabilities."""
+        return draw(figures.reliability, self.evaluation, ax)
 
-    def coverage(self) -> Figure:
-        """Accuracy against the share answered."""
-        return figures.coverage(self.evaluation)
+    def coverage(self, ax: Axes | None = None) -> Figure:
+        """Accuracy against the proportion of rows with a prediction."""
+        return draw(figures.coverage, self.evaluation, ax)
 
-    def scores(self) -> Figure:
-        """Scores by true class; of several classes or labels the confidence of right and wrong answers."""
-        return figures.score_distributions(self.evaluation)
+    def scores(self, ax: Axes | None = None) -> Figure:
+        """Scores by true class; for several classes the confidence of right and wrong predictions."""
+        return draw(figures.score_distributions, self.evaluation, ax)
 
-    def classes(self) -> Figure:
+    def classes(self, ax: Axes | None = None) -> Figure:
         """F1 of each class or label with its interval, the lowest on top."""
-        return figures.class_forest(self.evaluation)
+        return draw(figures.class_forest, self.evaluation, ax)
 
-    def thresholds(self) -> Figure:
+    def thresholds(self, ax: Axes | None = None) -> Figure:
         """Precision, recall and F1 at every threshold."""
-        return figures.thresholds(self.evaluation)
+        return draw(figures.thresholds, self.evaluation, ax)
 
 
 @public_api
 def evaluate(
     y_true: npt.ArrayLike | Sequence[Any],
     y_pred: npt.ArrayLike | Sequence[Any] | Parsed | None = None,
-    scores: Scores | str | None = None,
+    scores: Scores | npt.ArrayLike | str | None = None,
     labels: LabelSpace | Sequence[Label] | None = None,
     threshold: float | np.floating[Any] | Sequence[float] | str | None = None,
     weights: npt.ArrayLike | None = None,
@@ -171,6 +177,12 @@ def evaluate(
     prevalence: float | None = None,
     extra_metrics: Mapping[str, Any] | None = None,
     extra_columns: Mapping[str, npt.ArrayLike] | pd.DataFrame | None = None,
+    *,
+    y_score: npt.ArrayLike | None = None,
+    y_proba: npt.ArrayLike | None = None,
+    y_prob: npt.ArrayLike | None = None,
+    sample_weight: npt.ArrayLike | None = None,
+    pos_label: Label | None = None,
     **columns: Any,
 ) -> Evaluation:
     """Evaluate predictions held in memory: arrays, or the columns of a frame.
@@ -179,12 +191,13 @@ def evaluate(
     ----------
     y_true : array-like of shape (n,), or (n, labels) indicators, or one list of names per row; or a frame
         A frame (pandas, Polars, PyArrow, a DuckDB relation, anything with the Arrow C stream) without
-        `y_pred` and `scores` beside it is read like a file: its columns are named in `columns`, or found.
+        `y_pred` and `scores` is read like a file: its columns are named in `columns`, or found.
     y_pred : the same, or `Parsed` (see `parse`), optional
         Without it, the threshold (0.5) or the greatest score decides.
-    scores : Probabilities, Logits or Decisions, optional
-        Shape (n,) for a binary problem: of the positive label. Else one column per label. Of a frame the
-        names of its columns, such as ``p_*``.
+    scores : array-like, Probabilities, Logits or Decisions, optional
+        Shape (n,) for a binary problem: of the positive label. Else one column per label, as
+        ``predict_proba`` returns them. A bare array in [0, 1] is taken as probabilities; wrap other scores.
+        Of a frame the names of its columns, such as ``p_*``.
     labels : Binary, Multiclass, Multilabel, Graded, or a sequence of labels, optional
         The label space. Without it two labels make a binary problem (the greater is positive), more a
         multiclass one; indicators and lists a multilabel one. With `Graded`, `y_true` is a grade per attempt.
@@ -199,7 +212,7 @@ def evaluate(
         Other rows, on which an objective chooses the threshold.
     missing : str, optional
         ``wrong``: a row of `y_pred` without an answer (None, NaN) counts as one that could not be read:
-        wrong, in a column of its own, in every denominator. Without it such a row is an error.
+        wrong, in a separate column, in every denominator. Without it such a row is an error.
     weight_kind : {"sampling", "count"}
         Whether `weights` are relative (a common factor changes nothing), or each a number of equal rows.
     confidence, resamples, seed
@@ -208,7 +221,7 @@ def evaluate(
     constraint_confidence : float, optional
         Confidence with which a threshold that is chosen under a bound has to keep it on new rows.
     prevalence : float, optional
-        Share of positives where a binary model goes: adds PPV, NPV, net benefit and alarms per 1,000 there,
+        Prevalence in deployment: adds PPV, NPV, net benefit and alerts per 1,000 there,
         such as ``ev["precision@prevalence=0.01"]``.
     extra_metrics : mapping from name to function, optional
         Metrics of your own: ``fn(y_true, y_pred, y_score, weight, columns) -> float``, or a scikit-learn
@@ -216,6 +229,10 @@ def evaluate(
     extra_columns : mapping from name to array-like of shape (n,), or a frame, optional
         Other columns, such as amounts: for these functions, and to search for weak slices. A frame with the
         predictions in it has its own.
+    y_score, y_proba, y_prob, sample_weight : array-like, optional
+        The names of scikit-learn for `scores` and `weights`.
+    pos_label : label, optional
+        The positive label of two, as in scikit-learn.
     **columns
         Of a frame: ``truth``, ``pred``, ``score``, ``scores``, ``id``, ``group``, … as of `evaluate_file`;
         `slices` are then names of columns.
@@ -223,7 +240,7 @@ def evaluate(
     Raises
     ------
     EvalreportError
-        Data that cannot be evaluated as they are; says what, where and how to mend it.
+        Data that cannot be evaluated; the error has the fix.
 
     Examples
     --------
@@ -235,7 +252,11 @@ def evaluate(
     >>> evaluate(frame, truth="diagnosis", score="p", positive="sick")["recall"].value
     0.5
     """
+    scores = one_of(scores=scores, y_score=y_score, y_proba=y_proba, y_prob=y_prob)
+    weights = one_of(weights=weights, sample_weight=sample_weight)
     if is_frame(y_true) and y_pred is None and (scores is None or isinstance(scores, str)):
+        if pos_label is not None:
+            columns["positive"] = pos_label
         arrays = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
         settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
         settings |= {"weight_kind": weight_kind, "scores": scores}
@@ -262,7 +283,10 @@ def evaluate(
         made: Evaluation = extension("api", "evaluating grades")(y_true, labels, sampling, **named)
         return made
     more = by_name(extra_columns, "extra_columns")
+    scores, notes = bare_scores(scores)
+    labels = with_positive(y_true, labels, pos_label)
     found = parse_inputs(y_true, y_pred, scores, labels, missing)
+    scores = score_of_positive(found.space, scores) if notes else scores
     numbers, objective = threshold_of(threshold)
     read = {name: rows_of(values, name) for name, values in beside.items()}
     if texts is not None:
@@ -285,7 +309,9 @@ def evaluate(
         sampling=sampling, threshold=objective, prevalence=prevalence, extra_metrics=extra_metrics or {}
     )
     other = _tuning_rows(tune_on, chosen=numbers is None)
-    return convert_to_view(Evaluation, evaluate_collected(Collected(rows, (), Provenance()), request, other))
+    return convert_to_view(
+        Evaluation, evaluate_collected(Collected(rows, (), Provenance(notes=notes)), request, other)
+    )
 
 
 def _of_frame(
@@ -312,7 +338,7 @@ def _no_frame(name: str) -> UsageError:
         known = [known for known in signature(evaluate).parameters if known != "columns"]
         return UsageError(f"there is no argument {name!r}", where=name, fix=nearest(name, known))
     return UsageError(
-        f"{name} goes with a frame, and y_true is no frame with the predictions in it",
+        f"{name} needs a frame: y_true is not a frame with the predictions",
         where=name,
         fix="pass the frame alone, or arrays: y_true, y_pred=, scores=, labels=er.Binary(no, yes), …",
     )
@@ -325,7 +351,7 @@ def _tuning_rows(tune_on: evaluation.Evaluation | None, *, chosen: bool) -> Pred
         raise UsageError(
             "there are rows to tune on, and nothing to choose",
             where="tune_on",
-            fix='say what the threshold is chosen by, as in threshold="max-f1"',
+            fix='pass an objective, as in threshold="max-f1"',
         )
     return rows
 
@@ -348,7 +374,7 @@ def evaluate_file(path: str | Path, *, request: Request | None = None, **columns
     Raises
     ------
     EvalreportError
-        Whatever keeps the file from being evaluated: what, where, how to mend it.
+        The file cannot be evaluated; the error has the fix.
 
     Examples
     --------
@@ -387,7 +413,7 @@ def evaluate_files(
     Raises
     ------
     EvalreportError
-        Whatever keeps the files from being evaluated: what, in which file and row, how to mend it.
+        The files cannot be evaluated; the error names file and row, and has the fix.
 
     Examples
     --------
@@ -427,7 +453,7 @@ def evaluate_spark(frame: Any, *, request: Request | None = None, **columns: Any
     Raises
     ------
     EvalreportError
-        Whatever keeps the rows from being evaluated: what, in which partition and row, how to mend it.
+        The rows cannot be evaluated; the error names partition and row, and has the fix.
 
     Examples
     --------
@@ -463,7 +489,7 @@ def evaluate_run(
     Raises
     ------
     EvalreportError
-        No such run, no predictions in it, no server; says what, where and how to mend it.
+        No such run, a run without predictions, or no server; the error has the fix.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 pydantic in its place would add its 110 ms of import to the first call, and has no hints of arrays and frames;
 msgspec has none either.
 
-The floors below say options as the command line spells them, once; here ``--engine stream`` becomes
+The lower layers write options as the command line does; here ``--set engine=stream`` becomes
 ``engine="stream"``.
 """
 
@@ -35,19 +35,22 @@ _KINDS: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real}
 _SAID: dict[Any, str] = {bool: "True or False", int: "a whole number", float: "a number", str: "text"}
 _SAID |= {Mapping: "a mapping", Path: "a path", Literal: "text", np.floating: "a number"}
 _ARRAYS = {"truth": "y_true", "pred": "y_pred", "score": "scores", "score_kind": "scores"}
-_ARRAYS |= {"example_text": "texts"} | {name: f"{name}s" for name in ("id", "group", "fold", "weight")}
+_ARRAYS |= {"show_text": "texts"} | {name: f"{name}s" for name in ("id", "group", "fold", "weight")}
 """What the columns of a file are called where they are arrays."""
 _WRAPPED = {"logit": "er.Logits(…)", "decision": "er.Decisions(…)"}
-_PYTHON = {"slice": "slices", "sort_by": "primary", "metric": "metrics", "out": "path"}
+_PYTHON = {"slice": "slices", "sort_by": "primary", "metric": "metrics", "output": "path", "response": "text"}
+_PYTHON |= {"show_text": "example_text", "repeats": "several_answers", "constraint_confidence": "hold"}
 _WORDS = (
     "alone|and|are|as|both|column|counts|for|given|has|holds|in|is|label|names|needs|once|one|or|out|takes|that|"
     "the|to|which|with|without"
 )
-"""Words that follow an option in a sentence, and are no value of it."""
-_SPARK = ("--engine spark --table", "er.evaluate_spark")
+"""Words that follow an option in a sentence and are not its value."""
+_SPARK = ("--set engine=spark --set table", "er.evaluate_spark")
+_VALUE = r"""('[^']*'|"[^"]*"|[^\s-]?\S*[^\s,;:.)?-])"""
 _OPTION = re.compile(
-    r"--([a-z]+(?:-[a-z]+)*)(?: (?!(?:" + _WORDS + r""")\b)('[^']*'|"[^"]*"|[^\s-]?\S*[^\s,;:.)?-]))?"""
+    rf"--(?:set ([a-z_]+)(?:={_VALUE})?|([a-z]+(?:-[a-z]+)*)(?: (?!(?:{_WORDS})\b){_VALUE})?)"
 )
+"""A setting, its value, an option, its value."""
 
 
 def public_api(function: Callable[P, R]) -> Callable[P, R]:
@@ -68,7 +71,7 @@ def public_api(function: Callable[P, R]) -> Callable[P, R]:
     def checked_call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             for name, value in (*zip(parameters, args, strict=False), *kwargs.items()):
-                if name in parameters and name != "scores":  # whose own error says more
+                if name in parameters and name != "scores":  # whose own error is clearer
                     check(name, value, _hints(function)[name])
             return function(*args, **kwargs)
         except EvalreportError as error:
@@ -138,7 +141,7 @@ def _entries(hint: Any, value: Any) -> list[tuple[Any, Any, Any]]:
 
 
 def _is_open(hint: Any) -> bool:
-    """Whether what is in a sequence is read, and refused, elsewhere."""
+    """Whether another function checks the items of a sequence."""
     return hint is Any or set(get_args(Label)) <= set(_arms(hint))
 
 
@@ -180,21 +183,21 @@ def as_python_keywords(error: EvalreportError, known: Mapping[str, Any], names: 
 
     Examples
     --------
-    >>> error = UsageError("rows weigh 1", where="--weight", fix="pass --engine memory, or leave --fuzzy out")
+    >>> error = UsageError("not 1", where="--set weight", fix="pass --set engine=memory, or --set fuzzy")
     >>> as_python_keywords(error, {"weights": Any, "engine": str, "fuzzy": bool}, {"weight": "weights"})
     >>> print(error.as_lines())
-    error: rows weigh 1
+    error: not 1
       at   weights
-      fix  pass engine="memory", or leave fuzzy=True out
+      fix  pass engine="memory", or fuzzy=True
     """
 
     def replace_option(found: re.Match[str]) -> str:
-        option, value = found[1].replace("-", "_"), found[2]
+        option, value = (found[1], found[2]) if found[1] else (found[3].replace("-", "_"), found[4])
         name = names.get(option, option)
         if name not in known and name not in names.values():
             return found[0]
         if known.get(name) is bool:
-            return f"{name}=True{found[0][len(found[1]) + 2 :]}"
+            return f"{name}=True" if found[1] or value is None else f"{name}=True {value}"
         if value is None:
             return f"{name}="
         if name == "scores" and value in _WRAPPED:

@@ -1,7 +1,7 @@
-"""Parse arguments, call `workflow`, print; nothing else.
+"""The command line: parse arguments, call `workflow`, print.
 
-Only click and the standard library are imported here and in the modules that `--help` loads: the
-import of one numeric library costs more than the whole answer.
+Only click and the standard library are imported here and in the modules that `--help` loads. The import
+of one numeric library takes longer than all of the help.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import click
 
 from evalreport import __version__
 from evalreport.cli.console import Console, fail, internal, usage
+from evalreport.cli.help_texts import MORE
 from evalreport.cli.options import global_options, write_examples
 from evalreport.cli.stdio import forget, interrupt_on_sigterm, ready
 from evalreport.cli.streams import Pulse
@@ -25,34 +26,31 @@ from evalreport.core.extensions import Extension, extensions
 from evalreport.core.progress import on_progress
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "log": (
-        "evalreport.cli.log",
-        "Compute metrics for finished runs and log them, with an HTML report, to MLflow.",
-    ),
-    "report": (
-        "evalreport.cli.report",
-        "Write the HTML report of a run or a file; a file touches no server.",
-    ),
-    "compare": ("evalreport.cli.compare", "Two or more runs or files side by side, with paired intervals."),
-    "sweep": ("evalreport.cli.sweep", "Thresholds, an Optuna study, or the child runs of a sweep."),
-    "plan": (
-        "evalreport.cli.plan",
-        "How many rows give an interval of a width, or demonstrate a difference.",
-    ),
-    "metrics": ("evalreport.cli.metrics", "List the metrics of a task, or explain one."),
-    "config": ("evalreport.cli.config", "Show the settings in effect and where each comes from."),
+    "report": ("evalreport.cli.report", "Write an HTML report of a file or a run."),
+    "log": ("evalreport.cli.log", "Evaluate finished runs and log metrics and report to MLflow."),
+    "compare": ("evalreport.cli.compare", "Compare two or more runs or files, with paired intervals."),
+    "sweep": ("evalreport.cli.sweep", "Choose a threshold, or report on an Optuna study or a sweep."),
+    "demo": ("evalreport.cli.demo", "Write example pages from data in the package; takes 5 seconds."),
+    "init": ("evalreport.cli.init", "Write the settings for a file or run, from its columns."),
+    "plan": ("evalreport.cli.plan", "Compute the sample size for an interval or a difference."),
+    "verify": ("evalreport.cli.verify", "Check that everything evalreport logged is still in the run."),
+    "metrics": ("evalreport.cli.metrics", "List the metrics, or explain one."),
+    "config": ("evalreport.cli.config", "List the settings: key, value, origin."),
+    "help": ("evalreport.cli.topics", "Explain a topic: data, statistics, large, page, safety."),
     "completion": ("evalreport.cli.completion", "Print a shell completion script."),
 }
 """Command of the core to its module (with an attribute `command`) and its line in the help."""
+START = ("report", "log", "compare", "check")
+"""Commands that the help lists first."""
 
 
 def added_commands() -> dict[str, Extension]:
-    """Return the commands that features add, by name: at the point "commands" each is a `click.Command`."""
+    """Return the commands that features add, by name; each is a `click.Command`."""
     return {one.name: one for one in extensions("commands") if one.name not in COMMANDS}
 
 
 class LazyGroup(click.Group):
-    """Loads a command's module when the command is asked for, not before."""
+    """Imports the module of a command when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of the documentation, those of installed features last."""
@@ -70,30 +68,45 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command when there is none of that name."""
+        """Return a command; the error of an unknown name lists the nearest."""
         name = args[0]
         if name not in COMMANDS and name not in added_commands() and not name.startswith("-"):
             raise UsageError(f"no such command: {name}", fix=nearest(name, self.list_commands(ctx)))
         ctx.ensure_object(Console).command = name
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
-        with formatter.section("Commands"):
-            lines = {name: text for name, (_, text) in COMMANDS.items()}
-            lines |= {name: one.help for name, one in added_commands().items() if one.is_installed}
-            formatter.write_dl([*lines.items()])
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write usage, examples, the commands to start with, the others, and the options of all commands."""
+        lines = {name: text for name, (_, text) in COMMANDS.items()}
+        lines |= {name: one.help for name, one in added_commands().items() if one.is_installed}
+        start = [name for name in START if name in lines]
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
         write_examples("group", formatter)
+        for title, names in (
+            ("Start here", start),
+            ("Other commands", [name for name in lines if name not in start]),
+        ):
+            with formatter.section(title):
+                formatter.write_dl([(name, lines[name]) for name in names])
+        self.format_options(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the options that every command has."""
+        records = [record for param in self.get_params(ctx) if (record := param.get_help_record(ctx))]
+        with formatter.section("Options of all commands"):
+            formatter.write_dl(records)
 
 
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 a check failed, 2 usage, 3 not found, 4 server, 5 data invalid.",
+    epilog=f"{MORE} Exit codes: 0 done, 1 check failed, 2 usage, 3 not found, 4 server, 5 invalid data.",
 )
 @click.version_option(__version__, prog_name="evalreport")
 def group() -> None:
-    """How good is it, really? Every classification metric of finished MLflow runs, with intervals."""
+    """Classification metrics with confidence intervals, reports and comparisons for files and MLflow runs."""
 
 
 global_options(group)
@@ -111,7 +124,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 @contextmanager
 def _imports_unswept() -> Iterator[None]:
-    """Look for no garbage until work begins: nothing that is imported is any, and a look costs 5 to 60 ms."""
+    """Disable garbage collection until work begins: imports leave no garbage (saves 5 to 60 ms)."""
 
     def enable_gc(*_: object) -> None:
         if not gc.isenabled():
@@ -128,7 +141,7 @@ def _imports_unswept() -> Iterator[None]:
 
 
 def _code(arguments: list[str], console: Console) -> int:
-    """Run a command and return its exit code; whatever goes wrong is told as one of our errors."""
+    """Run a command and return its exit code; every failure becomes one of our errors."""
     try:
         code = group.main(arguments, prog_name="evalreport", standalone_mode=False, obj=console)
     except EvalreportError as error:
@@ -137,9 +150,9 @@ def _code(arguments: list[str], console: Console) -> int:
         return _report_usage_error(console, error)
     except (KeyboardInterrupt, click.Abort) as stop:
         half = next((end for end in (stop, stop.__cause__) if isinstance(end, LoggingInterrupted)), None)
-        console.say(f"interrupted; {half or 'nothing half written is left behind'}", level=-1)
+        console.say(f"interrupted; {half or 'no half-written file remains'}", level=-1)
         return 130
-    except (SystemExit, BrokenPipeError):  # the shell completes, or whoever read us has enough
+    except (SystemExit, BrokenPipeError):  # the shell completes, or the reader of stdout has closed it
         forget(1)
         return 0
     except Exception as error:
@@ -149,7 +162,7 @@ def _code(arguments: list[str], console: Console) -> int:
 
 def _report_usage_error(console: Console, error: click.ClickException) -> int:
     ctx: click.Context | None = getattr(error, "ctx", None)
-    # before click 8.2 there is no such error: click prints the help by itself
+    # click before 8.2 has no such error: it prints the help
     bare = isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))
     if bare and ctx is not None and not console.json:
         click.echo(ctx.get_help(), err=True)

@@ -1,4 +1,4 @@
-"""`evalreport compare`: two or more runs or files side by side, with paired intervals.
+"""`evalreport compare`: two or more runs or files, with paired intervals.
 
 How a comparison is printed in a terminal: figures in columns, then the verdicts in words.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console, align_columns, indent_lines
+from evalreport.cli.console import Console, align_columns, indent_lines, warn_of_skipped
 from evalreport.cli.options import SectionCommand
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
@@ -45,47 +45,53 @@ _compare = opt.HelpSection("Compare")
 _added = opt.added_options("compare")
 
 
-@click.command("compare", cls=SectionCommand)
+@click.command(
+    "compare",
+    cls=SectionCommand,
+    shown="run-id experiment filter latest truth pred score positive id baseline by sort-by metrics "
+    "require output "
+    "log-to markdown",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.children
 @opt.describe
 @opt.compared
 @opt.prevalence
-@opt.detect
+@opt.min_difference
 @opt.equivalent
 @_compare(
     "--baseline",
     "NAME|ID|FILE|N",
-    "What the others are held against; the first (with --sort-by the best) when not given.",
+    "Run to compare against (default: the first, or the best with --sort-by).",
 )
-@_compare("--all-pairs", opt.FLAG, "Compare all with all.")
-@_compare("--unpaired", opt.FLAG, "The runs were scored on different examples.")
-@_compare("--sort-by", "METRIC", "Best first, and which cannot be told from the best.")
+@_compare("--all-pairs", opt.FLAG, "Compare every pair of runs.")
+@_compare("--unpaired", opt.FLAG, "The runs were evaluated on different rows.")
+@_compare("--sort-by", "METRIC", "Rank the runs by this metric, with the runs tied with the best.")
 @_compare(
     "--cost",
     "N",
-    "What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0: matched where that is lowest, too.",
+    "Cost of a miss in false positives, or fp=1,fn=10,tp=0,tn=0: also compare at the lowest cost.",
 )
 @opt.combine_options(*(group.options for group in _added))
-@opt.report("--title", "TEXT", "Title of the page.")
-@opt.said
+@opt.title
+@opt.page_texts
 @opt.no_examples
-@opt.write("-o --output", opt.FILE, "HTML page; - for stdout.")
-@opt.out
-@opt.summary
-@opt.write("--log", opt.FLAG, "Log into the runs' parent, or the baseline.", envvar=None)
+@opt.output
+@opt.markdown
+@opt.write("--log", opt.FLAG, "Log into the parent of the runs, or the baseline.", envvar=None)
 @opt.write("--log-to", "ID", "Log page and differences into this run.", envvar=None)
 @opt.force
 @opt.allow_running
 @opt.dry_run
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
-    """Compare runs or files with paired intervals; FILE may be an evaluation.json (then unpaired).
+    """Compare runs or files with paired intervals.
 
-    Examples are matched by --id; without ids by order, if the truth is the same. Every run but
-    the baseline is held against the rules of --require, as `check` holds it alone; exit 1 unless all pass.
-    With --by or --system each side is several runs: intervals cover new rows and new seeds.
+    Rows are matched by --id; without ids by order, if the true labels are identical. FILE may be an
+    evaluation.json (unpaired). Every run but the baseline must satisfy the rules of --require, as in `check`;
+    exit 1 unless all pass. With --by or --system each side is several runs, and the intervals cover new
+    rows and new seeds.
     """
     from evalreport.cli.plan import equal_lines, needed_lines
     from evalreport.comparison.sample_size import equivalences
@@ -102,9 +108,8 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
             return code
     items = folds_of(items_of(files, selection_of(options), uri), files=False, children=options["children"])
     done = compare_items(items, request, _how(options))
-    for name, error in done.skipped.items():
-        console.warn(f"{name} is skipped: {error.message}")
-    try:  # whoever reads our lines may stop early (`| head -3`): what was asked for is written before
+    warn_of_skipped(console, done.skipped)
+    try:  # a reader of our lines may stop early (`| head -3`): files are written first
         document, to = done.document(request), options["log_to"]
         made = deliver_comparison(
             document, done.items, request, where, base=done.base, log_to=to, tracking_uri=uri
@@ -118,7 +123,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
         runs=[as_run(ev) for ev in done.comparison.evaluations],
         ok=done.all_passed,
         comparison=document.result_presentation.content(),
-        **({"rows_needed": done.needed} if options["detect"] else {}),
+        **({"rows_needed": done.needed} if options["min_difference"] else {}),
         **(
             {"equivalent": equivalences(done.comparison, within)} if (within := options["equivalent"]) else {}
         ),
@@ -134,7 +139,8 @@ def _how(options: dict[str, Any]) -> CompareRequest:
     from evalreport.workflow.compare import CompareRequest
 
     how = CompareRequest(
-        **{name: options[name] for name in ("baseline", "all_pairs", "sort_by", "unpaired", "detect")},
+        **{name: options[name] for name in ("baseline", "all_pairs", "sort_by", "unpaired")},
+        detect=options["min_difference"],
         costs=None if options["cost"] is None else stated_costs(options["cost"]),
         skip=options["experiment"] is not None,
     )
@@ -182,7 +188,7 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
 
 
 def _crossings(found: Comparison) -> list[str]:
-    """Where the better of two runs changes with how many alarms are allowed."""
+    """Where the better of two runs changes with the number of false positives."""
     return [
         f"ROC curves of {one.run} and {one.baseline} cross at a false-alarm rate of {percent(one.fpr)}: "
         f"below it {one.ahead_below} finds more on these {found.unit[1]}, above it {one.ahead_above}"
@@ -240,13 +246,13 @@ def _row(d: Difference) -> list[str]:
 
 
 def _parts(found: Comparison, run: str, base: str) -> list[str]:
-    """Classes and slices of which a difference is demonstrated, the largest first."""
+    """Classes and slices with a significant difference, the largest first."""
     mine = [d for d in found.parts if (d.run, d.baseline) == (run, base) and d.is_significant]
     if not mine:
         return []
     more = f"; {len(mine) - MOST_PARTS} more in the page and the JSON" if len(mine) > MOST_PARTS else ""
     rows = [[f"{d.scope}, {d.metric}", *_row(d)] for d in mine[:MOST_PARTS]]
-    return [f"  demonstrated by class or slice (Holm){more}", *_align_rows(rows)]
+    return [f"  significant by class or slice (Holm){more}", *_align_rows(rows)]
 
 
 def _primary_only(found: Comparison) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-"""`evalreport config`: the settings in effect and where each comes from."""
+"""`evalreport config`: the settings in effect and the origin of each."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from evalreport.cli.settings import KNOWN, RENAMED, Settings
 BUILT_IN = "built-in"
 
 
-@click.command("config", cls=SectionCommand)
+@click.command("config", cls=SectionCommand, takes_settings=False)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Show every setting, its value, and whether an option, the environment or a file says so."""
+    """List the settings: key, value, and origin (--set, an option, the environment, a file, or built-in)."""
     console = ctx.ensure_object(Console)
     settings: Settings = ctx.meta["evalreport.settings"]
     rows = [(name, *_effective(ctx, name, settings)) for name in KNOWN]
@@ -25,7 +25,7 @@ def command(ctx: click.Context) -> None:
         (f"check.{name}", value, settings.origins[f"check.{name}"]) for name, value in settings.check.items()
     ]
     for name, value, origin in rows:
-        console.print_result(f"{name:16} {_as_text(value):30} {origin}")
+        console.print_result(f"{name:22} {_as_text(value):30} {origin}")
     console.emit(runs=[], settings={name: {"value": value, "origin": origin} for name, value, origin in rows})
 
 
@@ -40,10 +40,14 @@ def _effective(ctx: click.Context, name: str, settings: Settings) -> tuple[Any, 
     from evalreport.core.text import redact_uri
 
     variable = "MLFLOW_TRACKING_URI" if name == "tracking_uri" else f"EVALREPORT_{name.upper()}"
-    said = ctx.meta.get("evalreport.said", {})
+    earlier = ctx.meta.get("evalreport.said", {})
     value, origin = _built_in_default(name), BUILT_IN
-    if name in said:
-        value, origin = said[name], "--" + name.replace("_", "-")
+    assigned = ctx.meta.get("evalreport.set", {})
+    if name in assigned:
+        words = ["true" if word is None else word for word in assigned[name]]
+        value, origin = (words[0] if len(words) == 1 else words), "--set"
+    elif name in earlier:
+        value, origin = earlier[name], "--" + name.replace("_", "-")
     elif os.environ.get(variable):
         value, origin = os.environ[variable], variable
     elif name in settings.values:

@@ -2,7 +2,7 @@
 
 stdout is the result, stderr the conversation.
 
-Click's complaints about an option as one of our errors: what, where, and how to mend it.
+Errors of click about an option as our errors: what, where, fix.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -27,12 +27,12 @@ import click
 from click.core import ParameterSource
 
 from evalreport.cli.stdio import TO_FILE, StdoutError, forget, put_document, width_of, write_line
-from evalreport.core.errors import EvalreportError, UsageError, nearest, truncate_middle
+from evalreport.core.errors import EvalreportError, NoPredictionsError, UsageError, nearest, truncate_middle
 from evalreport.core.extensions import extensions
 from evalreport.core.text import printable, redact
 
 ROOM = 24
-"""Columns in which a text is still folded beside what stands before it: three or four words of English."""
+"""Columns in which a text is still folded next to the text before it: three or four words of English."""
 _FILL = "\0"
 """Second half of a wide character while lines are broken; `printable` leaves none in a text."""
 _GLUE = "\1"
@@ -40,7 +40,7 @@ _GLUE = "\1"
 
 
 class Piece(NamedTuple):
-    """A cell of a table, or what stands between two gaps of a line."""
+    """A cell of a table, or the text between two gaps of a line."""
 
     text: str
     wide: int
@@ -49,14 +49,14 @@ class Piece(NamedTuple):
 
 
 class TableLine(str):
-    """A line of a table that still knows its cells; printed elsewhere than on a terminal it is its text."""
+    """A line of a table with its cells; outside a terminal only its text is printed."""
 
     indent: int = 0
     whole: int = 0
     """Columns that the table takes, unfolded and without its indent."""
     pieces: tuple[Piece, ...] = ()
     narrow: tuple[Piece, ...] = ()
-    """The same cells where the head is folded to the width of what stands below it."""
+    """The same cells, with the head folded to the width of its column."""
 
 
 def align_columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
@@ -163,7 +163,7 @@ def wrap_line(line: str, width: int | None, hang: int = 2) -> list[str]:
 
 
 def _pieces(text: str) -> tuple[Piece, ...]:
-    """What stands between gaps of two or more spaces."""
+    """The texts between gaps of two or more spaces."""
     found: list[Piece] = []
     gap = 0
     for part in text.strip(" ").split("  "):
@@ -176,7 +176,7 @@ def _pieces(text: str) -> tuple[Piece, ...]:
 
 
 def _groups(pieces: Iterable[Piece], indent: int, width: int, hang: int) -> Iterator[list[str]]:
-    """Lines of the pieces that stand beside each other; what does not fit begins anew, further in."""
+    """Lines of the pieces that stand beside each other; what does not fit starts a new line, indented."""
     group: list[tuple[int, bool, list[str]]] = []
     at, further = indent, hang
     for piece in pieces:
@@ -232,15 +232,19 @@ class Console:
     ----------
     json : bool
         Print one JSON object on stdout instead of text.
-    summary : str
-        Form of the summary that stdout holds instead of text; what else is told goes to stderr.
+    markdown : str
+        File of the summary in Markdown, or ``-``: then stdout has the summary, and stderr all other text.
+    replaces_page : bool
+        Whether the summary is written in place of the page.
     verbosity : int
-        -2 nothing, -1 errors only, 0 normal, 1 what is read and written, 2 timings and tracebacks.
+        -2 nothing, -1 errors only, 0 normal, 1 files that are read and written, 2 timings and tracebacks.
     color : {"auto", "always", "never"}
     """
 
     json: bool = False
-    summary: str = ""
+    markdown: str = ""
+    replaces_page: bool = False
+    summaries: list[str] = field(default_factory=list)
     verbosity: int = 0
     color: str = "auto"
     command: str = ""
@@ -291,7 +295,7 @@ class Console:
                 click.echo(text, err=True, color=self.uses_color)
             except BrokenPipeError:
                 raise
-            except OSError:  # nobody can be told
+            except OSError:  # there is no stream for the message
                 forget(2)
 
     def show_progress(self, what: str, done: int, of: int) -> None:
@@ -339,7 +343,7 @@ class Console:
 
     def print_result(self, *lines: str) -> None:
         """Print a result on stdout, except when JSON, a summary, or nothing is asked for."""
-        if self.summary:
+        if self.markdown == "-":
             self.say(*lines)
         elif not self.json and self.verbosity > -2:
             self.rest()
@@ -353,13 +357,22 @@ class Console:
         put_document(text)
 
     def summarise(self, made: Any) -> None:
-        """Print the summary of a result on stdout, where one is asked for."""
-        if not self.summary:
+        """Write the Markdown summary of a result, where one is wanted; several follow one another."""
+        if not self.markdown:
             return
         from evalreport.page.presentation import present
         from evalreport.page.summary import markdown
 
-        self.document(markdown(present(made).summary()) + "\n")
+        text = markdown(present(made).summary()) + "\n"
+        if self.markdown == "-":
+            self.document(text)
+            return
+        from evalreport.tracking.folder import write_file
+
+        self.summaries.append(text)
+        write_file(Path(self.markdown), "\n".join(self.summaries).encode())
+        if len(self.summaries) == 1:
+            self.print_result(self.markdown)
 
     def emit(self, *, runs: Sequence[Any], ok: bool = True, **parts: Any) -> None:
         """Print the JSON object of a command, when it is asked for."""
@@ -441,6 +454,21 @@ def fail(console: Console, error: EvalreportError) -> int:
     return error.exit_code
 
 
+def warn_of_skipped(console: Console, failed: Mapping[str, EvalreportError]) -> None:
+    """Warn about runs that were skipped: those without predictions in one line, any other in its own."""
+    without = [name for name, error in failed.items() if isinstance(error, NoPredictionsError)]
+    if len(without) == 1:
+        without = []
+    for name, error in failed.items():
+        if name not in without:
+            console.warn(f"{name} is skipped: {error.message}")
+    if without:
+        console.warn(
+            f"{len(without)} runs skipped: no predictions; `evalreport report --run-id ID` shows how to add "
+            f"them, first: {without[0]}"
+        )
+
+
 def show_error(console: Console, error: EvalreportError) -> None:
     """Print an error on stderr, as three lines; with -vv its traceback as well."""
     parts = error_as_json(console, error)
@@ -451,13 +479,13 @@ def show_error(console: Console, error: EvalreportError) -> None:
         import traceback
 
         for line in redact("".join(traceback.format_exception(error)).rstrip()).split("\n"):
-            console.err(f"  | {printable(line)}")  # no line of a message passes for one of ours
+            console.err(f"  | {printable(line)}")  # a line of a message cannot look like a line of evalreport
 
 
 def internal(error: Exception) -> EvalreportError:
     """Return the error for what should not have happened; the cause stays with it for -vv.
 
-    What the system refuses is no defect: a name too long, a loop of links, a full disk.
+    A refusal of the system is not a defect: a name too long, a loop of links, a full disk.
 
     Examples
     --------
@@ -522,15 +550,18 @@ def usage(error: click.ClickException, command: str) -> UsageError:
                     return one.missing(error.option_name)
             message = f"no such option: {error.option_name}"
             fix = (_suggest_option(error.option_name, ctx) if ctx else "") or fix
+        case click.UsageError() if "unexpected extra argument" in message and command in ("log", "verify"):
+            file = message.partition("(")[2].rstrip(")")
+            fix = f"name a run with --run-id ID; `evalreport report {file}` reads a file"
         case click.BadParameter(param=click.Option() as param) if ctx is not None and param.name:
-            fix = f"{' '.join(filter(None, (param.opts[0], param.metavar)))}: {param.help or ''}".rstrip(".")
+            fix = f"{_typed(param)}: {param.help or ''}".rstrip(".")
             path = _origin(ctx, param) or path
     message = truncate_middle(message, 400)
     return UsageError(message[:1].lower() + message[1:], where=path, fix=fix)
 
 
 def _suggest_option(name: str, ctx: click.Context) -> str:
-    """Return the option that was meant: of a command below a group, or a near one; "" for none."""
+    """Return which option or setting was meant, or a command below a group that has it; "" for none."""
     if isinstance(ctx.command, click.Group):
         commands = {word: ctx.command.get_command(ctx, word) for word in ctx.command.list_commands(ctx)}
         below = [word for word, command in commands.items() if command and name in _names(command, ctx)]
@@ -538,12 +569,30 @@ def _suggest_option(name: str, ctx: click.Context) -> str:
             return "write the command before its options: " + " or ".join(
                 f"{ctx.command_path} {word} {name}" for word in below
             )
-    found = nearest(name, _names(ctx.command, ctx))
-    return "" if found.startswith("Known") else found
+    params = [param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option)]
+    for param in params:
+        if name in param.opts:
+            return f"it is a setting: write {_typed(param)}"
+    known = {
+        word: _typed(param).partition("=")[0] if hasattr(param, "typed") else word
+        for param in params
+        for word in param.opts
+    }
+    found = nearest(name, known)
+    return (
+        ""
+        if found.startswith("Known")
+        else " ".join(known.get(word, word) for word in re.split(r" |\?", found)).rstrip() + "?"
+    )
 
 
 def _names(command: click.Command, ctx: click.Context) -> list[str]:
     return [name for param in command.get_params(ctx) for name in param.opts]
+
+
+def _typed(param: click.Option) -> str:
+    """Return an option or a setting as it is typed, with its placeholder."""
+    return str(getattr(param, "typed", " ".join(filter(None, (param.opts[0], param.metavar)))))
 
 
 def _origin(ctx: click.Context, param: click.Option) -> str:

@@ -1,8 +1,7 @@
-"""`evalreport log`: compute everything for finished runs and log it to MLflow."""
+"""`evalreport log`: evaluate finished runs and log the results to MLflow."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,57 +13,64 @@ from evalreport.cli.options import SectionCommand, engine
 from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import as_run, metric_line, print_evaluation
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
-from evalreport.core.errors import EvalreportError, UsageError
+from evalreport.core.errors import EvalreportError, NoPredictionsError, UsageError
 
 if TYPE_CHECKING:
     from evalreport.evaluation.evaluation import Evaluation
     from evalreport.workflow.deliver import Delivered, StandingRun
     from evalreport.workflow.items import Item
-    from evalreport.workflow.request import Destination, Request
-    from evalreport.workflow.verify import VerifiedRuns
-
-_check = opt.HelpSection("Check")
 
 
-@click.command("log", cls=SectionCommand)
+_added = opt.added_options("log")
+
+
+@click.command(
+    "log",
+    cls=SectionCommand,
+    shown="run-id experiment filter latest artifact predict-on truth pred score scores positive response "
+    "slice "
+    "threshold tune-on output dry-run force",
+)
 @opt.selection
+@opt.combine_options(*(group.options for group in _added))
 @opt.children
 @opt.describe
 @opt.evaluation
 @engine
-@opt.hold
+@opt.constraint_confidence
 @opt.prevalence
 @opt.prefix
-@opt.out
+@opt.output
+@opt.markdown
 @opt.page
 @opt.force
 @opt.allow_running
-@_check("--verify", opt.FLAG, "Hold the run against what was logged into it.", envvar=None)
-@_check("--repair", opt.FLAG, "Verify, and send again what is missing or changed.", envvar=None)
-@opt.summary
 @opt.dry_run
 @opt.jobs
 @opt.fail_fast
 @opt.jsonl
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> int:
-    """Compute metrics for finished runs and log them, with an HTML report, to MLflow."""
+    """Evaluate finished runs and log metrics, figures and an HTML report to MLflow."""
     from evalreport.workflow.deliver import StandingRun, log_item, report_item
     from evalreport.workflow.items import folds_of, items_of
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options)
     if selection is None:
-        raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
+        raise UsageError(
+            "no run is named",
+            fix="pass --run-id ID, --experiment NAME or --latest; `evalreport report FILE` reads files",
+        )
     request = request_of(options, command_line())
     items = items_of((), selection, tracking_uri(ctx), options["table"])
     items = folds_of(items, files=False, children=options["children"])
     where = destination_of(options, log=True, several=len(items) > 1)
-    if options["verify"] or options["repair"]:
-        return _verify_runs(console, items, request, where, options)
-
-    told = console.json or console.summary or len(items) == 1  # its numbers are wanted, or every look at it
-    work = partial(report_item if told else log_item, request=request, where=where)
+    all_numbers = console.json or console.markdown or len(items) == 1
+    work: Any = partial(report_item if all_numbers else log_item, request=request, where=where)
+    for group in _added:
+        work = group.extend(work, options)
+        group.announce(console, items, options)
 
     closing = [("run", "status", "result")]
 
@@ -80,18 +86,18 @@ def command(ctx: click.Context, /, **options: Any) -> int:
         console.summarise(done.delivered_result)
         return as_run(done.delivered_result) | {"logged": done.logged_json}
 
-    code = each_run(console, items, work, show, options, lambda *what: closing.append(_failure_row(*what)))
+    def record_failure(item: Item, error: EvalreportError) -> None:
+        if not isinstance(error, NoPredictionsError):
+            closing.append((item.name, f"failed, exit {error.exit_code}", error.message))
+
+    code = each_run(console, items, work, show, options, record_failure)
     if len(items) > 1:
         console.print_result("", *align_columns(closing, left=(0, 1, 2)))
     return code
 
 
-def _failure_row(item: Item, error: EvalreportError) -> tuple[str, str, str]:
-    return item.name, f"failed, exit {error.exit_code}", error.message
-
-
 def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
-    """Return the line of a run in the table that closes the logging of several."""
+    """Return the line of a run in the final table of several runs."""
     from evalreport.page.summary import headline_names
     from evalreport.workflow.deliver import StandingRun
 
@@ -102,33 +108,8 @@ def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
         if headline_names(done.delivered_result)
         else ""
     )
-    state = "tried only" if done.logged is None else done.logged.state
+    state = "not written" if done.logged is None else done.logged.state
     return done.delivered_result.provenance.run_name, state, " ".join(first.split())
-
-
-def _verify_runs(
-    console: Console, items: Sequence[Item], request: Request, where: Destination, options: dict[str, Any]
-) -> int:
-    """Hold runs against what was logged into them, and mend them where that is asked for."""
-    from evalreport.workflow.verify import verify_item
-
-    if where.dry_run or where.out is not None:
-        raise UsageError(
-            "--verify writes nothing, and --repair writes into the run alone",
-            fix="leave --dry-run and --out out",
-        )
-
-    work = partial(verify_item, request=request, where=where, repair=options["repair"])
-
-    def show(done: VerifiedRuns) -> dict[str, Any]:
-        for warning in done.warnings:
-            console.warn(warning)
-        console.print_result(
-            *(f"{done.item.display_name}: {line}" if len(items) > 1 else line for line in done.lines)
-        )
-        return done.to_wire()
-
-    return each_run(console, items, work, show, options)
 
 
 opt.global_options(command)

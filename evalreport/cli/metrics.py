@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli.console import Console
-from evalreport.cli.options import SectionCommand, global_options
+from evalreport.cli.options import FLAG, HelpSection, SectionCommand, global_options
 
 if TYPE_CHECKING:
     from evalreport.metrics.record import Metric
 
+TASKS = ("binary", "multiclass", "multilabel")
 JSON_FIELDS = (
     "name",
     "title",
@@ -28,14 +29,14 @@ JSON_FIELDS = (
 
 
 @click.command("metrics", cls=SectionCommand)
-@click.argument("name", required=False)
-@click.option("--task", type=click.Choice(["binary", "multiclass", "multilabel"]), help="Only of this task.")
-@click.option("--coverage", is_flag=True, help="With NAME: how its interval did in every simulation.")
+@click.argument("name", required=False, metavar="[NAME|TASK]")
+@HelpSection("Metrics")("--coverage", FLAG, "Show the measured coverage of the interval, setting by setting.")
 @click.pass_obj
-def command(console: Console, name: str | None, task: str | None, coverage: bool) -> None:
-    """List the metrics, or explain NAME: formula, range, needs, interval, source and traps."""
+def command(console: Console, name: str | None, coverage: bool) -> None:
+    """List the metrics (of a TASK: binary, multiclass, multilabel), or explain one."""
     from evalreport.metrics.catalogue import everything, find
 
+    task, name = (name, None) if name in TASKS else (None, name)
     of_task = [metric for metric in everything() if task in (None, metric.task)]
     chosen = [metric for metric in of_task if name in (None, metric.name)]
     if name is not None and not chosen:

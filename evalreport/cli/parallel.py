@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalreport.cli.console import Console, error_as_json, internal, show_error
+from evalreport.cli.console import Console, error_as_json, internal, show_error, warn_of_skipped
 from evalreport.cli.stdio import interrupt
 from evalreport.cli.streams import Progress
-from evalreport.core.errors import EvalreportError, LoggingInterrupted
+from evalreport.core.errors import EvalreportError, LoggingInterrupted, NoPredictionsError
 from evalreport.core.shared import sharing
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 PAYS_FROM = 4
-"""Items from which a process of its own pays: starting one costs 2.3 s of CPU, most of them for importing
-MLflow, and a run of 1,000 rows 0.6 to 1.5 s."""
+"""Number of items from which a separate process pays: starting one costs 2.3 s of CPU, most of them for
+importing MLflow, and a run of 1,000 rows 0.6 to 1.5 s."""
 AHEAD = 4
 """Items per process that may be finished before their turn to be shown: each holds its evaluation."""
 PATIENCE = 20
@@ -109,7 +109,7 @@ def _lost_worker_error(code: int) -> EvalreportError:
     return EvalreportError(
         f"the process that worked on it was {how}",
         where="this run alone; the others go on",
-        fix="look for a lack of memory, and try again with fewer --jobs",
+        fix="look for a lack of memory, and try again with fewer --set jobs",
     )
 
 
@@ -141,7 +141,7 @@ def in_processes(
     jobs : int
         Processes.
     begin : callable
-        Told of each item that is taken up.
+        Called with each item before its work.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _stop_workers(workers: Sequence[_Worker]) -> LoggingInterrupted | None:
 
 
 def _end(workers: Sequence[_Worker]) -> None:
-    """End what still runs: an idle process ends when nobody can hand it anything."""
+    """End all processes: an idle process ends when its pipe closes."""
     for worker in workers:
         worker.link.close()
         if worker.place is not None:
@@ -218,7 +218,7 @@ class _Forwarding(logging.Handler):
 
 
 def _serve(link: Connection, work: Callable[[Any], Any], level: int) -> None:
-    """Do work until nobody hands over any more."""
+    """Do work until the pipe closes."""
     signal.signal(signal.SIGTERM, interrupt)
     logger = logging.getLogger("evalreport")
     logger.addHandler(_Forwarding(link))
@@ -269,9 +269,10 @@ def each_run(
     show : callable
         Prints a result and returns it as the element of `runs` in the JSON, with its ``ok``.
     failed : callable, optional
-        Told of an item that failed, and its error.
+        Called with an item that failed and its error.
     """
     found: list[dict[str, Any]] = []
+    without: dict[str, EvalreportError] = {}
     worst = 0
     console.json = console.json or bool(options.get("jsonl"))
     stdin = any(getattr(item, "path", None) == "-" for item in items)  # no other process can read ours
@@ -285,6 +286,10 @@ def each_run(
                 if len(items) == 1 and not options.get("jsonl"):
                     raise outcome
                 worst = max(worst, outcome.exit_code)
+                if isinstance(outcome, NoPredictionsError) and len(items) > 1:
+                    without[_item_name(item)] = outcome
+                else:
+                    show_error(console, outcome)
                 found.append(_report_failure(console, item, outcome))
             else:
                 found.append(show(outcome))
@@ -293,6 +298,7 @@ def each_run(
                 console.line(found.pop())
             if worst and options.get("fail_fast"):
                 break
+    warn_of_skipped(console, without)
     if not options.get("jsonl"):
         console.emit(runs=found, ok=worst == 0, **parts)
     return worst
@@ -327,8 +333,7 @@ def outcomes(
 
 
 def _report_failure(console: Console, item: Any, error: EvalreportError) -> dict[str, Any]:
-    """Tell of a run that failed, and return its element of `runs`."""
-    show_error(console, error)
+    """Return the element of `runs` of a run that failed."""
     run = getattr(item, "run", item)
     names = {
         "run_id": getattr(run, "run_id", None),

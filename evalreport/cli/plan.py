@@ -1,4 +1,4 @@
-"""`evalreport plan`: how many rows a question needs, from a pilot."""
+"""`evalreport plan`: the sample size for an interval or a difference, from a pilot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.options import Amount, SectionCommand
+from evalreport.cli.option_types import Amount
+from evalreport.cli.options import SectionCommand
 from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import warn_of
 from evalreport.cli.requests import command_line, request_of, selection_of, tracking_uri
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
 _plan = opt.HelpSection("Plan")
 
 
-@click.command("plan", cls=SectionCommand)
+@click.command(
+    "plan",
+    cls=SectionCommand,
+    shown="metric half-width min-difference run-id truth pred score positive threshold",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
-@_plan("--metric", "M", "Metric that the question is about.", required=True)
-@_plan("--half-width", "X", "Rows that know it to plus or minus X.", type=Amount())
-@opt.detect
+@_plan("--metric", "M", "Metric to plan for.", required=True)
+@_plan("--half-width", "X", "Sample size for a confidence interval of ±X.", type=Amount())
+@opt.min_difference
 @opt.selection
 @opt.describe
 @opt.threshold
@@ -39,9 +44,9 @@ _plan = opt.HelpSection("Plan")
 @opt.seed
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
-    """Tell from a pilot, a file or a run, how many rows like these a question needs.
+    """Compute from a pilot (a file or a run) the sample size for an interval or a difference.
 
-    For a difference between two models on the same rows, `compare --detect` has two pilots.
+    For a difference between two models on the same rows use `compare --min-difference`, with two pilots.
     """
     from evalreport.comparison.sample_size import plan_sample
     from evalreport.metrics.catalogue import find
@@ -49,9 +54,9 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     from evalreport.workflow.items import items_of
 
     console = ctx.ensure_object(Console)
-    wanted = {name: options[name] for name in ("half_width", "detect")}
+    wanted = {"half_width": options["half_width"], "detect": options["min_difference"]}
     if not any(wanted.values()):
-        raise UsageError("nothing is asked for", fix="pass --half-width 0.02 or --detect 0.02")
+        raise UsageError("no question given", fix="pass --half-width 0.02 or --min-difference 0.02")
     items = items_of(files, selection_of(options), tracking_uri(ctx))
     metric = find(options["metric"]).name
     request = request_of({**options, "tune_on": None, "metrics": metric}, command_line())
@@ -73,11 +78,11 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 WORDS = {
     "half_width": "an interval of ± {wanted} takes {needed} (these {rows} give ± {reached})",
-    "fixed": "a difference of {wanted} from a fixed value is demonstrated with 80% probability by "
+    "fixed": "a difference of {wanted} from a fixed value is detected at 80% power by "
     "{needed} (these {rows}: {reached})",
     "other_rows": "from another model on other rows, with each model on {needed}",
-    "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} is demonstrated with 80% "
-    "probability by {needed} (these {rows}: {reached})",
+    "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} is detected at 80% "
+    "power by {needed} (these {rows}: {reached})",
 }
 """What a question and its answer are in words."""
 

@@ -27,13 +27,13 @@ def success_record(origin: Provenance) -> dict[str, Any]:
 
 
 BACKWARDS = ("inverted", "own_scores")
-"""Findings of scores that are of another label than they are taken for: all that follows would be wrong."""
+"""Findings about scores of another label: all other numbers would be wrong."""
 
 
 def print_evaluation(
     console: Console, ev: Evaluation, taken: Sequence[tuple[str, str]], line: Callable[[str], None]
 ) -> None:
-    """Print what was taken for what and the warnings on stderr, then the headline metrics by `line`."""
+    """Print the columns in use and the warnings on stderr, then the headline metrics by `line`."""
     from evalreport.page.summary import FEW, headline_names
 
     console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
@@ -52,7 +52,7 @@ def print_evaluation(
 
 
 def warn_of(console: Console, ev: Evaluation) -> None:
-    """Tell what was assumed, set aside or not used before there were numbers, and what was taken wrongly."""
+    """Warn about assumptions, ignored columns, and scores that seem to be of another label."""
     from evalreport.findings.scores import own_scores
     from evalreport.findings.skill import inverted
 
@@ -104,7 +104,7 @@ def several_answers(ev: Evaluation) -> list[str]:
 
 
 def gaps(ev: Evaluation) -> list[str]:
-    """Return the greatest difference between groups of each column, by what groups are judged by."""
+    """Return the greatest difference between groups of each column, by the metric for groups."""
     from evalreport.core.estimate_format import distance
     from evalreport.core.result import Estimate
     from evalreport.metrics.catalogue import OF_SLICES, find
@@ -141,10 +141,20 @@ def mistakes(ev: Evaluation) -> str:
 
 
 def print_delivered(console: Console, done: Delivered[Any], options: dict[str, Any]) -> None:
-    """Tell what was written and logged; the page itself where stdout was named."""
+    """Print what was written and logged; the page itself for stdout."""
     for warning in done.warnings:
         console.warn(warning)
     if options["output"] == "-":
         console.document(done.document.html)
     console.print_result(*done.lines)
     console.summarise(done.delivered_result)
+
+
+def open_page(console: Console, files: Sequence[str]) -> None:
+    """Open the first page among files in the browser."""
+    import webbrowser
+    from pathlib import Path
+
+    page = Path(next(name for name in files if name.endswith(".html"))).resolve()
+    if not webbrowser.open(page.as_uri()):
+        console.warn(f"no browser was found; open {page}")

@@ -11,7 +11,7 @@ from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.options import SectionCommand, engine
 from evalreport.cli.parallel import each_run
-from evalreport.cli.print_evaluation import as_run, print_evaluation
+from evalreport.cli.print_evaluation import as_run, open_page, print_evaluation
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.core.errors import UsageError
 from evalreport.core.extensions import extension
@@ -25,28 +25,38 @@ if TYPE_CHECKING:
     from evalreport.workflow.request import Request
 
 
-@click.command("report", cls=SectionCommand)
+@click.command(
+    "report",
+    cls=SectionCommand,
+    shown="run-id experiment truth pred score scores score-kind positive labels id response slice where "
+    "threshold "
+    "tune-on output title markdown open",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @opt.selection
 @opt.children
-@opt.data("--folds", opt.FLAG, "Each FILE is a fold of one cross-validation; with --answers, a sample.")
+@opt.data("--folds", opt.FLAG, "Each FILE is a fold of one cross-validation; with --repeats, a response.")
 @opt.describe
 @opt.evaluation
 @engine
-@opt.hold
+@opt.constraint_confidence
 @opt.prevalence
 @opt.page
-@opt.write("-o --output", opt.FILE, "HTML file; - for stdout.")
-@opt.write("--facts", opt.FILE, "Write the facts alone (.facts), to add up: report part-*.facts.")
-@opt.out
-@opt.summary
+@opt.output
+@opt.markdown
+@opt.write("--open", opt.FLAG, "Open the page in the browser.", envvar=None)
+@opt.large(
+    "--save-statistics",
+    opt.FILE,
+    "Write only the sufficient statistics (.stats); `report part-*.stats` adds them up.",
+)
 @opt.force
 @opt.jobs
 @opt.fail_fast
 @opt.jsonl
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
-    """Write the HTML report of runs or files; a file touches no server. FILE may be - for stdin."""
+    """Write the HTML report of files or runs; files need no MLflow server. FILE may be - for stdin."""
     from evalreport.workflow.deliver import report_item
     from evalreport.workflow.items import folds_of, items_of
     from evalreport.workflow.request import STDOUT
@@ -55,14 +65,21 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
     items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     items = folds_of(items, files=options["folds"], children=options["children"])
     if options["engine"] == "stream" and len(files) == len(items) > 1:
-        told = "each file is a table and a report of its own"
-        console.warn(f"{told}; files of one table are named by their folder, or by a quoted pattern")
+        console.warn(
+            "each file gets its own report; name the files of one table by their folder or a quoted pattern"
+        )
     request = request_of(options, command_line())
-    if options["facts"]:
-        return _facts(console, items, request, options)
-    elsewhere = console.json or console.summary or options["jsonl"] or options["out"]
-    page = not elsewhere or options["output"] is not None
+    if options["save_statistics"]:
+        return _save_statistics(console, items, request, options)
+    other = console.json or console.replaces_page or options["jsonl"] or options["out"]
+    page = not other or options["output"] is not None
     where = destination_of(options, page=page, several=len(items) > 1)
+    if options["open"] and (len(items) > 1 or options["output"] == STDOUT or not (page or options["out"])):
+        raise UsageError(
+            "--open needs one page in a file",
+            where="--open",
+            fix="name one run or file, and -o page.html" if len(items) == 1 else "name one run or file",
+        )
 
     work = partial(report_item, request=request, where=where)
 
@@ -74,25 +91,35 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
             console.document(done.document.html)
         console.print_result(*done.lines)
         console.summarise(done.delivered_result)
+        if options["open"]:
+            open_page(console, done.files)
         return as_run(done.delivered_result) | {"files": done.files}
 
     return each_run(console, items, work, show, options)
 
 
-def _facts(console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]) -> int:
-    """Write what was counted of one item, and no page."""
-    write = extension("options", "--facts")
+def _save_statistics(
+    console: Console, items: Sequence[Item], request: Request, options: dict[str, Any]
+) -> int:
+    """Write the sufficient statistics of one item, and no page."""
+    write = extension("options", "--save-statistics")
     if len(items) > 1:
-        raise UsageError("--facts names one file for several inputs", fix="write the facts of one at a time")
-    if options["output"] or options["out"]:
         raise UsageError(
-            "--facts writes facts alone, no page",
-            where="--facts",
-            fix="leave -o out; report x.facts makes one",
+            "--save-statistics names one file for several inputs",
+            where="--save-statistics",
+            fix="write the statistics of one input at a time",
         )
-    write(items[0], options["facts"], request, force=options["force"])
-    console.print_result(options["facts"])
-    console.emit(runs=[{"source": items[0].display_name, "ok": True, "files": [options["facts"]]}], ok=True)
+    if options["output"] or options["out"] or console.markdown:
+        raise UsageError(
+            "--save-statistics writes no page and no summary",
+            where="--save-statistics",
+            fix="remove -o and --markdown; `evalreport report x.stats` writes the page",
+        )
+    write(items[0], options["save_statistics"], request, force=options["force"])
+    console.print_result(options["save_statistics"])
+    console.emit(
+        runs=[{"source": items[0].display_name, "ok": True, "files": [options["save_statistics"]]}], ok=True
+    )
     return 0
 
 

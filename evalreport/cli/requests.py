@@ -59,7 +59,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
 
 
 def memory_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the memory for the scores of a stream: what ``--memory`` leaves beside the process itself.
+    """Return the memory for the scores of a stream: what ``--set memory`` leaves beside the process itself.
 
     A task of Spark is another process: there the option is what its scores may take.
 
@@ -82,9 +82,9 @@ def memory_of(options: Mapping[str, Any]) -> dict[str, Any]:
     if given < floor:
         what = "".join([" and figures" * figures, " and MLflow's client" * runs])
         raise UsageError(
-            f"--memory {given / 1e6:,.0f} MB is less than Python, its libraries{what} take without a row",
-            where="--memory",
-            fix=f"pass --memory {floor / 1e6:.0f}MB or more",
+            f"--set memory={given / 1e6:,.0f} MB is less than Python, its libraries{what} take without a row",
+            where="--set memory",
+            fix=f"pass --set memory={floor / 1e6:.0f}MB or more",
         )
     return {"memory": given - floor}
 
@@ -94,20 +94,22 @@ def _columns(options: Mapping[str, Any]) -> Columns:
     from evalreport.columns.request import Columns, GradeColumns, read_labels
 
     task = options["task"]
-    named = ("truth", "pred", "score", "scores", "text", "id", "weight", "fold", "example_text", "positive")
+    named = ("truth", "pred", "score", "scores", "id", "weight", "fold", "positive")
     plain = ("score_kind", "batch_axis", "list_separator", "no_scores", "missing", "weight_kind")
     return Columns(
         **{name: options[name] for name in (*named, *plain)},
+        text=options["response"],
+        example_text=options["show_text"],
         group=tuple(options["group"]),
         slices=several_words(options["slices"]),
         task=None if task == "auto" else task,
         labels=_labels(options["labels"], read_labels),
         where=tuple(options["where"]),
-        several_answers=options["answers"],
+        several_answers=options["repeats"],
         graded=GradeColumns(
             **{name: options[name] for name in ("grade", "repeat", "judge", "human")},
             measures=several_words(options["measure"]),
-            passing=options["pass_"],
+            passing=options["pass"],
         ),
     )
 
@@ -115,10 +117,12 @@ def _columns(options: Mapping[str, Any]) -> Columns:
 def _sampling(options: Mapping[str, Any]) -> Sampling:
     from evalreport.intervals.settings import Sampling
 
-    drawn = Sampling(
-        resamples=options["resamples"], seed=options["seed"], constraint_confidence=options.get("hold")
+    settings = Sampling(
+        resamples=options["resamples"],
+        seed=options["seed"],
+        constraint_confidence=options.get("constraint_confidence"),
     )
-    return drawn.with_confidence(options["confidence"])
+    return settings.with_confidence(options["confidence"])
 
 
 def _labels(value: Any, read: Any) -> tuple[Any, ...] | None:
@@ -148,7 +152,9 @@ def _unit(value: Any) -> tuple[str, str]:
         return ("case", "cases")
     parts = several_words(value)
     if len(parts) != 2:
-        raise UsageError(f"--unit {value} is not two words", fix="write one and many: --unit tumour,tumours")
+        raise UsageError(
+            f"--set unit={value} is not two words", fix="write one and many: --set unit=tumour,tumours"
+        )
     return parts[0], parts[1]
 
 
@@ -157,8 +163,8 @@ def _label_names(value: Any) -> tuple[tuple[str, str], ...]:
     for pair in pairs:
         if len(pair) != 2 or not all(pair):
             raise UsageError(
-                f"--label-names holds {'='.join(pair)!r}, which is no LABEL=NAME",
-                fix="write --label-names 1=failure,0=fine",
+                f"--set label_names has {'='.join(pair)!r}, which is not LABEL=NAME",
+                fix="write --set label_names=1=failure,0=fine",
             )
     return tuple((pair[0], pair[1]) for pair in pairs)
 
@@ -183,7 +189,7 @@ def read_notes(path: str | None) -> str:
     Raises
     ------
     UsageError
-        The file cannot be read, is no text, or is longer than a section of a page can be.
+        The file cannot be read, is not text, or is too long for a section of a page.
     """
     if path is None:
         return ""
@@ -194,12 +200,12 @@ def read_notes(path: str | None) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(
-            "the notes cannot be read", where=f"--notes {path}: {why}", fix="name a Markdown file"
+            "the notes cannot be read", where=f"--set notes={path}: {why}", fix="name a Markdown file"
         ) from None
     if len(data) > LONGEST_NOTES:
         raise UsageError(
             f"the notes are longer than {LONGEST_NOTES // 1000} kB",
-            where=f"--notes {path}",
+            where=f"--set notes={path}",
             fix="shorten them",
         )
     return text
@@ -220,7 +226,7 @@ def selection_of(options: Mapping[str, Any], *, every_status: bool = False) -> S
 def _stdin_ids() -> Sequence[str]:
     found = [line.strip() for line in sys.stdin if line.strip()]
     if not found:
-        raise UsageError("stdin holds no run id", where="--run-id -", fix="write one id per line")
+        raise UsageError("stdin has no run id", where="--run-id -", fix="write one id per line")
     return found
 
 

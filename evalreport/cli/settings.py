@@ -1,10 +1,10 @@
-"""Settings: option > EVALREPORT_* > pyproject.toml > evalreport.toml > built-in."""
+"""Settings: option or --set > EVALREPORT_* > pyproject.toml > evalreport.toml > built-in."""
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,15 @@ from evalreport.core.errors import EvalreportError, FileMissingError, UsageError
 from evalreport.core.extensions import extensions
 
 KNOWN = tuple(SETTINGS)
-"""Keys that `[tool.evalreport]` may set, named as the options."""
+"""Keys of `[tool.evalreport]`, which `--set` takes too."""
 CHECK = tuple(OF_CHECK)
 """Keys of `[tool.evalreport.check]`."""
 RENAMED = {"slice": "slices"}
-"""Keys whose option has another name inside."""
-SEVERAL = ("slice", "group", "where", "require")
-"""Keys that hold one name or a list of them."""
+"""Keys whose parameter has another name."""
+SEVERAL = ("slice", "group", "where", "require", "measure")
+"""Keys with one name or a list of names."""
 LISTS = (*SEVERAL, "labels", "label_names", "metrics", "unit", "columns")
-"""Keys that may hold a list."""
+"""Keys that accept a list."""
 
 
 def sweeps() -> tuple[str, ...]:
@@ -57,6 +57,41 @@ class Settings:
         return self.origins.get(names.get(parameter, parameter), "")
 
 
+def parse_assignments(words: Sequence[str]) -> dict[str, list[str | None]]:
+    """Return the values of ``--set KEY=VALUE`` by key; None for a key without a value.
+
+    Raises
+    ------
+    UsageError
+        An unknown key (the nearest is named), an empty value, or a value that a settings file may not
+        have either.
+
+    Examples
+    --------
+    >>> parse_assignments(["weight=w", "group=site", "group=sex", "fuzzy"])
+    {'weight': ['w'], 'group': ['site', 'sex'], 'fuzzy': [None]}
+    """
+    known = (*KNOWN, *(f"check.{name}" for name in CHECK))
+    found: dict[str, list[str | None]] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        key = name.strip().replace("-", "_")
+        if key not in known:
+            raise UsageError(
+                f"unknown setting {name.strip()!r}", where=f"--set {word}", fix=nearest(key, known)
+            )
+        if equals and not value:
+            raise UsageError(
+                f"the setting {key} is empty",
+                where=f"--set {word}",
+                fix=f"write --set {key}=VALUE, or remove it",
+            )
+        if equals:
+            _check_kind(key.removeprefix("check."), value, f"--set {key}")
+        found.setdefault(key, []).append(value if equals else None)
+    return found
+
+
 def load(path: str | None) -> Settings:
     """Read the settings: a named file, or the nearest pyproject.toml over ./evalreport.toml.
 
@@ -65,7 +100,7 @@ def load(path: str | None) -> Settings:
     Raises
     ------
     FileMissingError
-        There is no file of that name.
+        The file does not exist.
     UsageError
         The named file: unknown keys (the nearest is named), broken TOML, credentials in a tracking URI.
     """
@@ -135,10 +170,10 @@ def _relative_path(path: Path) -> str:
 
 
 def _as_option(key: str, value: Any) -> Any:
-    """Return a value as an option takes it: numbers are read from text, whatever their size."""
+    """Return a value as click expects it: numbers are text, whatever their size."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
-    return [value] if key in SEVERAL and isinstance(value, str) else value
+    return [value] if key in (*SEVERAL, "output") and isinstance(value, str) else value
 
 
 def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Settings:
@@ -151,7 +186,7 @@ def _settings(layers: list[tuple[Path, dict[str, Any]]], *, trusted: bool) -> Se
         rules = _check_setting_names(_table(data.pop("check", {}), "check", path), CHECK, path)
         settings = _check_setting_names(data, KNOWN, path)
         for name, value in (*rules.items(), *settings.items()):
-            _check_kind(name, value, path)
+            _check_kind(name, value, _relative_path(path))
             try:
                 why = "" if trusted else why_ignored(name, value, path, _relative_path(path))
             except UsageError as error:
@@ -179,27 +214,23 @@ def _kind_of(value: Any) -> str:
     return "text with a NUL character" if isinstance(value, str) else f"a {type(value).__name__}"
 
 
-def _check_kind(name: str, value: Any, path: Path) -> None:
-    """Refuse values that no option takes, and secrets."""
+def _check_kind(name: str, value: Any, where: str) -> None:
+    """Refuse values that no setting accepts, and secrets."""
     reach = {**SETTINGS, **OF_CHECK}[name]
     if isinstance(value, dict):
-        raise UsageError(
-            f"the setting {name} is a table", where=_relative_path(path), fix="write one value, or a list"
-        )
+        raise UsageError(f"the setting {name} is a table", where=where, fix="write one value, or a list")
     if isinstance(value, list) and name not in LISTS:
-        raise UsageError(f"the setting {name} is a list", where=_relative_path(path), fix="write one value")
-    kinds = (str,) if reach == "path" else (str, bool, int, float)
+        raise UsageError(f"the setting {name} is a list", where=where, fix="write one value")
+    kinds = (str,) if reach in ("path", "folder") else (str, bool, int, float)
     for one in value if isinstance(value, list) else [value]:
         if not isinstance(one, kinds) or "\0" in str(one):
             raise UsageError(
-                f"the setting {name} is {_kind_of(one)}",
-                where=_relative_path(path),
-                fix="write text in quotes",
+                f"the setting {name} is {_kind_of(one)}", where=where, fix="write text in quotes"
             )
     parts = urlsplit(str(value)) if name == "tracking_uri" else None
     if parts is not None and (parts.username or parts.password or parts.query):
         raise UsageError(
-            "tracking_uri carries credentials",
-            where=_relative_path(path),
+            "tracking_uri contains credentials",
+            where=where,
             fix="keep them in MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD",
         )

@@ -1,4 +1,4 @@
-"""How far long work is: one line that moves on a terminal; of several runs one line per run elsewhere."""
+"""Progress of long work: one moving line on a terminal; otherwise one line per run."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Progress:
         self.end()
 
     def begin(self, name: str) -> None:
-        """Say which run is worked on next."""
+        """Report the run that is worked on next."""
         self.name = name
         self.begun += 1
         if self.wanted and self.console.terminal:

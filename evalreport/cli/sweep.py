@@ -1,4 +1,4 @@
-"""`evalreport sweep`: thresholds of predictions, an Optuna study, or the child runs of a sweep."""
+"""`evalreport sweep`: thresholds, an Optuna study, or the child runs of a sweep."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ from evalreport.core.extensions import extension, extensions
 
 
 class SweepGroup(click.Group):
-    """Loads a command when it is asked for; names the nearest when there is none of that name."""
+    """Imports a command when it is used; the error of an unknown name lists the nearest."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return thresholds, and the sweeps that features add."""
+        """Return thresholds and the sweeps that features add."""
         return ["thresholds", *(one.name for one in extensions("sweeps") if one.is_installed)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, imported where it is of a feature."""
+        """Return a command; those of features are imported."""
         if cmd_name == "thresholds":
             return thresholds
         added: click.Command | None = extension("sweeps", cmd_name) if cmd_name in sweeps() else None
         return added
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands, and examples."""
-        super().format_commands(ctx, formatter)
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write usage, examples and the commands."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
         write_examples(self.name, formatter)
+        self.format_commands(ctx, formatter)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is meant."""
+        """Return the command of a name."""
         name = args[0]
         if name not in sweeps() and not name.startswith("-"):
             raise UsageError(
@@ -45,7 +47,7 @@ class SweepGroup(click.Group):
 
 @click.group("sweep", cls=SweepGroup)
 def command() -> None:
-    """Sweep thresholds, or report on a sweep that was run: an Optuna study, or child runs in MLflow."""
+    """Choose a threshold, or report on a finished sweep: an Optuna study, or child runs in MLflow."""
 
 
 opt.global_options(thresholds)

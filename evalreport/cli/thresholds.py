@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +15,7 @@ from evalreport.cli.options import SectionCommand, engine
 from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import print_delivered, success_record
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
+from evalreport.core.bounds import number
 from evalreport.core.errors import UsageError
 from evalreport.core.estimate_format import format_reference, value_and_interval
 from evalreport.core.format import Style, count, percent, show, significant, threshold
@@ -31,39 +34,42 @@ if TYPE_CHECKING:
 _sweep = opt.HelpSection("Sweep")
 
 
-@click.command("thresholds", cls=SectionCommand)
+@click.command(
+    "thresholds",
+    cls=SectionCommand,
+    shown="run-id objective cost tune-on truth score scores positive id output log",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @_sweep(
     "--objective objectives",
     "OBJ",
-    "f1, youden, recall>=0.95, net_benefit:0.2, … | several labels: f1_macro, subset_accuracy, "
-    "module:function, recall>=0.9 of each, recall_micro>=0.9, … | classes: accuracy>=0.95, f1_macro, "
-    "recall[CLASS]>=0.9, …; repeat.",
+    "f1, youden, recall>=0.95, net_benefit:0.2; several labels: f1_macro, recall>=0.9 of each; classes: "
+    "accuracy>=0.95, recall[CLASS]>=0.9; or module:function; repeat.",
     multiple=True,
 )
-@_sweep("--cost", "N", "What a miss costs in false alarms, or fp=1,fn=10,tp=0,tn=0.")
-@_sweep("--costs", opt.FILE, "Costs of each answer for each true class.")
-@_sweep("--trials", click.IntRange(min=1), "Let Optuna search so many trials.")
-@_sweep("--timeout", "S", "Seconds it may search.", type=click.FloatRange(min=0, min_open=True))
-@_sweep("--storage", "URL|FILE", "Where Optuna keeps its study.")
-@_sweep("--study-name", "NAME", "What it calls the study.")
+@_sweep("--cost", "N|FILE", "Cost of a miss in false positives, fp=1,fn=10,tp=0,tn=0, or a table of costs.")
+@_sweep("--trials", click.IntRange(min=1), "Let Optuna search with N trials.")
+@_sweep("--timeout", "S", "Time limit of the search in seconds.", type=click.FloatRange(min=0, min_open=True))
+@_sweep("--study storage", "URL|FILE", "Storage of the Optuna study.")
+@_sweep("--study-name", "NAME", "Name of the Optuna study.")
 @opt.selection
 @opt.describe
 @engine
 @opt.tune_on
-@opt.hold
+@opt.constraint_confidence
 @opt.prevalence
 @opt.confidence
 @opt.resamples
 @opt.seed
-@opt.report("--title", "TEXT", "Title of the page, instead of the run's name.")
-@opt.said
+@opt.title
+@opt.page_texts
 @opt.swept
 @click.pass_context
 def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
-    """Find the best threshold for each objective, with its value on rows that took no part in the choice.
+    """Find the best threshold for each objective, with its held-out (cross-fitted) value.
 
-    Several labels get a threshold each; classes get a cut-off of confidence or a weight each.
+    Multilabel data get one threshold per label; multiclass data get a confidence cutoff or one weight per
+    class.
     """
     from evalreport.workflow.choose_thresholds import swept_item
     from evalreport.workflow.deliver import Deliverable, deliver, files_read, run_of
@@ -74,7 +80,8 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         raise UsageError("--log needs the run to log into", fix="pass --run-id ID instead of a file")
     items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
     request = request_of({**options, "threshold": None, "metrics": None}, command_line())
-    asked = _threshold_request(options, console)
+    cost_file = _cost_file(options["cost"])
+    asked = _threshold_request(options, cost_file)
     where = destination_of(options, log=options["log"], several=len(items) > 1)
     whole: dict[str, Any] = {}
     several = len(items) > 1 or options["jsonl"]
@@ -84,7 +91,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         asked_here = replace(asked, item=item.name if len(items) > 1 else "", every=console.json)
         found, collected = swept_item(item, request, asked_here)
         console.say("took " + ", ".join(f"{part} {value}" for part, value in collected.taken))
-        read = (*files_read(request, [item]), options["costs"])
+        read = (*files_read(request, [item]), cost_file)
         key = "" if item.run is None else item.run.run_id
         document = Deliverable(found, notes=request.notes)
         return deliver(document, where, run=run, name=item.name, key=key, read=read)
@@ -102,12 +109,18 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
     return each_run(console, items, work, show, options, **parts)
 
 
-def _threshold_request(options: dict[str, Any], console: Console) -> ThresholdRequest:
-    """What is sought, and how Optuna searches where it has to."""
+def _cost_file(cost: str | None) -> str | None:
+    """Return the value of --cost where it names a file: it is neither a number nor a list of costs."""
+    is_file = cost is not None and "=" not in cost and (Path(cost).suffix != "" or os.path.exists(cost))
+    return cost if is_file and number(str(cost)) is None else None
+
+
+def _threshold_request(options: dict[str, Any], cost_file: str | None) -> ThresholdRequest:
+    """Return the objectives, and the settings of the Optuna search."""
     from evalreport.thresholds.search import Search
     from evalreport.workflow.choose_thresholds import ThresholdRequest
 
-    cost = () if options["cost"] is None else (f"cost:{options['cost']}",)
+    cost = () if options["cost"] in (None, cost_file) else (f"cost:{options['cost']}",)
     wanted = [options[name] for name in ("trials", "timeout", "storage", "study_name")]
     search = Search(
         trials=options["trials"] or Search.trials,
@@ -118,11 +131,11 @@ def _threshold_request(options: dict[str, Any], console: Console) -> ThresholdRe
         progress=tell_search,
     )
     objectives = (*options["objectives"], *cost)
-    return ThresholdRequest(objectives, options["costs"], search if any(wanted) else None, tell_search)
+    return ThresholdRequest(objectives, cost_file, search if any(wanted) else None, tell_search)
 
 
 def tell_search(progress: SearchProgress) -> None:
-    """Say how far a search is."""
+    """Report the progress of a search."""
     report_progress(f"best {significant(progress.best)}, trial", progress.done, progress.of)
 
 
@@ -214,7 +227,7 @@ def _deployment_table(found: ThresholdSelection) -> list[str]:
 
 
 def _constraint_cells(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
-    """The chance that a bound holds on new rows, and the threshold that keeps it surely."""
+    """Return the probability that a constraint is met, and the threshold at the confidence."""
     chance = "–" if best.chance is None else percent(best.chance, 100)
     return (chance, _guaranteed_threshold(best.at_confidence))[: len(heads)]
 
@@ -230,8 +243,8 @@ def _cutoffs(found: ThresholdSelection) -> list[str]:
         "its interval",
         "answered",
         "right",
-        "answered elsewhere",
-        "right elsewhere",
+        "answered held-out",
+        "right held-out",
     )
     rows: list[tuple[str, ...]] = [(*heads, *promised)]
     for name, cut in found.cutoffs.items():

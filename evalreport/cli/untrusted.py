@@ -1,7 +1,7 @@
-"""What a settings file that came with a repository may set: decided here alone, for every setting.
+"""What a settings file of a repository may set; this module decides it for every setting.
 
 A file found in the working directory or above it may have been written by anyone. It describes data and
-reports; it chooses no code, no server and no place outside its own folder.
+reports. It cannot choose code, a server, or a place outside its own folder.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeAlias
 from evalreport.core.errors import UsageError
 from evalreport.core.user_functions import is_function
 
-Reach: TypeAlias = Literal["nothing", "server", "cluster", "code", "path", "list or @path"]
-"""What the value of a setting can reach beside the data that the user names."""
+Reach: TypeAlias = Literal["nothing", "server", "cluster", "table", "code", "path", "folder", "list or @path"]
+"""What the value of a setting can reach besides the data that the user names."""
 
 
 def _reach(what: Reach, *names: str) -> dict[str, Reach]:
@@ -28,31 +28,35 @@ def _reach(what: Reach, *names: str) -> dict[str, Reach]:
 SETTINGS: Mapping[str, Reach] = MappingProxyType(
     {
         **_reach("nothing", "artifact", "format", "task", "truth", "pred", "score", "scores", "score_kind"),
-        **_reach("nothing", "text", "fuzzy", "ordered", "positive", "id", "weight", "group", "slice"),
-        **_reach("nothing", "example_text", "batch_axis", "list_separator", "fold", "where", "missing"),
-        **_reach("nothing", "weight_kind", "no_scores", "answers", "hold", "prevalence", "confidence"),
-        **_reach("nothing", "resamples", "seed", "title", "unit", "label_names"),
-        **_reach("nothing", "no_examples", "prefix", "experiment", "filter", "max_runs"),
+        **_reach("nothing", "response", "fuzzy", "ordered", "positive", "id", "weight", "group", "slice"),
+        **_reach("nothing", "show_text", "batch_axis", "list_separator", "fold", "where", "missing"),
+        **_reach("nothing", "weight_kind", "no_scores", "repeats", "constraint_confidence", "prevalence"),
+        **_reach("nothing", "confidence", "resamples", "seed", "title", "unit"),
+        **_reach("nothing", "label_names", "no_examples", "prefix", "experiment", "filter", "max_runs"),
         **_reach("nothing", "columns", "champion", "jobs", "fail_fast", "color", "engine", "approximate"),
-        **_reach("nothing", "memory", "grade", "pass", "repeat", "measure", "judge", "human"),
+        **_reach(
+            "nothing", "memory", "allow_running", "grade", "pass", "repeat", "measure", "judge", "human"
+        ),
         **_reach("code", "parse", "threshold", "metrics", "sort_by"),
         **_reach("server", "tracking_uri"),
         **_reach("cluster", "spark_master"),
-        **_reach("path", "truth_file", "tune_on", "notes", "out"),
+        **_reach("table", "table"),
+        **_reach("path", "truth_file", "tune_on", "notes", "temp_dir"),
+        **_reach("folder", "output"),
         **_reach("list or @path", "labels"),
     }
 )
-"""Keys that `[tool.evalreport]` may set, named as the options, and what each can reach."""
+"""Keys of `[tool.evalreport]`, and what the value of each can reach."""
 OF_CHECK: Mapping[str, Reach] = MappingProxyType(
     {
         **_reach("code", "require"),
-        **_reach("nothing", "use", "inconclusive"),
+        **_reach("nothing", "test_on", "inconclusive"),
         **_reach("path", "baseline", "train"),
     }
 )
 """Keys of `[tool.evalreport.check]`, and what each can reach."""
-_WRITTEN = ("out",)
-"""Folders; what is written there is never written through a link."""
+_WRITTEN = ("output", "temp_dir")
+"""Folders that are written to; nothing is written there through a link."""
 _TRUST = "name the file with --config, or set EVALREPORT_TRUST_CONFIG=1"
 
 
@@ -72,7 +76,7 @@ def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
     Raises
     ------
     UsageError
-        A path that leads out of the folder of the file.
+        A path that leads out of the folder of the file, or a file as output.
 
     Examples
     --------
@@ -81,13 +85,18 @@ def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
     >>> why_ignored("threshold", "max-a:b", Path("pyproject.toml"), "pyproject.toml").partition(":")[0]
     'threshold in pyproject.toml is ignored'
     """
-    option = f"--{name.replace('_', '-')}"
     match {**SETTINGS, **OF_CHECK}[name]:
-        case "server" | "cluster" as reach:
+        case "server" | "cluster" | "table" as reach:
             what = f"the {reach}"
         case "code" if _NAMES_CODE[name](value):
             what = "code to run"
-        case "path":
+        case "folder" if value == "-" or Path(str(value)).suffix.lower() in (".html", ".htm", ".md"):
+            raise UsageError(
+                f"output in {file.name} is a file: {value}",
+                where=shown,
+                fix=f"name a folder, {_TRUST}",
+            )
+        case "path" | "folder":
             _refuse_outside(name, str(value), file, shown)
             return ""
         case "list or @path" if isinstance(value, str) and value.startswith("@"):
@@ -96,7 +105,8 @@ def why_ignored(name: str, value: Any, file: Path, shown: str) -> str:
         case _:
             return ""
     return (
-        f"{name} in {shown} is ignored: a cloned repository must not choose {what}. Pass {option}, {_TRUST}"
+        f"{name} in {shown} is ignored: a cloned repository must not choose {what}. Pass "
+        f"--set {'check.' * (name in OF_CHECK)}{name}=VALUE, {_TRUST}"
     )
 
 

@@ -40,16 +40,16 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
         Weights that are text; names of over a thousand characters.
     """
     weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
-    groups = {name: _column(rows, name, "--group", file) for name in request.groups}
-    folds = _optional(rows, request.fold, "--fold", file)
-    weights = _optional(rows, weight, "--weight", file)
+    groups = {name: _column(rows, name, "--set group", file) for name in request.groups}
+    folds = _optional(rows, request.fold, "--set fold", file)
+    weights = _optional(rows, weight, "--set weight", file)
     if weights is not None:
         checked_weights(weights, f"column {weight!r}")
     slices = {name: _column(rows, name, "--slice", file) for name in request.slices}
     for name, values in (*slices.items(), *groups.items()):
         check_length(values, name)
         refuse_lost_identity(values, f"column {name!r}")
-    examples = _optional(rows, request.example_text, "--example-text", file)
+    examples = _optional(rows, request.example_text, "--set show_text", file)
     named = (
         [("group", name) for name in groups]
         + [("fold", request.fold), ("weight", weight)]
@@ -92,7 +92,7 @@ def texts_of(values: Array) -> Array:
 def text_column(rows: Rows, request: Columns, decided: bool, file: str) -> str | None:
     """Return the column of generated answers: the named one, or a usual one where nothing else decides."""
     if request.text is not None:
-        _column(rows, request.text, "--text", file)
+        _column(rows, request.text, "--response", file)
         return request.text
     if decided:
         return None

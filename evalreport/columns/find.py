@@ -452,7 +452,7 @@ def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTab
             raise cannot_rank(lone[0], parts.space)
         raise ColumnNotFoundError(
             f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
-            fix=f"columns are: {list_names(rows.names)}. Use --pred, --score, --scores or --text COLUMN",
+            fix=f"columns are: {list_names(rows.names)}. Use --pred, --score, --scores or --response COLUMN",
         )
     space = parts.space
     count = "" if isinstance(space, Binary) else f", {len(space)} labels"

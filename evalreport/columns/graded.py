@@ -104,8 +104,9 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> 
     error = GradedError(
         f"the file has a grade per item (right or wrong, column {name!r}), not two columns of labels",
         where=f"{table.source}, column {name!r}, values {list_names(values[:5])}",
-        fix="grades are evaluated in memory: leave --engine, --folds and --children out; or name columns of "
-        "labels with --truth and --pred, responses with --text, scores with --score",
+        fix="grades are evaluated in memory: leave --set engine, --folds and --children out; or name "
+        "columns of "
+        "labels with --truth and --pred, responses with --response, scores with --score",
     )
     error.table = table
     raise error
@@ -151,7 +152,7 @@ def _refuse_as_score(table: RawTable, name: str, right: Any | None, request: Col
         raise DataError(
             f"column {name!r} is 1 exactly where the prediction is right: a grade, not a score of a class",
             where=f"{table.source}, column {name!r}",
-            fix="pass --no-scores, or name the column of scores with --score",
+            fix="pass --set no_scores, or name the column of scores with --score",
         )
 
 

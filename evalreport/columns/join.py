@@ -402,7 +402,7 @@ def _mend(name: str, names: Sequence[str]) -> str:
     runs = [column for column in names if column in RUNS]
     if runs:
         return f"the rows seem to be of several runs (column {runs[0]}): keep each run in a file of its own"
-    return f"for several rows of one user pass --group {name}; else name another column with --id"
+    return f"for several rows of one user pass --set group={name}; else name another column with --id"
 
 
 def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
@@ -426,7 +426,7 @@ def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
         raise DataError(
             f"{name} holds a value of {len(items[row]):,} characters, at most {most:,} make a name",
             where=f"column {name}, row {row}",
-            fix="generated answers are named with --text, texts to show with --example-text",
+            fix="generated answers are named with --response, texts to show with --set show_text",
         )
 
 
@@ -561,7 +561,7 @@ def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
 def _folds(table: RawTable, name: str) -> str:
     count = len(set(_texts(table, name).tolist()))
     read = f"the {pluralize(count, 'fold')} of column {name} are read as one out-of-fold sample"
-    return f"{read}; for a cross-validation, fold by fold, pass --fold {name}"
+    return f"{read}; for a cross-validation, fold by fold, pass --set fold={name}"
 
 
 def _texts(table: RawTable, name: str) -> Array:

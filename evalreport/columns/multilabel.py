@@ -267,7 +267,7 @@ def lists_of(columns: Mapping[str, Array], part: Part, request: Columns) -> Arra
         raise DataError(
             f"column {name!r} holds no lists of labels",
             where=f"column {name!r}, first: row 0, {str(values[0])[:80]!r}",
-            fix="for text cells declare what separates the labels, as in --list-separator '|'",
+            fix="for text cells declare what separates the labels, as in --set list_separator='|'",
         )
     return split_lists(values, request.list_separator)
 

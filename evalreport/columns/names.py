@@ -635,11 +635,12 @@ def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFou
     if len(names) == 1:
         return NoTableError(
             f"{file} holds one column, {list_names(names)}, and no truth beside it",
-            fix="separate columns by a comma, semicolon, tab or |; truth of another file: --truth-file FILE",
+            fix="separate columns by a comma, semicolon, tab or |; truth of another file: --set "
+            "truth_file=FILE",
         )
     taken = {*column_selector(Columns())(names), *request.named_columns}
     left = [name for name in names if name not in (*taken, *INDEX) and not name.endswith(("_id", "id"))]
-    use = left[0] if len(left) == 1 else "COLUMN, or --truth-file FILE"
+    use = left[0] if len(left) == 1 else "COLUMN, or --set truth_file=FILE"
     return ColumnNotFoundError(
         f"no column of true labels is in {file} (y_true, label, target or true_<label>)",
         fix=f"columns are: {list_names(names)}. Use --truth {use}",

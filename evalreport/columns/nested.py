@@ -75,7 +75,7 @@ def as_columns(table: RawTable, request: Columns, side: Side = "predictions") ->
     """
     if table.format not in ARRAYS:
         if request.batch_axis:
-            raise UsageError(f"{table.name} has no batch axis", fix="--batch-axis is for NPZ and NPY")
+            raise UsageError(f"{table.name} has no batch axis", fix="--set batch_axis is for NPZ and NPY")
         return table, request
     request = _fill_from_names(table.columns, request, side)
     labels = _label_names(table.columns, request)
@@ -219,7 +219,9 @@ def _row_arrays(arrays: Mapping[str, Array], request: Columns) -> Mapping[str, A
 
 def _wrong_shape(name: str, array: Array, batch_axis: bool) -> DataError:
     expected = "[batch, n] or [batch, n, labels]" if batch_axis else "[n] or [n, labels]"
-    mend = "leave --batch-axis out" if batch_axis else "if the first axis is a batch, pass --batch-axis"
+    mend = (
+        "leave --set batch_axis out" if batch_axis else "if the first axis is a batch, pass --set batch_axis"
+    )
     return DataError(
         f"array {name!r} has shape {array.shape}; expected {expected}", where=f"array {name!r}", fix=mend
     )
@@ -503,7 +505,7 @@ def _unlike(name: str, row: int, cell: object) -> DataError:
     return DataError(
         f"column {name!r} has a cell that is no list of scores like the others",
         where=f"column {name!r}, row {row}, {str(cell)[:80]!r}",
-        fix="write the same number of scores in each row, or leave the column out with --no-scores",
+        fix="write the same number of scores in each row, or leave the column out with --set no_scores",
     )
 
 

@@ -166,7 +166,7 @@ def _fix_of_names(pairs: LabelPairs | None) -> str:
         return columns
     names = ",".join(f"{label}={name}" for name, label in pairs.names(pairs.best).items())
     shown = shlex.quote(names)
-    return f"if the predictions have names of their own pass --label-names {shown}; else {columns}"
+    return f"if the predictions have names of their own pass --set label_names={shown}; else {columns}"
 
 
 MOST_ROWS = 1_000_000
@@ -301,7 +301,7 @@ def several_error(found: Several, source: str) -> SeveralEvaluationsError:
     several = len(found.columns) > 1
     shown = "; ".join(some_of([str(value) for value in values], _SHOWN) for values in found.values)
     repeats = f"the values of {found.key} repeat" if found.key else "the same true labels follow each other"
-    keep = f"; to pool them by example: --group {shlex.quote(found.key)}" if found.key else ""
+    keep = f"; to pool them by example: --set group={shlex.quote(found.key)}" if found.key else ""
     one = " ".join(
         f'--where "{name}={values[0]}"' for name, values in zip(found.columns, found.values, strict=True)
     )
@@ -492,7 +492,7 @@ def refuse_order(
     order = ",".join(names.get(label, label) for label in labels)
     of = "predicted" if given else "true"
     fixes = [f"pass the order of the scores, --labels {shlex.quote(order)}"] if places else []
-    fixes += ["leave the scores out: --no-scores"] if given else []
+    fixes += ["leave the scores out: --set no_scores"] if given else []
     raise DataError(
         f"the greatest score of {score} is of the {of} label in {agreement:.0%} of the rows",
         where=f"{score}, labels {', '.join(labels)}; the {of} labels fit the order {order}",
@@ -531,9 +531,9 @@ def refuse_reversed(
         raise DataError(
             f"the scores {score} rank every {of} label last (area under ROC at most {worst:.2f})",
             where=f"{score}, labels {listed_names(labels)}",
-            fix="write distances or costs with the opposite sign, or leave the scores out: --no-scores",
+            fix="write distances or costs with the opposite sign, or leave the scores out: --set no_scores",
         )
-    other = f"--positive {shlex.quote(labels[0])}" if plain else "--no-scores"
+    other = f"--positive {shlex.quote(labels[0])}" if plain else "--set no_scores"
     raise DataError(
         f"the scores {score} rank {of} {labels[1]} last (area under ROC {worst:.2f}): pass {other}",
         where=f"{score}, labels {labels[0]} and {labels[1]}",

@@ -147,7 +147,9 @@ class Columns:
     def __post_init__(self) -> None:
         if self.list_separator == "":
             raise UsageError(
-                "an empty text separates nothing", where="--list-separator", fix="write --list-separator '|'"
+                "an empty text separates nothing",
+                where="--set list_separator",
+                fix="write --set list_separator='|'",
             )
         for clause in self.where:
             if not split_clause(clause)[0] or "=" not in clause:
@@ -155,7 +157,7 @@ class Columns:
                     f"--where {clause} is not a condition", fix="write --where COLUMN=VALUE or COLUMN!=VALUE"
                 )
         if self.no_scores and (self.score or self.scores):
-            raise UsageError("scores are named and --no-scores is given", fix="pass one of them")
+            raise UsageError("scores are named and --set no_scores is given", fix="pass one of them")
         if self.score is not None and self.scores is not None:
             raise UsageError(
                 "both --score and --scores are given",
@@ -246,10 +248,22 @@ def missing_column(column: str, option: str, names: Iterable[str], file: str) ->
     known = list(names)
     guess = nearest(column, known)
     close = guess.removeprefix("Did you mean ").removesuffix("?").split(" or ")[0]
-    use = f"{option} {close}" if guess.startswith("Did") else f"{option} COLUMN"
+    name = close if guess.startswith("Did") else "COLUMN"
+    use = option_text(option, name)
     return ColumnNotFoundError(
         f'column "{column}" is not in {file}', fix=f"columns are: {list_names(known)}. Use {use}"
     )
+
+
+def option_text(option: str, value: str) -> str:
+    """Return an option or a setting with its value.
+
+    Examples
+    --------
+    >>> option_text("--truth", "y"), option_text("--set weight", "w")
+    ('--truth y', '--set weight=w')
+    """
+    return f"{option}{'=' if option.startswith('--set ') else ' '}{value}"
 
 
 def several(found: Sequence[str], what: str, option: str, example: str = "", more: str = "") -> UsageError:
@@ -263,7 +277,7 @@ def several(found: Sequence[str], what: str, option: str, example: str = "", mor
     """
     return UsageError(
         f"{len(found)} {what}: {list_names(found)}",
-        fix=f"say which with {option}, as in {option} {example or found[0]}{more}",
+        fix=f"say which with {option}, as in {option_text(option, example or found[0])}{more}",
     )
 
 

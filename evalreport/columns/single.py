@@ -54,7 +54,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     if truth.labels:
         raise UsageError(
             f"{truth.display_name} hold one column per label, which makes a multilabel problem",
-            fix="leave --task out, or name the column of labels with --truth",
+            fix="leave --set task out, or name the column of labels with --truth",
         )
     pred = None if request.text and not request.pred else pred_part(rows.names, request, truth, file)
     y_true = _labels(rows.truth, truth)
@@ -90,7 +90,7 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
 def _score_part(
     rows: Rows, request: Columns, known: set[str], file: str, taken: tuple[str, ...]
 ) -> Part | None:
-    """Return the scores; columns with the names of ``--label-names`` are those of the labels."""
+    """Return the scores; columns with the names of ``--set label_names`` are those of the labels."""
     label_of = {name: label for label, name in request.label_names}
     part = score_part(rows.columns, rows.names, request, known, file, taken=taken)
     if part is None and label_of:
@@ -290,7 +290,7 @@ def in_label_order(
         f"{part.display_name} are numbered from 0 and the labels are {list_names(names)}",
         where=part.display_name,
         fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(names))}; "
-        "or leave the scores out: --no-scores",
+        "or leave the scores out: --set no_scores",
     )
 
 

@@ -41,7 +41,7 @@ from evalreport.data.scores import ScoreKind
 Array = npt.NDArray[Any]
 
 
-OR_NONE = ", or pass --no-scores"
+OR_NONE = ", or pass --set no_scores"
 
 
 def score_part(
@@ -305,8 +305,8 @@ def _names_of(scored: Sequence[str], occurring: Sequence[Label]) -> str:
         return f"pass the order that was used, as in --labels {shlex.quote(','.join(labels))}"
     if len(scored) == len(labels):
         pairs = ",".join(f"{label}={name}" for label, name in zip(labels, scored, strict=True))
-        return f"say which is which, as in --label-names {shlex.quote(pairs)}"
-    return "name the score columns after the labels, or leave them out: --no-scores"
+        return f"say which is which, as in --set label_names={shlex.quote(pairs)}"
+    return "name the score columns after the labels, or leave them out: --set no_scores"
 
 
 def as_text(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
@@ -327,7 +327,7 @@ def as_text(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
 
 
 def decode_label_names(values: Array | None, y_true: Array, request: Columns) -> Array | None:
-    """Return predictions that are written as the names of ``--label-names`` as the labels of these names."""
+    """Return the labels of predictions that are written as display names (``label_names``)."""
     if values is None or not request.label_names:
         return values
     label_of = {name: label for label, name in request.label_names}
@@ -336,7 +336,7 @@ def decode_label_names(values: Array | None, y_true: Array, request: Columns) ->
         return values
     occurring = [np.unique(y_true)[0].item()]
     labels = {
-        name: cast_label(label, occurring, "label of --label-names") for name, label in label_of.items()
+        name: cast_label(label, occurring, "label of --set label_names") for name, label in label_of.items()
     }
     return np.asarray([labels[name] for name in values.astype(str).tolist()])
 
@@ -354,7 +354,8 @@ def cast_label(label: Label, others: Iterable[Label], what: str) -> Label:
     >>> cast_label("1", [0], "--positive")
     1
     """
-    kind = type(next(iter(others)))
+    known = list(others)
+    kind = type(known[0])
     text = str(plain([label])[0])
     if kind is str:
         return text
@@ -368,7 +369,7 @@ def cast_label(label: Label, others: Iterable[Label], what: str) -> Label:
         raise DataError(
             f"{what} {text!r} is not like the labels of the data, which are {kind.__name__}",
             where=f"{what} {text!r}",
-            fix="use the same names in truth, predictions, score columns and options",
+            fix=f"labels are: {list_names([str(one) for one in plain(known)])}",
         )
     return int(number)
 
@@ -378,7 +379,7 @@ def _binary(labels: Sequence[Label], positive: Label | None, *, declared: bool) 
         raise DataError(
             f"a binary problem has two labels, not {len(labels)}",
             where=list_names(map(str, labels)),
-            fix="leave --task out",
+            fix="leave --set task out",
         )
     if len(labels) == 1:
         return _one_label(labels[0], positive)

@@ -43,8 +43,8 @@ def _find_unused_options(
     if request.positive is not None and not isinstance(space, Binary):
         yield "--positive", f"--positive names one of two classes: {kind}"
     if request.text is not None and not text:
-        yield "--text", f"--text gives one label for each row: {kind}"
+        yield "--response", f"--response gives one label for each row: {kind}"
     if request.score_kind is not None and not scores and not request.no_scores:
         yield "--score-kind", "--score-kind says what scores are, and there are none"
     if request.weight_kind != "sampling" and not weights:
-        yield "--weight-kind", "--weight-kind says what weights are, and there are none"
+        yield "--set weight_kind", "--set weight_kind says what weights are, and there are none"

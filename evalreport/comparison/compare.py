@@ -416,7 +416,7 @@ def common_level(evaluations: Sequence[Evaluation], most: int) -> float:
         shown = " and ".join(f"{level:g}" for level in sorted(levels))
         raise UsageError(
             f"the runs have intervals of different confidence: {shown}",
-            fix="evaluate them with one --confidence",
+            fix="evaluate them with one --set confidence",
         )
     return levels.pop()
 

@@ -34,12 +34,12 @@ def union_space(a: LabelSpace, b: LabelSpace) -> LabelSpace:
     if a.task != b.task:
         raise UsageError(
             f"a {a.task} run cannot be compared with a {b.task} run",
-            fix="declare the task of both with --task, if one was inferred wrongly",
+            fix="declare the task of both with --set task, if one was inferred wrongly",
         )
     if isinstance(a, Graded) and isinstance(b, Graded):
         raise UsageError(
             f"grades on the scale {a.scale!r} cannot be compared with grades on the scale {b.scale!r}",
-            fix="make a pass of both with --pass, such as --pass '>=4'",
+            fix="make a pass of both with --set pass, such as --set pass='>=4'",
         )
     known = set(a.names)
     labels: list[Label] = [*a.labels, *(label for label in b.labels if str(label) not in known)]
@@ -262,7 +262,7 @@ def _same_weights(a: Predictions, b: Predictions) -> None:
         raise DataError(
             f"the weights of {differs.size:,} of {len(a):,} shared examples differ between the runs",
             where=f"first: row {row}, {a.weights[row]:g} and {b.weights[row]:g}",
-            fix="name one --weight column that both runs hold, or none",
+            fix="name one --set weight column that both runs hold, or none",
         )
 
 

@@ -93,6 +93,10 @@ class ArtifactNotFoundError(NotFoundError):
     code = "ARTIFACT_NOT_FOUND"
 
 
+class NoPredictionsError(ArtifactNotFoundError):
+    """A run has no predictions; of several such runs a command reports only their number."""
+
+
 class FileMissingError(NotFoundError):
     """No such file."""
 

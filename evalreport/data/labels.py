@@ -238,7 +238,7 @@ def rename_labels(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
         if label not in space.code_of:
             raise DataError(
                 f"there is no label {label!r} to give a name",
-                where=f"--label-names {label}",
+                where=f"--set label_names={label}",
                 fix=nearest(label, space.names),
             )
     labels = [names.get(str(label), label) for label in space.labels]

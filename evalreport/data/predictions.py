@@ -99,7 +99,7 @@ def answers_of(
         raise DataError(
             f"{what} is missing for {gaps.size} row{'s' if gaps.size > 1 else ''}",
             where=f"{what}, first: row {gaps[0]}",
-            fix="to count such rows as wrong pass --missing wrong; else fill the gaps or drop the rows",
+            fix="to count such rows as wrong pass --set missing=wrong; else fill the gaps or drop the rows",
         )
     if gaps.size == len(array):
         raise DataError(f"{what} is missing for every row", where=what, fix="name another column with --pred")
@@ -552,7 +552,7 @@ def _repetition_notes(ids: npt.NDArray[np.str_] | None) -> tuple[str, ...]:
     again = None if ids is None else repeated_ids(ids)
     if again is None:
         return ()
-    return (f"{again.shown} (first: {again.rows}): each row counts; --group holds rows together",)
+    return (f"{again.shown} (first: {again.rows}): each row counts; --set group holds rows together",)
 
 
 def _known_scores(space: LabelSpace, scores: Scores) -> KnownScores:

@@ -326,7 +326,7 @@ def _check_scores(values: npt.ArrayLike, *, minus_infinity: bool = False) -> Flo
     array = _as_numbers(values)
     if array.ndim not in (1, 2):
         expected = "expected (rows,) or (rows, labels)"
-        fix = "declare a leading batch axis with --batch-axis, or reshape the array"
+        fix = "declare a leading batch axis with --set batch_axis, or reshape the array"
         raise DataError(f"scores have shape {array.shape}; {expected}", where="scores", fix=fix)
     if array.dtype not in (np.float32, np.float64):
         short = array.dtype.kind in "fV" and np.can_cast(array.dtype, np.float32)

@@ -1,7 +1,7 @@
 """Optional features, one folder each; the core does not import them.
 
-`TABLE` lists what each adds at the extension points of `evalreport.core.extensions`: point, name and
-import path. Nothing is imported before it is used.
+`TABLE` lists what each feature adds at the extension points of `evalreport.core.extensions`: point, name and
+import path. Modules are imported when they are used.
 """
 
 from __future__ import annotations
@@ -14,25 +14,28 @@ from evalreport.core.extensions import Table
 TABLE: Final[Mapping[str, Table]] = {
     "gate": {
         "commands": {
-            "check": ("evalreport.features.gate.cli:command", "Data and results against rules; for CI."),
+            "check": (
+                "evalreport.features.gate.cli:command",
+                "Check metrics and data against rules (for CI).",
+            ),
         },
         "options": {
-            "compare --require --use --inconclusive": "evalreport.features.gate.cli:compare_options",
+            "compare --require --test-on --inconclusive": "evalreport.features.gate.cli:compare_options",
         },
+        "api": {"checking rules": "evalreport.features.gate.check:check_results"},
     },
     "systems": {
         "options": {"compare --system --by": "evalreport.features.systems.cli:compare_options"},
-        "api": {"comparing systems": "evalreport.features.systems.compare:compare_systems"},
+        "api": {"comparing systems": "evalreport.features.systems.api:compare_systems"},
         "results": {"SystemsComparison": "evalreport.features.systems.presentation:SystemsPresentation"},
     },
     "site": {
         "commands": {
             "site": (
                 "evalreport.features.site.cli:command",
-                "An experiment as a static site: leaderboard, reports, comparisons.",
+                "Write an experiment as a static site.",
             ),
         },
-        "options": {"compare --over-time --metric": "evalreport.features.site.cli:compare_options"},
     },
     "studies": {
         "sweeps": {
@@ -45,6 +48,7 @@ TABLE: Final[Mapping[str, Table]] = {
             "reporting on trials": "evalreport.features.studies.api:sweep_trials",
         },
     },
+    "predict": {"options": {"log --predict-on": "evalreport.features.predict.cli:log_options"}},
     "text_labels": {
         "responses": {
             "reading labels from text": "evalreport.features.text_labels.parser:parse_texts",
@@ -83,9 +87,9 @@ TABLE: Final[Mapping[str, Table]] = {
     "large": {
         "engines": {
             "stream": "evalreport.features.large.collect:open_files",
-            ".facts": "evalreport.features.large.facts_file:open_shards",
+            ".stats": "evalreport.features.large.facts_file:open_shards",
         },
-        "options": {"--facts": "evalreport.features.large.facts_file:write_item_facts"},
+        "options": {"--save-statistics": "evalreport.features.large.facts_file:write_item_facts"},
     },
     "spark": {
         "engines": {"spark": "evalreport.features.spark.evaluate_table:open_item"},

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from functools import wraps
 from io import BytesIO
 from threading import RLock
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
+from evalreport.core.errors import UsageError
 from evalreport.core.text import printable
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ P = ParamSpec("P")
 _one_at_a_time = RLock()
 _inside: list[bool] = []
 """Whether the one who draws is inside our settings already."""
+_given: list[Axes] = []
+"""Axes of the user that the next figure is drawn on."""
 
 
 @contextmanager
@@ -136,15 +139,28 @@ def apply_figure_style(function: Callable[P, Figure]) -> Callable[P, Figure]:
 
         with style():
             figure = function(*args, **kwargs)
-            for text in figure.findobj(Text):
+            for text in (_given[0] if _given else figure).findobj(Text):
                 text.set_parse_math(False)
         return figure
 
     return draw_styled_figure
 
 
+@contextmanager
+def drawing_on(axes: Axes) -> Iterator[None]:
+    """Draw the next figure on given axes, whose figure keeps its size and layout."""
+    with _one_at_a_time:
+        _given.append(axes)
+        try:
+            yield
+        finally:
+            _given.clear()
+
+
 def new_figure(width: float = 5.2, height: float = 4.6) -> tuple[Figure, Axes]:
-    """Return an empty figure (inches) that no window manager knows of, and its axes."""
+    """Return an empty figure (inches) that no window manager knows of, and its axes; or the given axes."""
+    if _given:
+        return cast("Figure", _given[0].figure), _given[0]
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -155,8 +171,9 @@ def new_figure(width: float = 5.2, height: float = 4.6) -> tuple[Figure, Axes]:
 
 def unit_square(figure: Figure, axes: Axes, x: str, y: str) -> None:
     """Set both axes to 0 … 1 with their names, and the margins."""
-    figure.set_layout_engine(None)
-    figure.subplots_adjust(**MARGINS)
+    if not _given:
+        figure.set_layout_engine(None)
+        figure.subplots_adjust(**MARGINS)
     axes.set(xticks=FIFTHS, yticks=FIFTHS, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=x, ylabel=y)
     axes.grid(visible=True, linewidth=0.6)
     axes.set_axisbelow(True)
@@ -184,6 +201,14 @@ def png(figure: Figure) -> bytes:
 
 def small_charts(number: int) -> tuple[Figure, list[Axes]]:
     """Return a figure with so many charts in rows and columns."""
+    if _given and number > 1:
+        raise UsageError(
+            f"the figure has {number} charts, and one is given to draw on",
+            where="ax",
+            fix="leave ax out, or ask for one objective",
+        )
+    if _given:
+        return cast("Figure", _given[0].figure), [_given[0]]
     columns = min(COLUMNS, number)
     rows = -(-number // columns)
     figure, first = new_figure(2.9 * columns + 0.4, 2.5 * rows + 0.3)

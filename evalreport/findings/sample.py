@@ -218,7 +218,7 @@ def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
 
 @rule(
     section="provenance",
-    action="Check for duplicated rows. If they are duplicates, drop them or pass --group: they make intervals too narrow.",
+    action="Check for duplicated rows. If they are duplicates, drop them or pass --set group: they make intervals too narrow.",
 )
 def duplicates(ev: Evaluation) -> FindingDraft | None:
     """Texts that occur more than once, some of them with different truths."""
@@ -233,7 +233,7 @@ def duplicates(ev: Evaluation) -> FindingDraft | None:
 
 @rule(
     section="provenance",
-    action="Check for duplicated rows (e.g. from a join). If they are duplicates, drop them or pass --group: they make intervals too narrow.",
+    action="Check for duplicated rows (e.g. from a join). If they are duplicates, drop them or pass --set group: they make intervals too narrow.",
 )
 def repeated_rows(ev: Evaluation) -> FindingDraft | None:
     """Rows that equal another in truth and score, more than few distinct inputs explain, where no group says

@@ -132,7 +132,7 @@ def no_limits(reason: str) -> Limits:
 
 NOT_ASKED = "no intervals were asked for"
 ALL_EQUAL = "all scores are equal: the AUC is 0.5 whatever the sample"
-ONE_BIN = "all scores lie in one bin, which does not tell them apart: leave --approximate out"
+ONE_BIN = "all scores lie in one bin, which does not tell them apart: leave --set approximate out"
 ALWAYS_AMONG = "the answer is always among so few labels"
 CERTAIN = frozenset({ALL_EQUAL, ALWAYS_AMONG})
 """Why there is no interval of what is known for sure: there is nothing to estimate."""

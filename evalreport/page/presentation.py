@@ -170,7 +170,7 @@ class Presentation(ABC, Generic[R]):
         )
 
     def files(self, page: str) -> dict[str, bytes]:
-        """Return the files of ``--out``, all by their bare names."""
+        """Return the files of an output folder, all by their bare names."""
         document = {self.document.rpartition("/")[2]: dumps(self.content()).encode()}
         return {self.page_name: page.encode(), **document, **self.figures, **self.exports()}
 

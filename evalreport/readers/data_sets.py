@@ -220,7 +220,7 @@ def data_set(paths: Sequence[str | Path], format: str | None = None) -> DataSet:
         raise UsageError(
             f"{first} is not read as a stream",
             where=str(files[0]),
-            fix=f"write it as one of {', '.join(STREAMED)}, or use --engine memory",
+            fix=f"write it as one of {', '.join(STREAMED)}, or use --set engine=memory",
         )
     opened = []
     for path in files:
@@ -263,7 +263,8 @@ def _files(path: str) -> list[Path]:
                 raise DataError(
                     f"this is a {name} table: its files also hold rows that it has no longer",
                     where=str(place),
-                    fix="have Spark read it, with --engine spark --table, or write its rows as Parquet",
+                    fix="have Spark read it, with --set engine=spark --set table, or write its rows as "
+                    "Parquet",
                 )
     return found
 

@@ -46,7 +46,7 @@ class Reader:
     Parameters
     ----------
     name : str
-        As `--format` names it.
+        As `--set format` names it.
     suffixes : tuple of str
         File names that mean it; text formats also with ``.gz`` or ``.zst`` behind.
     magic : tuple of bytes
@@ -262,7 +262,7 @@ def reader_of(file_name: str | None, declared: str | None) -> Reader:
     what = f"the name ending {suffix!r} is not known" if suffix else "the file name has no ending"
     raise UsageError(
         f"{what}, so the format is not known",
-        fix=f"accepted: {', '.join(accepted_suffixes())}; or say --format",
+        fix=f"accepted: {', '.join(accepted_suffixes())}; or say --set format",
     )
 
 
@@ -295,11 +295,12 @@ def _matching(reader: Reader, data: bytes) -> Reader:
     inside = next((other for other in readers() if other.magic and data.startswith(other.magic)), None)
     if inside is not None and inside.magic != reader.magic:
         raise DataError(
-            f"the file is {inside.name}, not {reader.name}", fix=f"rename it, or pass --format {inside.name}"
+            f"the file is {inside.name}, not {reader.name}",
+            fix=f"rename it, or pass --set format={inside.name}",
         )
     if inside is not None or not reader.magic:
         return reader
-    raise DataError(f"the file is not {reader.name}", fix="check how it was written, or pass --format")
+    raise DataError(f"the file is not {reader.name}", fix="check how it was written, or pass --set format")
 
 
 def _count(content: Content) -> int:

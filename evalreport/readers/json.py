@@ -44,7 +44,7 @@ class Tool:
     Parameters
     ----------
     name : str
-        As `--format` names it.
+        As `--set format` names it.
     fits : callable
         Whether a parsed document is one of this tool.
     records : callable
@@ -146,8 +146,8 @@ def records_of(
     if first == 1 and (tool := tool_of(records)) is not None:
         raise UsageError(
             f"the file is what {tool.name} writes, of which a record is not a row",
-            where="--engine stream",
-            fix="pass --engine memory",
+            where="--set engine=stream",
+            fix="pass --set engine=memory",
         )
     size = sum(map(len, lines))
     content = _records(records, "line", lambda _: names or (), size, numbers)
@@ -223,7 +223,9 @@ def read_tool(name: str) -> Callable[[bytes, Select | None], Content]:
         else:
             document = _parse(decode(data), "the file")
         if not tool.fits(document):
-            raise DataError(f"the file is not what {name} writes", fix="leave --format out, or name another")
+            raise DataError(
+                f"the file is not what {name} writes", fix="leave --set format out, or name another"
+            )
         return _of_tool(tool, document, select, len(data))
 
     return read_tool_output

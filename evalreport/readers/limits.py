@@ -346,7 +346,7 @@ def refuse_cell(longest: int, column: str) -> None:
         )
 
 
-ROOM_FIX = "name a folder with more room by TMPDIR, or pass more --memory"
+ROOM_FIX = "name a folder with more room by TMPDIR, or pass more --set memory"
 
 
 def check_room(

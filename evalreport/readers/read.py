@@ -159,9 +159,9 @@ def read_costs(path: Path, labels: Sequence[str]) -> CostMatrix:
     [[0.0, 5.0], [1.0, 0.0]]
     """
     if not os.path.isfile(path):
-        raise FileMissingError(f"no such file: {path}", where="--costs", fix="check the path")
+        raise FileMissingError(f"no such file: {path}", where="--cost", fix="check the path")
     if path.stat().st_size > MOST:
-        raise DataError(f"{path.name} is too large for costs", where="--costs", fix=_FORM)
+        raise DataError(f"{path.name} is too large for costs", where="--cost", fix=_FORM)
     try:
         text = path.read_text(encoding="utf-8-sig")
         cells = _json(text) if path.suffix == ".json" else _csv(text)
@@ -171,7 +171,7 @@ def read_costs(path: Path, labels: Sequence[str]) -> CostMatrix:
         return CostMatrix([[float(cells[true][answer]) for answer in labels] for true in labels])
     except (ValueError, TypeError, KeyError, AttributeError, csv.Error, RecursionError) as error:
         raise DataError(
-            f"{path.name} holds no costs: {type(error).__name__}: {error}", where="--costs", fix=_FORM
+            f"{path.name} holds no costs: {type(error).__name__}: {error}", where="--cost", fix=_FORM
         ) from None
 
 
@@ -194,5 +194,5 @@ def _check(cells: dict[str, dict[str, Any]], labels: Sequence[str], path: Path) 
         if missing or strange:
             which = f"lacks the {what} {missing[0]!r}" if missing else f"has an unknown {what} {strange[0]!r}"
             raise DataError(
-                f"{path.name} {which}", where="--costs", fix=f"labels are: {', '.join(labels[:20])}"
+                f"{path.name} {which}", where="--cost", fix=f"labels are: {', '.join(labels[:20])}"
             )

@@ -22,7 +22,7 @@ DIGITS = 11
 """Binary digits behind the first one that tell a bin: 2,048 bins from 1/4 to 1/2, and as many from 1/8. Two
 million uniform scores fill 38,000 bins and have a bound of 3.3e-5 on ROC AUC (measured)."""
 _SHIFT = 52 - DIGITS
-NOT_TOLD = "scores in bins do not tell it: leave --approximate out"
+NOT_TOLD = "scores in bins do not tell it: leave --set approximate out"
 """Why a number of scores in bins is undefined."""
 _HALF, _ONE = (int(keys_of(np.array([at]))[0]) >> _SHIFT for at in (0.5, 1.0))
 
@@ -99,6 +99,6 @@ class BinnedTable(ScoreTable):
         if below < threshold and below in self.scores:
             raise UsageError(
                 f"a threshold of {threshold:.10g} cuts a bin of scores in two",
-                where="--approximate",
-                fix=f"pass {below!r} or {above!r}, edges of the bin, or leave --approximate out",
+                where="--set approximate",
+                fix=f"pass {below!r} or {above!r}, edges of the bin, or leave --set approximate out",
             )

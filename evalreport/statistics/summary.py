@@ -165,7 +165,7 @@ def _sum(name: str, parts: Sequence[Any]) -> Any:
         raise DataError(
             f"some shards hold the {name} of each row, and others what was counted of them",
             where=name,
-            fix="make the facts of all shards with one engine, and with --approximate all or none",
+            fix="make the facts of all shards with one engine, and with --set approximate all or none",
         )
     together = getattr(type(parts[0]), "merge_parts", None)  # what would be copied again with every shard
     return reduce(add, parts) if together is None else together(parts)

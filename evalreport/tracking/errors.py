@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         r"error code 429|\b429 client error|too many 429 error|too many requests",
         "the server has had too many requests",
-        "wait, then run fewer at once (-j 1)",
+        "wait, then run fewer at once (--set jobs=1)",
     ),
     Rule(
         r"too many \d+ error responses|error code 5\d\d|\b5\d\d server error",

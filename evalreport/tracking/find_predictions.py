@@ -43,6 +43,7 @@ from evalreport.core.errors import (
     ColumnNotFoundError,
     EvalreportError,
     GradedError,
+    NoPredictionsError,
     NoTableError,
     NotFoundError,
     ServerError,
@@ -88,7 +89,7 @@ class RunRequest:
         Format of the artifact, where its name does not tell.
     columns : Columns
     truth_elsewhere : bool
-        Whether the truth comes from another file (``--truth-file``).
+        Whether the truth comes from another file (``--set truth_file``).
     """
 
     artifact: str | None = None
@@ -651,7 +652,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
     if children:
         return parent_alone(where, children)
     kept, remedy = _missing_predictions_hint(run, files)
-    return ArtifactNotFoundError(
+    return NoPredictionsError(
         f"the run holds no predictions{kept}",
         where=where,
         fix=f'log them in Python: run_id = "{run.run_id}"; {remedy}',
@@ -661,12 +662,14 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
 def _missing_predictions_hint(run: RunInfo, files: list[Artifact]) -> tuple[str, str]:
     """Return what a run keeps in place of predictions, and the call that logs them."""
     names = {PurePosixPath(file.path).name for file in files}
-    if AUTOLOG_TAG in run.tags:
-        return ": autologging keeps the model and its metrics alone", LOGGING
     if names & EVALUATOR_FILES:
         call = LOGGING.replace("y_test", "data[targets]").replace(
             "model.predict(X_test)", "data[predictions]"
         )
         later = 'or evaluate again with evaluators=["default", "evalreport"]'
         return ": it has figures and metrics, as of mlflow.models.evaluate, not the rows", f"{call}; {later}"
+    if AUTOLOG_TAG in run.tags or run.models or "MLmodel" in names:
+        call = f"evalreport log --run-id {run.run_id[:8]} --predict-on test.csv --truth COLUMN"
+        later = f"or let its model predict a file, which runs its code: {call}"
+        return ": autologging logs the model and its metrics only", f"{LOGGING}; {later}"
     return "", f'{LOGGING}; or log a file: mlflow.MlflowClient().log_artifact(run_id, "predictions.csv")'

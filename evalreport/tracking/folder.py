@@ -290,5 +290,5 @@ def _cannot(place: Path, error: OSError, verb: str = "written") -> UsageError:
     return UsageError(
         f"{place.name} cannot be {verb}: {(error.strerror or 'input/output error').lower()}",
         where=str(place),
-        fix=f"{fix}, or name another place with --out",
+        fix=f"{fix}, or name another place with -o",
     )

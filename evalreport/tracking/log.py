@@ -528,7 +528,7 @@ def check_run(tracking: Tracking, run_id: str, *, allow_running: bool = False) -
     if run.info.status in {"RUNNING", "SCHEDULED"} and not allow_running:
         raise UsageError(
             f"{name} has not ended: its status is {run.info.status}",
-            fix="wait until it has ended, or pass --allow-running",
+            fix="wait until it has ended, or pass --set allow_running",
         )
     return run
 

@@ -147,7 +147,7 @@ class Selection:
             raise UsageError("--filter is given without --experiment", fix="add --experiment NAME")
         if not self.run_ids and not searched:
             raise UsageError("no run is named", fix="pass --run-id ID, --experiment NAME or --latest")
-        for option, number in (("--latest", self.latest), ("--max-runs", self.max_runs)):
+        for option, number in (("--latest", self.latest), ("--set max_runs", self.max_runs)):
             if number is not None and number < 1:
                 raise UsageError(f"{option} is {number}", fix="pass 1 or more")
 
@@ -385,7 +385,7 @@ def _bad_filter(error: EvalreportError, selection: Selection) -> UsageError:
 def _too_many(selection: Selection) -> UsageError:
     return UsageError(
         f"the selection holds more than {selection.max_runs} runs",
-        fix="narrow it with --filter or --latest N, or raise --max-runs",
+        fix="narrow it with --filter or --latest N, or raise --set max_runs",
     )
 
 

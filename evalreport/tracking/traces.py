@@ -81,7 +81,7 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
         raise DataError(
             f"the run has {len(traces)} traces and no expectation to compare answers with",
             where=run.display_name,
-            fix="pass expectations to mlflow.genai.evaluate, or the truth with --truth-file",
+            fix="pass expectations to mlflow.genai.evaluate, or the truth with --set truth_file",
         )
     answers = [_text(trace.data.response) for trace in traces]
     refuse_cell(max(map(len, answers)), ANSWER)

@@ -145,7 +145,7 @@ def concurrent_logging_error(run_id: str, where: str) -> UsageError:
     return UsageError(
         "another logging is writing into this run, which may now contain parts of both",
         where=where,
-        fix=f"wait until it has ended, then run `evalreport log --run-id {run_id} --repair`",
+        fix=f"wait until it has ended, then run `evalreport verify --run-id {run_id} --repair`",
     )
 
 

@@ -95,7 +95,7 @@ class ThresholdRequest:
         if self.search is not None and not found:
             raise UsageError(
                 "nothing is left to Optuna: what is asked for is exact",
-                where="--trials, --timeout, --storage, --study-name",
+                where="--trials, --timeout, --study, --study-name",
                 fix="leave them out, or ask for an objective that is searched, such as f1_samples of labels",
             )
 
@@ -356,7 +356,7 @@ def _common(labels: _Labels, goal: LabelObjective) -> tuple[tuple[int, float], .
 def _multiclass(
     rows: Predictions, request: Request, tune_on: Predictions | None, asked: ThresholdRequest
 ) -> ThresholdSelection:
-    check_cost(asked.objectives, "several classes", "--costs FILE, with a cost for each answer")
+    check_cost(asked.objectives, "several classes", "--cost FILE, with a cost for each answer")
     if not isinstance(rows.scores, Probabilities):
         raise UsageError(
             "cut-offs and class weights need probabilities; got decision scores",
@@ -399,7 +399,7 @@ def _check_costs(asked: ThresholdRequest, what: str, instead: str) -> None:
     if asked.costs is not None:
         raise UsageError(
             f"a matrix of costs is for several classes; these are {what}",
-            where="--costs",
+            where="--cost",
             fix=f"use {instead}",
         )
 

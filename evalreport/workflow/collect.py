@@ -1,4 +1,4 @@
-"""Predictions from a file or a run, with what was taken for what and where it comes from."""
+"""Predictions from a file or a run, with the columns in use and their origin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SENSITIVE_TAG = "evalreport.sensitive"
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """Validated predictions, what was taken for what, and their origin with all there is to say.
+    """Validated predictions, the columns in use, and their origin.
 
     `artifact` is the path of the one file of the run that all of it comes from, "" where there is no such;
     `response_metrics` returns the metrics of several responses to each row: at the point "responses" a
@@ -96,7 +96,7 @@ def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
 def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collected:
     """Read the out-of-fold predictions of a cross-validation from the child runs of a run.
 
-    Children that have not finished are left out, which the notes say.
+    Children that have not finished are skipped, with a note.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
     for child in child_runs(store, parent):
         try:
             if child.status != "FINISHED":
-                left.append(f"{child.display_name} has not finished ({child.status}) and is left out")
+                left.append(f"{child.display_name} has not finished ({child.status}) and is skipped")
             else:
                 read.append((child, read_run(store, child, asked)))
         except NotFoundError as error:
@@ -222,7 +222,7 @@ def is_hidden(run: RunInfo) -> bool:
 
 
 def with_unit(request: Request, run: RunInfo) -> Request:
-    """Return the request with what an earlier logging called a row, where nothing else is said."""
+    """Return the request with the unit of an earlier logging, where none is set."""
     one, _, many = run.tags.get(UNIT_TAG, "").partition(",")
     return replace(request, unit=(one, many)) if one and many and request.unit == Request.unit else request
 
@@ -239,15 +239,16 @@ def _collect_found(found: Found, request: Request, origin: Provenance) -> Collec
     if request.approximate:
         raise UsageError(
             "scores are counted in bins by a stream or by Spark, not in memory",
-            where="--approximate",
-            fix="pass --engine stream with Parquet, Arrow, CSV or JSON lines, or leave --approximate out",
+            where="--set approximate",
+            fix="pass --set engine=stream with Parquet, Arrow, CSV or JSON lines, or leave --set "
+            "approximate out",
         )
     if found.text is None and (request.fuzzy or request.parse != "auto"):
-        option = "--fuzzy" if request.fuzzy else "--parse"
+        option = "--set fuzzy" if request.fuzzy else "--set parse"
         raise UsageError(
             f"{option} is about generated answers, and no column is read as text",
             where=option,
-            fix=f"name their column with --text COLUMN, or leave {option} out",
+            fix=f"name their column with --response COLUMN, or leave {option} out",
         )
     rows, response_metrics = _predictions(found, request), None
     if request.columns.several_answers:
@@ -298,13 +299,13 @@ def with_label_order(space: LabelSpace, request: Request) -> LabelSpace:
         return space
     if not isinstance(space, Multiclass) or request.columns.labels is None:
         raise UsageError(
-            "--ordered needs declared multiclass labels", fix="pass --labels A,B,C in their order"
+            "--set ordered needs declared multiclass labels", fix="pass --labels A,B,C in their order"
         )
     return Multiclass(space.labels, ordered=True)
 
 
 def _answers(found: Found, request: Request) -> Parsed | None:
-    """What is read from generated answers; None without any."""
+    """Return the labels of the responses; None without a response column."""
     if found.text is None:
         return None
     space = found.space

@@ -321,7 +321,7 @@ def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
             raise UsageError(
                 f"{place.name} is read, and would be written over",
                 where=str(place),
-                fix="name another place with -o or --out",
+                fix="name another place with -o",
             )
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from evalreport.workflow.items import Item
 
 T = TypeVar("T")
-MEMORY: Final = "--engine memory"
-ENDING: Final = ".facts"
+MEMORY: Final = "--set engine=memory"
+ENDING: Final = ".stats"
 """Of files that hold what was counted, and the name of the engine that reads them."""
 
 
@@ -80,7 +80,7 @@ class Counting(Protocol):
 
 
 class Engine(Protocol):
-    """What opens an item; added under its name in `--engine`, or under the ending of its files."""
+    """What opens an item; added under its name in `--set engine`, or under the ending of its files."""
 
     def __call__(self, item: Item, request: Request) -> Counting | None:
         """Open the predictions of an item; None where it has none for this engine."""

@@ -299,8 +299,8 @@ def _constraint_threshold(choice: Optimum, wanted: str) -> float:
     if choice.at_confidence.threshold is None:
         raise DataError(
             f"{wanted} {choice.at_confidence.reason}",
-            where="--hold",
-            fix="ask for less, leave --hold out, or bring more rows",
+            where="--set constraint_confidence",
+            fix="ask for less, leave --set constraint_confidence out, or bring more rows",
         )
     return choice.at_confidence.threshold
 
@@ -337,8 +337,8 @@ def check_holdable(space: LabelSpace, sampling: Sampling, objectives: Sequence[s
         return
     raise UsageError(
         f"there is no bound to hold; these are {len(space)} labels",
-        where="--hold",
-        fix=f"ask for one, as in {ask}, or leave --hold out",
+        where="--set constraint_confidence",
+        fix=f"ask for one, as in {ask}, or leave --set constraint_confidence out",
     )
 
 
@@ -400,12 +400,12 @@ def deployment_metrics(space: LabelSpace, prevalence: float | None) -> tuple[str
     if not isinstance(space, Binary):
         raise UsageError(
             f"a prevalence is of one class against another; these are {len(space)} labels",
-            where="--prevalence",
-            fix="leave --prevalence out",
+            where="--set prevalence",
+            fix="leave --set prevalence out",
         )
     if not 0 < prevalence < 1:
         raise UsageError(
-            f"prevalence {prevalence} is no share between 0 and 1", where="--prevalence", fix="pass 0.01"
+            f"prevalence {prevalence} is no share between 0 and 1", where="--set prevalence", fix="pass 0.01"
         )
     return at_prevalence(prevalence)
 

@@ -189,7 +189,7 @@ class Item:
         if request.engine == "stream" and (self.run is None or self.children):
             raise UsageError(
                 f"{self.display_name} is read as a whole",
-                where="--engine stream",
+                where="--set engine=stream",
                 fix="leave it out; of a cross-validation, each child run by itself is streamed",
             )
         return None
@@ -213,7 +213,7 @@ class Item:
                 if request.engine == "stream":
                     raise UsageError(
                         f"{found.taken} is read as a whole",
-                        where=f"{run.display_name}, --engine stream",
+                        where=f"{run.display_name}, --set engine=stream",
                         fix=f"log the predictions as one of {', '.join(STREAMED)}, or leave the engine out",
                     )
                 return collect_run_table(found, self.tracking_store, run, request)
@@ -246,7 +246,7 @@ def are_facts(paths: Sequence[str]) -> bool:
 
     Examples
     --------
-    >>> are_facts(["a.facts", "b.facts"]), are_facts(["a.csv"])
+    >>> are_facts(["a.stats", "b.stats"]), are_facts(["a.csv"])
     (True, False)
     """
     return bool(paths) and all(path.endswith(ENDING) for path in paths)
@@ -257,7 +257,7 @@ def facts_like(path: str) -> list[str]:
 
     Examples
     --------
-    >>> facts_like("part-0.facts"), facts_like("nowhere/*.facts"), facts_like("parts/*.parquet")
+    >>> facts_like("part-0.stats"), facts_like("nowhere/*.stats"), facts_like("parts/*.parquet")
     (['part-0.facts'], ['nowhere/*.facts'], ['parts/*.parquet'])
     """
     return (sorted(glob(path)) if are_facts([path]) and is_several(path) else []) or [path]  # noqa: PTH207
@@ -292,7 +292,8 @@ def items_of(
         raise UsageError(
             "facts and files of rows do not add up",
             where=", ".join(paths[:5]),
-            fix="count each file with `evalreport report FILE --facts x.facts`, then name facts alone",
+            fix="count each file with `evalreport report FILE --save-statistics x.stats`, then name "
+            "facts alone",
         )
     if selection is not None:
         store, runs = open_runs(tracking_uri, selection)
@@ -344,8 +345,8 @@ def work_on_each(
 def _of_table(items: Sequence[Item], table: str) -> list[Item]:
     if len(items) > 1 or any(item.path is not None for item in items):
         raise UsageError(
-            "--table is beside other predictions",
-            where=f"--table {table}",
+            "--set table is beside other predictions",
+            where=f"--set table={table}",
             fix="name it alone, or with one --run-id",
         )
     return [replace(items[0], table=table)] if items else [Item(table=table)]
@@ -367,7 +368,7 @@ def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Ite
     if files and (len(paths) < 2 or len(paths) < len(items)):
         raise UsageError(
             "--folds takes one file for each fold, two or more",
-            fix="name a file per fold, or pass --fold COLUMN for one file of all",
+            fix="name a file per fold, or pass --set fold=COLUMN for one file of all",
         )
     if files:
         return (Item(path=paths[0], called="cross-validation", folds=paths),)
@@ -393,4 +394,4 @@ def _with_distinct_names(items: Sequence[Item]) -> tuple[Item, ...]:
 def _without_ending(path: Path) -> str:
     """The file's name without the endings of its format: other dots, as of a version, are part of it."""
     plain = path.with_suffix("") if path.suffix in PACKED else path
-    return plain.stem if plain.suffix.lower() in accepted_suffixes() else plain.name
+    return plain.stem if plain.suffix.lower() in (*accepted_suffixes(), ENDING) else plain.name

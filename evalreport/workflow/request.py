@@ -1,4 +1,4 @@
-"""What is asked for: what a person says about an evaluation, and where its result goes."""
+"""Requests: the settings of an evaluation, and the destination of its result."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Engine: TypeAlias = Literal["auto", "memory", "stream", "spark"]
 
 @dataclass(frozen=True, kw_only=True)
 class PageRequest:
-    """What is said about any page.
+    """The settings of any page.
 
     Parameters
     ----------
     title, notes : str
-        How it is headed, and a section of its own in Markdown.
+        Title, and a section in Markdown.
     command, made : str
         For provenance: the command line, and the time in UTC.
     """
@@ -49,7 +49,7 @@ class PageRequest:
 
 @dataclass(frozen=True)
 class Request(PageRequest):
-    """Everything that is said about one evaluation, and its page.
+    """The settings of one evaluation and its page.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Request(PageRequest):
     extra_metrics : mapping from name to function
         Metrics of the user's own, beside those.
     prevalence : float or None
-        Share of positives where a binary model goes: PPV, NPV, net benefit and alarms there are asked for.
+        Prevalence in deployment, for PPV, NPV, net benefit and alerts per 1,000.
     points : tuple of str
         Operating points that are evaluated beside: those that rules name.
     label_names : tuple of (label, name)
@@ -88,7 +88,7 @@ class Request(PageRequest):
     spark_master : str or None
         Of a session of Spark that is begun; the active one, or Spark's own settings, without it.
     for_facts : bool
-        Whether what is counted is to be kept as facts.
+        Whether the sufficient statistics are saved.
     """
 
     columns: Columns = field(default_factory=Columns)
@@ -134,7 +134,7 @@ class Destination:
     out : str or None
         Folder for everything.
     page : bool
-        Whether a page is written where `output` names none, under a name of its own.
+        Whether a page is written without `output`, named after its input.
     log : bool
         Whether it is logged into a run.
     prefix : str
@@ -146,7 +146,7 @@ class Destination:
     dry_run : bool
         Whether to check everything and write nothing, anywhere.
     several : bool
-        Whether there are several results, each with a folder, or a page, of its own name.
+        Whether there are several results, each with its own folder or page.
 
     Raises
     ------
@@ -169,12 +169,12 @@ class Destination:
         if self.dry_run and not written:
             raise UsageError(
                 "--dry-run is given, and nothing would be written",
-                fix="add --log, -o FILE or --out DIR, or leave --dry-run out",
+                fix="add --log or -o PATH, or remove --dry-run",
             )
         if self.output is not None and self.several:
             raise UsageError(
                 "-o names one file for several results",
-                fix="name one run or file, or use --out DIR",
+                fix="name one run or file, or a folder: -o DIR",
             )
 
     def page_of(self, name: str, origin: str) -> Path | None:
@@ -200,7 +200,7 @@ class Destination:
         return free_page(slug(name), origin) if self.page else None
 
     def folder_of(self, name: str, key: str) -> Path | None:
-        """Return the folder of a result: of one of several, a folder of its own, by its name and a key."""
+        """Return the folder of a result: one of several has its own folder, by its name and a key."""
         if self.out is None:
             return None
         return run_folder(Path(self.out), name, key) if self.several else Path(self.out)

@@ -223,7 +223,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
     "a set": (lambda: er.evaluate([1, 0], {1, 0}), "y_pred is set, not one value per row", "y_pred"),  # type: ignore[arg-type]
     "a scalar array": (lambda: er.evaluate(np.array(1), [1]), "y_true is ndarray, not one value", "y_true"),
     "on a device": (lambda: er.evaluate(Elsewhere(Y), Y), "can't convert cuda:0 device type", "y_true"),
-    "nothing": (lambda: er.evaluate([], []), "there are no rows to evaluate", "y_true"),
+    "nothing": (lambda: er.evaluate([], []), "y_true is empty", "y_true"),
     "neither": (lambda: er.evaluate(Y), "there are neither predictions nor scores", "y_pred"),
     "unequal answers": (lambda: er.evaluate(Y, Y[1:]), "y_pred has 59 rows and y_true has 60", "y_pred"),
     "unequal scores": (
@@ -236,7 +236,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
         "site has 1 rows and y_true has 60",
         "site",
     ),
-    "bare scores": (lambda: er.evaluate(Y, scores=P), "what they mean is not said", "scores"),  # type: ignore[arg-type]
+    "bare scores": (lambda: er.evaluate(Y, scores=P * 2), "their kind is not known", "scores"),  # type: ignore[arg-type]
     "scores as answers": (
         lambda: er.evaluate(Y, P),
         "y_pred has 60 values that are not whole numbers",
@@ -303,7 +303,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
             threshold="max-f1",
             tune_on=er.Evaluation.from_json(whole().to_json()),
         ),
-        "tune_on holds no predictions",
+        "tune_on has no predictions",
         "tune_on",
     ),
     "confidence in percent": (

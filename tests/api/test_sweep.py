@@ -86,7 +86,7 @@ def test_a_prevalence_tells_what_a_threshold_does_there() -> None:
     assert "prevalence=0.01" in found.to_json()
     with pytest.raises(er.EvalreportError, match="one class against another"):
         er.sweep(labelled(), prevalence=0.01)
-    with pytest.raises(er.EvalreportError, match="holds no predictions to hold"):
+    with pytest.raises(er.EvalreportError, match="which a constraint confidence and a prevalence need"):
         er.sweep(er.Evaluation.from_json(ev.to_json()), "f1", prevalence=0.01)
 
 
@@ -98,7 +98,7 @@ def test_trials_become_a_study_with_a_page() -> None:
 
 
 def test_figures_of_both() -> None:
-    assert isinstance(er.sweep(scored(), "f1").plot(), Figure)
+    assert isinstance(er.sweep(scored(), "f1").plot.objectives(), Figure)
     plot = er.sweep(trials()).plot
     for name in ("history", "importance", "slices", "parallel"):
         assert isinstance(getattr(plot, name)(), Figure), name
@@ -106,7 +106,7 @@ def test_figures_of_both() -> None:
         with pytest.raises(er.EvalreportError):
             getattr(plot, name)()
     with pytest.raises(er.EvalreportError, match="no threshold to draw"):
-        er.sweep(labelled(), "f1_macro").plot()
+        er.sweep(labelled(), "f1_macro").plot.objectives()
 
 
 def test_a_page_is_written_as_that_of_an_evaluation(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_what_was_found_is_logged_once(sqlite_store: Store, tmp_path: Path) -> N
 def test_what_cannot_be_swept_is_said() -> None:
     with pytest.raises(er.EvalreportError, match="no thresholds to choose"):
         er.sweep(trials(), tune_on=scored())  # type: ignore[call-overload]
-    with pytest.raises(er.EvalreportError, match="tune_on holds no predictions"):
+    with pytest.raises(er.EvalreportError, match="tune_on has no predictions"):
         er.sweep(scored(), tune_on=er.Evaluation.from_json(scored().to_json()))
     with pytest.raises(er.EvalreportError, match="there is no threshold to sweep"):
         er.sweep(er.Evaluation.from_json(labelled().to_json()))

@@ -57,7 +57,7 @@ WORKS = {
     "exact facts as a stream": FACTS,
     "stream, evaluation and page": STREAM.format(more=""),
     "the same with less memory": STREAM.format(more=SMALL),
-    "the same with --approximate": STREAM.format(more=", approximate=True"),
+    "the same with --set approximate": STREAM.format(more=", approximate=True"),
     "the engine in memory": MEMORY,
     **PEERS,
 }
@@ -167,7 +167,7 @@ def bars(rows: int, found: Mapping[str, Cost]) -> Iterator[Result]:
     else:
         yield Result(what, f"{whole.seconds:.2f} s")
     yield limit(f"{what}, memory", whole.memory, "GB", 1)
-    for option, cost in zip(("less memory", "--approximate"), others, strict=True):
+    for option, cost in zip(("less memory", "--set", "approximate"), others, strict=True):
         yield Result(f"{told} the same with {option}", f"{cost.seconds:.2f} s")
         yield limit(f"{told} the same with {option}, memory", cost.memory, "GB", 0.3)
 

@@ -54,7 +54,7 @@ def logged(uri: str, *options: str) -> tuple[float, float]:
         uri,
     ]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([*command, "--max-runs", str(RUNS), *options], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*command, "--set", f"max_runs={RUNS!s}", *options], check=True, stdout=subprocess.DEVNULL)
     took, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -67,7 +67,7 @@ def results() -> Iterator[Result]:
         uri = written(used)
         shutil.copytree(used, made)
         what = f"log --experiment, {RUNS:,} runs of {ROWS:,} rows"
-        one, seconds = logged(uri, "--jobs", "1")
+        one, seconds = logged(uri, "--set", "jobs=1")
         yield Result(f"{what}, one process", f"{one:.1f} s", f"{seconds:.1f} s of CPU")
         shutil.rmtree(used)
         shutil.copytree(made, used)

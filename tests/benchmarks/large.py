@@ -26,8 +26,8 @@ of two labels, in Parquet; DuckDB and Polars make the table of scores alone.
 MODEL = """
 Numbers in *italics* and dashed lines were not measured: they are the model, a straight line through the two
 largest sizes that were. {missed}
-Memory without a small `--memory` grows by the words of the scores; with it words are written, twice where a
-sixty-fourth of the rows takes more than a quarter of `--memory` (here 100 MB).
+Memory without a small `--set memory` grows by the words of the scores; with it words are written, twice
+where a sixty-fourth of the rows takes more than a quarter of `--set memory` (here 100 MB).
 
 ![CPU seconds and memory over rows: measured up to {largest:,}, beyond that the model](growth.svg)
 

@@ -86,7 +86,7 @@ def test_an_experiment_of_the_benchmark_is_logged(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(experiment, "RUNS", 2)
     monkeypatch.setattr(experiment, "ROWS", 20)
     uri = experiment.written(tmp_path)
-    took, seconds = experiment.logged(uri, "--jobs", "1")
+    took, seconds = experiment.logged(uri, "--set", "jobs=1")
     assert min(took, seconds) > 0
     runs = connect(uri).client.search_runs(["1"])
     assert [run.info.run_name for run in runs] == ["run-0001", "run-0000"]

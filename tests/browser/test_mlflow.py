@@ -61,7 +61,7 @@ def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
         made[name] = make_run(store, {"predictions.parquet": rows}, name=name, experiment="overlaid")
     ids = [word for run in made.values() for word in ("--run-id", run.run_id)]
     command = ["sweep", "thresholds", *ids, "--positive", "spam", "--objective", "f1", "--log", "-q"]
-    assert run_command(capsys, *command, "--resamples", "100", "--tracking-uri", store.uri).code == 0
+    assert run_command(capsys, *command, "--set", "resamples=100", "--tracking-uri", store.uri).code == 0
     key = "eval/sweep/f1_by_threshold_pct"
     wanted = {
         name: {point.step: point.value for point in store.client.get_metric_history(run.run_id, key)}

@@ -79,7 +79,9 @@ CHECK = "check p.csv"
 
 REFUSALS = (
     # what files hold
-    Refusal("--batch-axis is for NPZ and NPY", f"{CHECK} --batch-axis", P, {"--batch-axis": None}),
+    Refusal(
+        "--set batch_axis is for NPZ and NPY", f"{CHECK} --set batch_axis", P, {"--set batch_axis": None}
+    ),
     Refusal(
         "say which with --score, as in --score ",
         "check p.npz",
@@ -92,7 +94,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "; or leave the scores out: --no-scores",
+        "; or leave the scores out: --set no_scores",
         "check p.jsonl --scores 'probs[*]'",
         {"p.jsonl": lines(*({"y_true": k, "y_pred": k, "probs": [0.5, 0.3, 0.2]} for k in (1, 2, 3)))},
         code=5,
@@ -114,7 +116,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "leave the scores out: --no-scores",
+        "leave the scores out: --set no_scores",
         CHECK,
         {
             "p.csv": csv(
@@ -156,16 +158,19 @@ REFUSALS = (
     ),
     Refusal(
         "; else name another column with --id",
-        f"{CHECK} --truth-file t.csv",
+        f"{CHECK} --set truth_file=t.csv",
         {"p.csv": csv("id,key,y_pred", "1,1,a", "1,2,b"), "t.csv": csv("id,key,y_true", "1,1,a", "1,2,b")},
-        {"--id": "key", "--group": "check p.csv --truth-file t.csv --group id --id key"},
+        {"--id": "key", "--set group": "check p.csv --set truth_file=t.csv --set group=id --id key"},
         code=5,
     ),
     Refusal(
-        "generated answers are named with --text, texts to show with --example-text",
+        "generated answers are named with --response, texts to show with --set show_text",
         f"{CHECK} --id words",
         {"p.csv": csv("y_true,y_pred,words", f"a,a,{LONG}a", f"b,b,{LONG}b")},
-        {"--text": "check p.csv --text words", "--example-text": "check p.csv --example-text words"},
+        {
+            "--response": "check p.csv --response words",
+            "--set show_text": "check p.csv --set show_text=words",
+        },
         code=5,
     ),
     Refusal(
@@ -188,8 +193,8 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "for text cells declare what separates the labels, as in --list-separator '|'",
-        f"{CHECK} --task multilabel",
+        "for text cells declare what separates the labels, as in --set list_separator='|'",
+        f"{CHECK} --set task=multilabel",
         {"p.csv": csv("y_true,y_pred", "a|b,a", "b,b|c")},
         code=5,
     ),
@@ -208,7 +213,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "write the same number of scores in each row, or leave the column out with --no-scores",
+        "write the same number of scores in each row, or leave the column out with --set no_scores",
         "check p.jsonl --score score",
         {
             "p.jsonl": lines(
@@ -234,18 +239,18 @@ REFUSALS = (
         ". Use --truth ",
         CHECK,
         {"p.csv": csv("verdict,other,y_pred", "a,1,a", "c,2,b"), "t.csv": csv("y_true", "a", "b")},
-        {"--truth": "verdict", "--truth-file": "t.csv"},
+        {"--truth": "verdict", "--set truth_file": "t.csv"},
         code=3,
     ),
     Refusal(
-        "; truth of another file: --truth-file ",
+        "; truth of another file: --set truth_file=",
         CHECK,
         {"p.csv": csv("y_pred", "a", "b"), "t.csv": csv("y_true", "a", "b")},
-        {"--truth-file": "t.csv"},
+        {"--set truth_file": "t.csv"},
         code=5,
     ),
     Refusal(
-        ", or pass --no-scores",
+        ", or pass --set no_scores",
         CHECK,
         {
             "p.csv": csv(
@@ -255,8 +260,8 @@ REFUSALS = (
         },
     ),
     Refusal(
-        "leave --task out, or name the column of labels with --truth",
-        f"{CHECK} --task binary",
+        "leave --set task out, or name the column of labels with --truth",
+        f"{CHECK} --set task=binary",
         {"p.csv": csv("true_a,true_b,pred_a,pred_b,kind,y_pred", "1,0,1,0,x,x", "0,1,0,1,z,x")},
         {"--truth": "kind"},
     ),
@@ -279,8 +284,8 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "leave --task out",
-        f"{CHECK} --task binary",
+        "leave --set task out",
+        f"{CHECK} --set task=binary",
         {"p.csv": ABC},
         code=5,
     ),
@@ -291,37 +296,39 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "to count such rows as wrong pass --missing wrong; else fill the gaps or drop the rows",
+        "to count such rows as wrong pass --set missing=wrong; else fill the gaps or drop the rows",
         CHECK,
         {"p.csv": csv("y_true,y_pred", "a,a", "b,", "b,b")},
         code=5,
     ),
     Refusal(
         "name another column with --pred",
-        f"{CHECK} --missing wrong",
+        f"{CHECK} --set missing=wrong",
         {"p.csv": csv("y_true,y_pred,told", "a,,a", "b,,b")},
         {"--pred": "told"},
         code=5,
     ),
     Refusal(
-        ". Use --pred, --score, --scores or --text COLUMN",
+        ". Use --pred, --score, --scores or --response COLUMN",
         CHECK,
         {"p.csv": csv("y_true,w,za,zb,num", "a,a,.7,.3,.2", "b,b,.1,.9,.8")},
-        {"--pred": "w", "--score": "num", "--scores": "z*", "--text": "w"},
+        {"--pred": "w", "--score": "num", "--scores": "z*", "--response": "w"},
         code=3,
     ),
-    Refusal("; or say --format", "check p.dat", {"p.dat": AB}, {"--format": "csv"}),
-    Refusal("rename it, or pass --format ", CHECK, {"p.csv": columnar(y_true=[0, 1], y_pred=[0, 1])}, code=5),
+    Refusal("; or say --set format", "check p.dat", {"p.dat": AB}, {"--set format": "csv"}),
     Refusal(
-        "check how it was written, or pass --format",
+        "rename it, or pass --set format=", CHECK, {"p.csv": columnar(y_true=[0, 1], y_pred=[0, 1])}, code=5
+    ),
+    Refusal(
+        "check how it was written, or pass --set format",
         "check p.parquet",
         {"p.parquet": AB},
-        {"--format": "csv"},
+        {"--set format": "csv"},
         code=5,
     ),
     Refusal(
-        "leave --format out, or name another",
-        "check p.jsonl --format lm-eval",
+        "leave --set format out, or name another",
+        "check p.jsonl --set format=lm-eval",
         {"p.jsonl": lines({"y_true": "a", "y_pred": "a"}, {"y_true": "b", "y_pred": "b"})},
         code=5,
     ),
@@ -333,14 +340,14 @@ REFUSALS = (
     ),
     Refusal(
         "check --where, or the program that wrote them",
-        f"{CHECK} --where part=z --engine stream",
+        f"{CHECK} --where part=z --set engine=stream",
         {"p.csv": csv("part,y_true,score", "x,0,.2", "x,1,.7", "y,0,.1")},
         {"--where": "part=x"},
         code=5,
     ),
     Refusal(
-        ", or use --engine memory",
-        "check p.npz --engine stream",
+        ", or use --set engine=memory",
+        "check p.npz --set engine=stream",
         {"p.npz": npz(y_true=np.array([0, 1, 1]), score=np.array([0.2, 0.7, 0.4]))},
     ),
     Refusal(
@@ -369,16 +376,18 @@ REFUSALS = (
     ),
     # words of the command
     Refusal("name a file for --markdown", f"{CHECK} --json --markdown -", P, {"--markdown": "out.md"}),
-    Refusal("write one and many: --unit tumour,tumours", f"{CHECK} --unit tumour", P),
-    Refusal("write --label-names 1=failure,0=fine", f"{CHECK} --label-names failure", {"p.csv": SCORED}),
+    Refusal("write one and many: --set unit=tumour,tumours", f"{CHECK} --set unit=tumour", P),
     Refusal(
-        "use --out DIR",
-        "report p.csv q.csv -o page.html",
-        {**P, "q.csv": ABC},
-        {"--out": "report p.csv q.csv --out pages --confidence none"},
+        "write --set label_names=1=failure,0=fine", f"{CHECK} --set label_names=failure", {"p.csv": SCORED}
     ),
     Refusal(
-        "pass --labels A,B,C in their order", f"{CHECK} --ordered", {"p.csv": ABC}, {"--labels": "a,b,c"}
+        "or a folder: -o DIR",
+        "report p.csv q.csv -o page.html",
+        {**P, "q.csv": ABC},
+        {"-o": "report p.csv q.csv -o pages --set confidence=none"},
+    ),
+    Refusal(
+        "pass --labels A,B,C in their order", f"{CHECK} --set ordered", {"p.csv": ABC}, {"--labels": "a,b,c"}
     ),
     Refusal(
         "leave --baseline or --all-pairs out",
@@ -398,13 +407,13 @@ REFUSALS = (
         artifacts=FOR_RUN,
     ),
     Refusal(
-        ". Use --id or --example-text",
+        ". Use --id or --set show_text",
         f"{CHECK} --train t.csv",
         {
             "p.csv": csv("key,words,y_true,y_pred", "1,u,a,a", "2,v,b,b"),
             "t.csv": csv("key,words,y_true", "3,w,a", "4,x,b"),
         },
-        {"--id": "key", "--example-text": "words"},
+        {"--id": "key", "--set show_text": "words"},
         code=3,
     ),
     # thresholds
@@ -414,8 +423,8 @@ REFUSALS = (
         {**Q, "t.csv": OTHER},
     ),
     Refusal(
-        "leave --hold out",
-        "sweep thresholds p.csv --hold 0.9 --objective f1_macro --json",
+        "leave --set constraint_confidence out",
+        "sweep thresholds p.csv --set constraint_confidence=0.9 --objective f1_macro --json",
         {"p.csv": csv("y_true,proba_a,proba_b,proba_c", *(f"{k},.4,.3,.3" for k in "aabcabc"))},
     ),
     Refusal(
@@ -429,12 +438,6 @@ REFUSALS = (
         "log --dry-run",
         fills={"--run-id": "{RUN}", "--experiment": "{EXPERIMENT}"},
         artifacts=FOR_RUN,
-    ),
-    Refusal(
-        "leave --dry-run and --out out",
-        "log --run-id {RUN} --repair --dry-run --out d",
-        artifacts=FOR_RUN,
-        before="log --run-id {RUN}",
     ),
     Refusal(
         "pass --run-id ID instead of a file",
@@ -496,12 +499,12 @@ REFUSALS = (
         code=3,
     ),
     Refusal(
-        "narrow it with --filter or --latest N, or raise --max-runs",
-        "check --experiment {EXPERIMENT} --max-runs 1",
+        "narrow it with --filter or --latest N, or raise --set max_runs",
+        "check --experiment {EXPERIMENT} --set max_runs=1",
         fills={
             "--filter": "check --experiment {EXPERIMENT} --filter \"attributes.run_id = '{RUN}'\"",
             "--latest": "1",
-            "--max-runs": "2",
+            "--set max_runs": "2",
         },
         artifacts=FOR_RUN,
         runs=("FINISHED", "FINISHED"),
@@ -542,13 +545,13 @@ REFUSALS = (
         fills={"--run-id": "{RUN}"},
     ),
     Refusal(
-        "write --list-separator '|'",
-        "report rows.csv --list-separator ''",
+        "write --set list_separator=",
+        "report rows.csv --set list_separator=",
         {"rows.csv": csv("y_true,y_pred", *["a|b,a", "b,b", "a,a|b"] * 10)},
     ),
     Refusal(
-        "pass --engine memory",
-        "report rows.csv --engine stream",
+        "pass --set engine=memory",
+        "report rows.csv --set engine=stream",
         {
             "rows.csv": csv(
                 "id,label,prediction,status",
@@ -557,7 +560,7 @@ REFUSALS = (
         },
     ),
     Refusal(
-        "name columns of labels with --truth and --pred, answers with --text, scores with --score",
+        "name columns of labels with --truth and --pred, answers with --response, scores with --score",
         "report rows.csv --json",
         {
             "rows.csv": csv(
@@ -569,12 +572,12 @@ REFUSALS = (
         fills={
             "--truth": "report rows.csv --json --truth first --pred second",
             "--pred": "report rows.csv --json --pred second --truth first",
-            "--text": "report rows.csv --json --text second --truth first",
+            "--response": "report rows.csv --json --response second --truth first",
             "--score": "report rows.csv --json --score share --truth first",
         },
     ),
     Refusal(
-        "pass --no-scores, or name the column of scores with --score",
+        "pass --set no_scores, or name the column of scores with --score",
         "report rows.csv --json",
         {
             "rows.csv": csv(
@@ -598,15 +601,15 @@ ELSEWHERE = {
     "redirects are not followed": "the address of another server",
     "or name the run by --run-id": "a model: tests/features/gate/test_registry.py",
     "pass --children where": "runs of folds: tests/cli/test_folds.py",
-    "leave --engine out, or pass spark": "another engine: tests/features/spark/test_cli.py",
-    "pass --table NAME, or set the tag": "a run without a table: tests/features/spark/test_cli.py",
-    "leave --spark-master out": "a session that runs: tests/features/spark/test_cli.py",
-    "write it as Parquet, or leave --engine spark out": "a table of Spark: tests/features/spark/test_cli.py",
+    "leave --set engine out, or pass spark": "another engine: tests/features/spark/test_cli.py",
+    "pass --set table=NAME, or set the tag": "a run without a table: tests/features/spark/test_cli.py",
+    "leave --set spark_master out": "a session that runs: tests/features/spark/test_cli.py",
+    "write it as Parquet, or leave --set engine": "a table of Spark: tests/features/spark/test_cli.py",
     "have Spark read it": "a Delta table: tests/features/spark/test_spark.py",
     "make room": "a full disk: tests/cli/test_streams.py",
-    ", or name another place with --out": "a folder that cannot be written: tests/tracking/test_folder.py",
+    ", or name another place with -o": "a folder that cannot be written: tests/tracking/test_folder.py",
     "pass --force to": "files of others: tests/tracking/test_folder.py",
-    "pass --allow-running": "a run that has not ended: tests/cli/test_log.py",
+    "pass --set allow_running": "a run that has not ended: tests/cli/test_log.py",
     "wait until it has ended, then": "another logging: tests/tracking/test_mlflow.py",
     "name one with --artifact": "a run with 10,000 files: tests/tracking/test_artifacts.py",
     "mlflow.genai.evaluate, or the truth with": "traces: tests/tracking/test_traces.py",

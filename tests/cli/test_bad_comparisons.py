@@ -47,7 +47,12 @@ def three_lines(done: Ran, code: int, said: str, fix: str) -> None:
     [
         ("compare one.csv", 2, "one run cannot be compared", "name 2 to 20"),
         ("compare one.csv one.csv", 2, "one run cannot be compared", "twice counts once"),
-        ("compare one.csv three.csv", 2, "a multiclass run cannot be compared with a binary run", "--task"),
+        (
+            "compare one.csv three.csv",
+            2,
+            "a multiclass run cannot be compared with a binary run",
+            "--set task",
+        ),
         ("compare one.csv words.csv", 2, "differ in their labels: a / b and 0 / 1", "--positive"),
         ("compare one.csv changed.csv", 5, "the truth of 1 of 20 shared examples differs", "test"),
         ("compare one.csv two.csv --baseline thre", 3, "baseline thre is none of", "one, two"),
@@ -92,7 +97,7 @@ def test_other_label_sets_are_joined_and_shown(capsys: Capture) -> None:
 
 
 def test_without_predictions_it_is_unpaired_and_says_so(capsys: Capture) -> None:
-    run(capsys, "report", "one.csv", "--out", "one", "-q")
+    run(capsys, "report", "one.csv", "--output", "one", "-q")
     done = run(capsys, "compare", "one/evaluation.json", "two.csv", "--json")
     told = done.json["comparison"]
     assert (told["pairing"]["kind"], told["mcnemar"], told["movement"]) == ("unpaired", [], None)
@@ -116,9 +121,9 @@ def test_answers_none_of_which_can_be_read_are_wrong_ones(capsys: Capture) -> No
     ids, truth = range(30), ["pos", "neg", "neu"] * 10
     write("read.csv", {"example_id": ids, "y_true": truth, "said": truth[:27] + truth[1:4]})
     write("none.csv", {"example_id": ids, "y_true": truth, "said": ["I cannot tell"] * 30})
-    done = run(capsys, "compare", "none.csv", "read.csv", "--text", "said", "--json")
+    done = run(capsys, "compare", "none.csv", "read.csv", "--response", "said", "--json")
     assert done.code == 0, done.err
     told = {d["metric"]: d for d in done.json["comparison"]["differences"]}
     assert (told["accuracy"]["values"], told["accuracy"]["verdict"]) == ([0.9, 0.0], "better")
     assert told["accuracy_parsed"]["reason"] == "none: no answer could be parsed"
-    assert run(capsys, "report", "none.csv", "--text", "said", "--labels", "neg,neu,pos").code == 0
+    assert run(capsys, "report", "none.csv", "--response", "said", "--labels", "neg,neu,pos").code == 0

@@ -58,7 +58,9 @@ def test_two_runs_side_by_side(capsys: Capture) -> None:
 
 
 def test_rows_are_called_what_the_user_calls_them(capsys: Capture) -> None:
-    done = run(capsys, "compare", "lr.parquet", "nb.parquet", "--unit", "message,messages", "-o", "page.html")
+    done = run(
+        capsys, "compare", "lr.parquet", "nb.parquet", "--set", "unit=message,messages", "-o", "page.html"
+    )
     assert "Paired on 5,572 shared messages, matched by id." in done.out
     assert "(paired, 5,572 shared messages)" in done.out
     page = Path("page.html").read_text(encoding="utf-8")
@@ -124,7 +126,7 @@ def test_what_the_sample_cannot_decide_keeps_the_gate_closed(tmp_path: Path, cap
     assert "would be, with 80% probability" in done.out
     assert done.out.splitlines()[-1] == "1 of 1 inconclusive"
     assert run(capsys, *asked, "--inconclusive", "pass").code == 0
-    assert run(capsys, *asked, "--use", "estimate").out.splitlines()[-1] == "1 of 1 failed"
+    assert run(capsys, *asked, "--test-on", "estimate").out.splitlines()[-1] == "1 of 1 failed"
 
 
 RULES = (
@@ -138,7 +140,7 @@ Checks = list[dict[str, Any]]
 
 def answered_alike(capsys: Capture, files: list[str], rules: Iterable[str], *more: str) -> Checks:
     """Ask both commands the same; what both answer to the rules."""
-    asked = ["--baseline", files[0], "--resamples", "100", "--json", *more]
+    asked = ["--baseline", files[0], "--set", "resamples=100", "--json", *more]
     asked += [word for rule in rules for word in ("--require", rule)]
     checked, compared = (run(capsys, command, *files, *asked) for command in ("check", "compare"))
     assert (checked.code, checked.json["ok"]) == (compared.code, compared.json["ok"])
@@ -155,7 +157,7 @@ def test_check_and_compare_answer_alike(use: str, capsys: Capture, tmp_path: Pat
         table = pd.read_parquet(Path(file).name)[::4]
         table["part"] = np.arange(len(table)) % 2
         table.to_parquet(file)
-    answers = answered_alike(capsys, files, RULES, "--slice", "part", "--use", use)
+    answers = answered_alike(capsys, files, RULES, "--slice", "part", "--test-on", use)
     assert [check["run"] for check in answers] == [*["nb"] * len(RULES), *["rf"] * len(RULES)]
     first = {check["outcome"]: check["name"] for check in reversed(answers) if check["run"] == "nb"}
     assert set(first) == {"passed", "failed", *(["inconclusive"] if use == "interval" else [])}
@@ -214,7 +216,7 @@ def test_very_many_runs_are_ranked(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_an_evaluation_without_predictions_is_unpaired(tmp_path: Path, capsys: Capture) -> None:
-    run(capsys, "report", "lr.parquet", "--out", str(tmp_path / "lr"), "-q")
+    run(capsys, "report", "lr.parquet", "--output", str(tmp_path / "lr"), "-q")
     done = run(capsys, "compare", str(tmp_path / "lr" / "evaluation.json"), "nb.parquet")
     assert done.code == 0
     assert "Not paired: the examples are the same (equal digests)" in done.out
@@ -230,7 +232,7 @@ def log(store: Store, tmp_path: Path, model: str) -> str:
 
 def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
     page, out = tmp_path / "page.html", tmp_path / "all"
-    done = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", str(page), "--out", str(out))
+    done = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", str(page), "--output", str(out))
     assert str(page) in done.out.splitlines()
     assert done.out.splitlines()[-2:] == [f"{out / 'figures'} (3 files)", f"{out / 'tables'} (11 files)"]
     assert page.read_text().startswith("<!doctype html>")
@@ -254,7 +256,9 @@ def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_no_examples_shows_no_id(capsys: Capture) -> None:
-    told = run(capsys, "compare", "lr.parquet", "nb.parquet", "--no-examples", "--json").json["comparison"]
+    told = run(capsys, "compare", "lr.parquet", "nb.parquet", "--set", "no_examples", "--json").json[
+        "comparison"
+    ]
     assert (told["movement"]["fixed"], told["movement"]["fixed_ids"]) == (8, [])
 
 
@@ -319,7 +323,7 @@ def test_runs_of_a_store(sqlite_store: Store, tmp_path: Path, capsys: Capture) -
 
 
 def test_a_run_that_holds_only_its_evaluation(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
-    run(capsys, "report", "lr.parquet", "--out", str(tmp_path / "lr"), "-q")
+    run(capsys, "report", "lr.parquet", "--output", str(tmp_path / "lr"), "-q")
     stored = (tmp_path / "lr" / "evaluation.json").read_bytes()
     made = make_run(sqlite_store, {"evalreport/evaluation.json": stored}, folder=tmp_path, name="old")
     done = run(capsys, "compare", "nb.parquet", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)

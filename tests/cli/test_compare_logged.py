@@ -101,7 +101,7 @@ def test_a_dry_run_writes_nothing_anywhere(
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.rglob("*")), state(sqlite_store, ids[0])
     words = [word for one in ids for word in ("--run-id", one)]
-    words += ["--tracking-uri", sqlite_store.uri, "--log", "-n", "--out", "D", "-o", "F.html"]
+    words += ["--tracking-uri", sqlite_store.uri, "--log", "-n", "--output", "D", "-o", "F.html"]
     done = run(capsys, "compare", *words)
     assert done.code == 0, done.err
     assert (sorted(tmp_path.rglob("*")), state(sqlite_store, ids[0])) == before

@@ -121,7 +121,7 @@ def test_emotions_label_by_label(capsys: Capture) -> None:
     folder = EXTRA / "goemotions"
     names = ("ovr_lr_proba", "ovr_svm_logits")
     files = [str(folder / f"pred_test_{name}.parquet") for name in names]
-    told = comparison(capsys, *files, "--truth-file", str(folder / "y_true_test.parquet"))
+    told = comparison(capsys, *files, "--set", f"truth_file={folder / 'y_true_test.parquet'!s}")
     truth = pd.read_parquet(folder / "y_true_test.parquet")
     tables = [pd.read_parquet(file) for file in files]
     found = {d["scope"].partition(": ")[2]: d for d in told["parts"] if d["metric"] == "roc_auc"}

@@ -202,7 +202,7 @@ def test_files_of_one_name_do_not_share_a_report(capsys: Capture) -> None:
     Path("b/rows.csv").write_text(ROWS + "1,0.95\n")
     done = run(capsys, "report", "a/rows.csv", "b/rows.csv", "a/rows.csv")
     assert done.out.splitlines() == ["rows.html", "rows-2.html"]
-    done = run(capsys, "report", "a/rows.csv", "b/rows.csv", "--out", "all", "-q")
+    done = run(capsys, "report", "a/rows.csv", "b/rows.csv", "--output", "all", "-q")
     assert len({Path(path).parent for path in done.out.splitlines()}) == 2
 
 
@@ -212,8 +212,17 @@ def test_what_is_read_is_not_written_over(capsys: Capture) -> None:
         assert done.code == 2
         assert "written over" in done.err
         assert Path("rows.csv").read_text() == ROWS
-    run(capsys, "report", "rows.csv", "--out", "first", "-q")
-    again = ["report", "first/predictions.parquet", "--truth", "y_true", "--pred", "y_pred", "--out", "first"]
+    run(capsys, "report", "rows.csv", "--output", "first", "-q")
+    again = [
+        "report",
+        "first/predictions.parquet",
+        "--truth",
+        "y_true",
+        "--pred",
+        "y_pred",
+        "--output",
+        "first",
+    ]
     before = Path("first/predictions.parquet").read_bytes()
     assert run(capsys, *again).code == 2
     assert Path("first/predictions.parquet").read_bytes() == before
@@ -225,7 +234,7 @@ def test_worst_exit_code_and_all_are_tried(capsys: Capture) -> None:
     assert done.code == 5
     lines = [line for line in done.out.splitlines() if line]
     assert len(lines) == 3
-    stopped = run(capsys, "report", "none.csv", "bad.csv", "rows.csv", "--fail-fast", "--json")
+    stopped = run(capsys, "report", "none.csv", "bad.csv", "rows.csv", "--set", "fail_fast", "--json")
     assert stopped.code == 3
     assert [entry["ok"] for entry in stopped.json["runs"]] == [False]
     assert stopped.json["ok"] is False
@@ -258,7 +267,9 @@ def test_jobs_give_the_same_numbers_in_the_same_order(capsys: Capture) -> None:
     for k in range(4):
         Path(f"r{k}.csv").write_text(ROWS + f"{k % 2},0.9\n")
         names.append(f"r{k}.csv")
-    one, two = (run(capsys, "report", *names, "--json", "-q", "-j", jobs).json for jobs in ("1", "2"))
+    one, two = (
+        run(capsys, "report", *names, "--json", "-q", "--set", f"jobs={jobs}").json for jobs in ("1", "2")
+    )
     assert [entry["source"] for entry in two["runs"]] == names
     for entry in (*one["runs"], *two["runs"]):
         del entry["provenance"]
@@ -296,7 +307,7 @@ def completed(words: str) -> list[str]:
 def test_completion_of_commands_options_values_and_files(capsys: Capture) -> None:
     assert completed("evalreport conf") == ["plain,config"]
     assert completed("evalreport report --score-") == ["plain,--score-kind"]
-    assert completed("evalreport report --task multil") == ["plain,multilabel"]
+    assert completed("evalreport report --set task=multil") == ["plain,task=multilabel"]
     assert completed("evalreport report r") == ["file,r"]
     assert completed("evalreport log --run-id a") == []
     for shell in ("bash", "zsh", "fish"):
@@ -329,7 +340,7 @@ def slow(self, target):
     time.sleep(600)
     return whole(self, target)
 Path.replace = slow
-main(["report", "rows.csv", "--out", "out"])
+main(["report", "rows.csv", "--output", "out"])
 """
 
 
@@ -347,7 +358,7 @@ def test_an_interrupt_leaves_no_half_written_file() -> None:
     started.send_signal(signal.SIGINT)
     _, err = started.communicate(timeout=600)
     assert started.returncode == 130
-    assert err.splitlines()[-1] == "interrupted; nothing half written is left behind"
+    assert err.splitlines()[-1] == "interrupted; no half-written file remains"
     assert [path.name for path in Path().iterdir()] == ["rows.csv"]  # the folder that it made is gone, too
 
 

@@ -22,7 +22,7 @@ ROWS = pd.DataFrame(
     {"example_id": np.arange(N), "y_true": Y, "score": (0.3 * Y + 0.7 * RNG.random(N)).round(4)}
 )
 part_of = np.arange(N) % K
-QUICK = ("--resamples", "100")
+QUICK = ("--set", "resamples=100")
 
 
 def written(rows: pd.DataFrame, folder: Path) -> list[str]:
@@ -42,7 +42,7 @@ def test_files_and_a_column_say_the_same(
     body = done.json["runs"][0]
     assert (body["n"], body["folds"]["names"]) == (N, ["fold-0", "fold-1", "fold-2"])
     ROWS.assign(fold=part_of).to_csv("oof.csv", index=False)
-    one = run(capsys, "report", "oof.csv", "--fold", "fold", "--json", *QUICK).json["runs"][0]
+    one = run(capsys, "report", "oof.csv", "--set", "fold=fold", "--json", *QUICK).json["runs"][0]
     assert one["folds"]["metrics"] == body["folds"]["metrics"]
     for end in ("value", "low", "high"):
         assert one["metrics"]["roc_auc"][end] == pytest.approx(body["metrics"]["roc_auc"][end])
@@ -50,7 +50,7 @@ def test_files_and_a_column_say_the_same(
     assert "How far do the folds agree?" in page
     assert page.count('class="dots"') >= 5
     untold = run(capsys, "report", "oof.csv", "--json", *QUICK)
-    assert "pass --fold fold" in untold.err
+    assert "pass --set fold=fold" in untold.err
     assert untold.json["runs"][0]["folds"] is None
 
 
@@ -104,7 +104,7 @@ def test_children_are_logged_into_their_parent(sqlite_store: Store, tmp_path: Pa
     assert (told.code, "pass --children" in told.err) == (3, True)
     done = run(capsys, *server, "log", "--run-id", parent.run_id, "--children", "--json", *QUICK)
     assert done.code == 0, done.out
-    assert "lost) has not finished (FAILED) and is left out" in done.err
+    assert "lost) has not finished (FAILED) and is skipped" in done.err
     body = done.json["runs"][0]
     assert body["folds"]["rows"] == [30, 30, 30]
     logged = sqlite_store.client.get_run(parent.run_id).data.metrics
@@ -148,7 +148,7 @@ TOLD: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = 
     ((LABELS, ELSEWHERE), "FINISHED", True, 0, "no row has two answers"),
     ((LABELS, LABELS, LABELS[:10]), "FINISHED", True, 0, "30 of 40 rows have fewer answers than 3"),
     ((LABELS, OTHER.assign(id=LABELS.id)), "FINISHED", True, 5, "the truth differs between answers"),
-    ((LABELS, LABELS, LABELS), "RUNNING", True, 0, "has not finished (RUNNING) and is left out"),
+    ((LABELS, LABELS, LABELS), "RUNNING", True, 0, "has not finished (RUNNING) and is skipped"),
     ((LABELS, LABELS, LABELS), "DELETED", True, 0, "2 child runs: part-0, part-1,"),
     (
         (LABELS, None, ELSEWHERE),
@@ -167,8 +167,8 @@ TOLD: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = 
 def test_children_that_are_no_folds_or_samples_are_told(sqlite_store: Store, capsys: Capture) -> None:
     for tables, last, answers, code, words in TOLD:
         parent = children(sqlite_store, *tables, last=last)
-        how = ("--children", "--answers") if answers else ("--children",)
-        asked = ("report", "--run-id", parent, *how, "--confidence", "none", "--json")
+        how = ("--children", "--repeats") if answers else ("--children",)
+        asked = ("report", "--run-id", parent, *how, "--set", "confidence=none", "--json")
         done = run(capsys, "--tracking-uri", sqlite_store.uri, *asked)
         assert (done.code, words in done.out + done.err) == (code, True), done.out + done.err
         assert "(fold)" not in done.err or not answers

@@ -23,7 +23,7 @@ Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 PACKAGE = Path(er.__file__).parent
 ROWS = "y_true,p,user\n" + "".join(f"{k % 2},0.{k % 7 + 1},u{k // 3}\n" for k in range(40))
-QUICK = ("--resamples", "100")
+QUICK = ("--set", "resamples=100")
 
 
 @pytest.fixture(autouse=True)
@@ -40,10 +40,10 @@ PATHS = (f"{LONG}.csv", "loop/rows.csv", "ring", "/proc/self/mem")
 """Names that no system accepts, loops of links, and what is no file of rows."""
 READING = (
     ("report", "PATH"),
-    ("report", "rows.csv", "--truth-file", "PATH"),
+    ("report", "rows.csv", "--set", "truth_file=PATH"),
     ("report", "rows.csv", "--threshold", "max-f1", "--tune-on", "PATH"),
     ("report", "rows.csv", "--labels", "@PATH"),
-    ("report", "rows.csv", "--notes", "PATH"),
+    ("report", "rows.csv", "--set", "notes=PATH"),
     ("compare", "PATH", "rows.csv"),
     ("compare", "rows.csv", "--baseline", "PATH"),
     ("compare", "--system", "a=PATH", "--system", "b=rows.csv"),
@@ -52,8 +52,8 @@ READING = (
     ("check", "rows.csv", "--train", "PATH"),
     ("plan", "PATH", "--half-width", "0.1"),
     ("sweep", "thresholds", "PATH"),
-    ("sweep", "thresholds", "rows.csv", "--costs", "PATH"),
-    ("sweep", "optuna", "--storage", "PATH"),
+    ("sweep", "thresholds", "rows.csv", "--cost", "PATH"),
+    ("sweep", "optuna", "--study", "PATH"),
     ("sweep", "runs", "--run-id", "PATH", "--tracking-uri", "sqlite:///none.db"),
     ("log", "--run-id", "PATH", "--tracking-uri", "sqlite:///none.db"),
     ("site", "--experiment", "PATH", "-o", "site", "--tracking-uri", "sqlite:///none.db"),
@@ -65,8 +65,8 @@ READING = (
 )
 WRITING = (
     ("report", "rows.csv", "-o", "PATH"),
-    ("report", "rows.csv", "--out", "PATH"),
-    ("report", "rows.csv", "--facts", "PATH/x.facts"),
+    ("report", "rows.csv", "--output", "PATH"),
+    ("report", "rows.csv", "--save-statistics", "PATH/x.stats"),
     ("check", "rows.csv", "--require", "f1 >= 0", "--junit", "PATH"),
     ("check", "rows.csv", "--require", "f1 >= 0", "--markdown", "PATH"),
     ("sweep", "thresholds", "rows.csv", "-o", "PATH"),
@@ -98,9 +98,17 @@ def test_any_place_is_written_or_refused(capsys: Capture, words: tuple[str, ...]
 
 
 NUMBERS = ("1" + "0" * 400, "9" * 5000, "1e400", "²")
-NUMBERED = (
-    *("--confidence", "--resamples", "--seed", "--threshold", "--hold", "--prevalence", "--memory", "--jobs"),
-    *("--latest", "--max-runs", "--metrics", "--unit", "--labels", "--positive", "--score"),
+NUMBERED = ("--threshold", "--latest", "--metrics", "--labels", "--positive", "--score")
+SET = (
+    "confidence",
+    "resamples",
+    "seed",
+    "constraint_confidence",
+    "prevalence",
+    "memory",
+    "jobs",
+    "max_runs",
+    "unit",
 )
 
 
@@ -108,6 +116,12 @@ NUMBERED = (
 @pytest.mark.parametrize("option", NUMBERED)
 def test_any_number_is_taken_or_refused(capsys: Capture, option: str, value: str) -> None:
     assert is_clean(run(capsys, "report", "rows.csv", option, value))
+
+
+@pytest.mark.parametrize("value", NUMBERS, ids=[value[:4] for value in NUMBERS])
+@pytest.mark.parametrize("key", SET)
+def test_any_number_of_a_setting_is_taken_or_refused(capsys: Capture, key: str, value: str) -> None:
+    assert is_clean(run(capsys, "report", "rows.csv", "--set", f"{key}={value}"))
 
 
 @pytest.mark.parametrize("name", [*KNOWN, "quiet", "verbose", "json", "jsonl", "config", "output"])
@@ -143,8 +157,8 @@ def test_a_declared_separator_that_is_not_supported(capsys: Capture, first: str)
 
 
 def test_an_empty_separator_of_lists(capsys: Capture) -> None:
-    done = run(capsys, "report", "rows.csv", "--list-separator", "")
-    assert done.err.splitlines()[0] == "error: an empty text separates nothing"
+    done = run(capsys, "report", "rows.csv", "--set", "list_separator=")
+    assert done.err.splitlines()[0] == "error: the setting list_separator is empty"
 
 
 def test_slices_that_are_no_column() -> None:
@@ -205,7 +219,7 @@ def test_a_working_folder_that_was_deleted(tmp_path: Path) -> None:
 
 
 STRICT = (
-    ("report", "rows.csv", "--out", "out", *QUICK),
+    ("report", "rows.csv", "--output", "out", *QUICK),
     ("check", "rows.csv", "--require", "f1 >= 0", "--junit", "a.xml", "--markdown", "a.md", *QUICK),
     ("sweep", "thresholds", "rows.csv", "-o", "sweep.html", *QUICK),
     ("plan", "rows.csv", "--metric", "recall", "--half-width", "0.1"),

@@ -18,7 +18,7 @@ DATA = Path(__file__).parents[2] / "examples" / "data"
 SCHEMA = json.loads((Path(__file__).parent / "output.schema.json").read_text(encoding="utf-8"))
 WHOLE = jsonschema.Draft202012Validator(SCHEMA)
 LINE = jsonschema.Draft202012Validator({"$ref": "#/$defs/run", "$defs": SCHEMA["$defs"]})
-LLM = (str(DATA / "banking77" / "llm_generations.jsonl"), "--truth", "label", "--text", "generation")
+LLM = (str(DATA / "banking77" / "llm_generations.jsonl"), "--truth", "label", "--response", "generation")
 
 GOOD = [
     ("report", str(DATA / "sms_spam" / "oof_scores.parquet"), "--score", "score_lr"),
@@ -152,7 +152,7 @@ def test_checks_line_by_line(capsys: Capture) -> None:
         "gap.csv",
         "--require",
         "accuracy >= 0.5",
-        "--use",
+        "--test-on",
         "estimate",
         "--jsonl",
         "-qq",

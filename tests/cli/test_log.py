@@ -53,7 +53,14 @@ def test_a_finished_run_gets_everything_and_stays_as_it_was(
     made = make_run(store, {"out/predictions.parquet": spam()}, folder=folder(store, tmp_path))
     before = state(store, made.run_id)
     done = run(
-        capsys, "log", "--run-id", made.run_id[:8], "--tracking-uri", store.uri, "--unit", "message,messages"
+        capsys,
+        "log",
+        "--run-id",
+        made.run_id[:8],
+        "--tracking-uri",
+        store.uri,
+        "--set",
+        "unit=message,messages",
     )
     assert done.code == 0, done.err
     assert "logged" in done.out
@@ -112,7 +119,7 @@ def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Cap
 def test_several_runs_of_an_experiment(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
     first = make_run(sqlite_store, {"predictions.csv": SCORES}, experiment="bank-a", folder=tmp_path)
     make_run(sqlite_store, {"notes.txt": "nothing"}, experiment="bank-a", folder=tmp_path)
-    command = ("log", "--experiment", "bank-*", "--tracking-uri", sqlite_store.uri, "--resamples", "100")
+    command = ("log", "--experiment", "bank-*", "--tracking-uri", sqlite_store.uri, "--set", "resamples=100")
     told = run(capsys, *command).out.splitlines()
     closing = told[told.index("") + 1 :]
     assert [re.split(r"  +", line)[:2] for line in sorted(closing)] == [
@@ -135,8 +142,8 @@ def test_a_sensitive_run_shows_no_example(sqlite_store: Store, tmp_path: Path, c
         sqlite_store, {"predictions.csv": rows}, tags={"evalreport.sensitive": "true"}, folder=tmp_path
     )
     done = run(
-        capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--example-text", "text",
-        "--out", str(tmp_path / "out"),
+        capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--set", "show_text=text",
+        "--output", str(tmp_path / "out"),
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "secret-" not in (tmp_path / "out" / "evalreport.html").read_text()
@@ -148,14 +155,14 @@ def test_rows_read_from_text_are_an_artifact(sqlite_store: Store, tmp_path: Path
     made = make_run(sqlite_store, {"answers.jsonl": "\n".join(answers)}, folder=tmp_path)
     call = ["log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--truth", "label"]
     call += ["--labels", f"@{DATA / 'banking77' / 'labels.json'}"]
-    assert run(capsys, *call, "--text", "generation").code == 0
+    assert run(capsys, *call, "--response", "generation").code == 0
     local = sqlite_store.client.download_artifacts(made.run_id, "evalreport/rows.parquet", str(tmp_path))
     rows = pd.read_parquet(local)
     assert list(rows.columns) == ["example_id", "y_true", "y_pred", "status", "reason", "text_digest"]
     assert set(rows["status"]) == {"right", "wrong", "unparsed"}
     assert (rows.loc[rows["status"] == "unparsed", "reason"] != "").all()
     assert rows["text_digest"].str.fullmatch("[0-9a-f]{16}").all()
-    assert "unchanged" in run(capsys, *call, "--text", "generation").out
+    assert "unchanged" in run(capsys, *call, "--response", "generation").out
 
 
 ERRORS = [
@@ -203,8 +210,10 @@ def test_a_running_run_is_left_alone(sqlite_store: Store, tmp_path: Path, capsys
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
     assert done.code == 2
     assert not sqlite_store.client.get_run(made.run_id).data.metrics
-    assert "--allow-running" in done.err
-    told = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--allow-running")
+    assert "--set allow_running" in done.err
+    told = run(
+        capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--set", "allow_running"
+    )
     assert told.code == 0, told.err
     assert re.search(r"^verified \d+ files, \d+ metrics$", told.out, re.MULTILINE)
     assert sqlite_store.client.get_run(made.run_id).info.status == "RUNNING"
@@ -263,8 +272,8 @@ def test_another_address_is_the_same_run(mlflow_server: MlflowServer, capsys: Ca
     store = connect(mlflow_server.uri)
     made = make_run(store, {"predictions.csv": SCORES})
     again = mlflow_server.uri.replace("127.0.0.1", "localhost")
-    sweep = ["sweep", "thresholds", "--log", "--resamples", "100"]
-    for command in (["log", "--confidence", "none", "--metrics", "f1"], sweep):
+    sweep = ["sweep", "thresholds", "--log", "--set", "resamples=100"]
+    for command in (["log", "--set", "confidence=none", "--metrics", "f1"], sweep):
         for uri, word in ((store.uri, "logged"), (again, "unchanged"), (f"{store.uri}/", "unchanged")):
             done = run(capsys, *command, "--run-id", made.run_id, "--tracking-uri", uri)
             assert done.code == 0, done.err

@@ -63,7 +63,7 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def on(capsys: Capture, store: Store, command: str, run_id: str, *more: str) -> Ran:
-    uri = ("--tracking-uri", store.uri, "--resamples", "100")
+    uri = ("--tracking-uri", store.uri, "--set", "resamples=100")
     return run(capsys, *command.split(), "--run-id", run_id, *uri, *more)
 
 
@@ -79,7 +79,7 @@ def test_what_is_logged_of_a_stream_is_what_is_logged_of_the_rows_in_memory(
     rows, asked, headline = TABLES[kind]
     whole = make_run(sqlite_store, {"predictions.parquet": content(rows)}, folder=tmp_path).run_id
     parts = make_run(sqlite_store, in_parts(rows), folder=tmp_path).run_id
-    known = on(capsys, sqlite_store, "log", whole, "--engine", "memory", *asked)
+    known = on(capsys, sqlite_store, "log", whole, "--set", "engine=memory", *asked)
     streamed = on(capsys, sqlite_store, "log", parts, *asked)
     assert (known.code, streamed.code) == (0, 0), known.err + streamed.err
     assert "stream of 4 files, by itself" in streamed.err
@@ -100,7 +100,7 @@ def test_check_and_sweep_of_a_run_count_a_stream(
         monkeypatch.setattr(f"evalreport.cli.requests.{taken}", 0)
     rows = content(TABLES["two labels"][0])
     made = make_run(sqlite_store, {"a/predictions.parquet": rows, "b.json": b"{}"}, folder=tmp_path).run_id
-    stream = ("--engine", "stream", "--memory", "64kB")
+    stream = ("--set", "engine=stream", "--set", "memory=64kB")
     for command, more in (
         ("check", ("--require", "roc_auc >= 0.2")),
         ("sweep thresholds", ("--objective", "recall>=0.9")),
@@ -109,8 +109,8 @@ def test_check_and_sweep_of_a_run_count_a_stream(
         assert [one.code for one in found] == [0, 0], found[0].err
         one, other = (_numbers(done.json) for done in found)
         assert one == other
-    binned = on(capsys, sqlite_store, "check", made, "--approximate", "--require", "roc_auc >= 0.2")
-    assert binned.code == 0 and "(--approximate)" in binned.err
+    binned = on(capsys, sqlite_store, "check", made, "--set", "approximate", "--require", "roc_auc >= 0.2")
+    assert binned.code == 0 and "(--set approximate)" in binned.err
     named = on(capsys, sqlite_store, "check", made, *stream, "--artifact", "a", "--require", "f1>0")
     assert named.code == 0, named.err
 
@@ -127,7 +127,7 @@ def test_artifacts_behind_a_server_stream_and_a_download_that_is_cut_leaves_noth
     runs = [make_run(store, kept).run_id for kept in (in_parts(rows), files)]
     proxy = FaultyProxy(mlflow_server.uri)
     with proxy.running() as uri, quick():
-        asked = ("--jobs", "1", "--engine", "stream", "--tracking-uri", uri)
+        asked = ("--set", "jobs=1", "--set", "engine=stream", "--tracking-uri", uri)
         for run_id, cut in zip(runs, ("part-00003", "preds.csv.gz"), strict=True):
             proxy.plan(kind="truncated", on=cut)
             done = on(capsys, store, "log", run_id, *asked)
@@ -145,7 +145,7 @@ def test_artifacts_behind_a_server_stream_and_a_download_that_is_cut_leaves_noth
         seen = len(proxy.requests)
         ids = ", ".join(f"'{run_id}'" for run_id in runs)
         found = ("--experiment", "exp-*", "--filter", f"attributes.run_id IN ({ids})", *asked)
-        searched = run(capsys, "log", *found, "--resamples", "100")
+        searched = run(capsys, "log", *found, "--set", "resamples=100")
         costs = [name for name in proxy.requests[seen:] if runs[1] in name]
     assert searched.out.count("unchanged since it was logged") == 2, searched.out + searched.err
     assert len(costs) == 1, costs
@@ -166,7 +166,7 @@ def test_large_files_stream_by_themselves_and_stand_when_they_are_logged(
     small = make_run(sqlite_store, in_parts(rows.slice(0, 60)), folder=tmp_path).run_id
     monkeypatch.setattr("evalreport.workflow.engines.SMALL", 0)
     monkeypatch.setattr("evalreport.workflow.engines._free", lambda: 900)
-    both = ("--run-id", small, "--jobs", "1")
+    both = ("--run-id", small, "--set", "jobs=1")
     first = on(capsys, sqlite_store, "log", large, *both)
     assert first.code == 0, first.err
     assert "stream of 1 file, by itself" in first.err
@@ -221,11 +221,13 @@ def test_parts_are_one_table_where_rows_are_held_too(
         make_run(sqlite_store, in_parts(part), tags={"mlflow.parentRunId": parent}, **kept)
     found = on(capsys, sqlite_store, "log", parent, "--children", "--dry-run", "--json")
     assert found.code == 0 and found.json["runs"][0]["metrics"]["accuracy"]["n"] == len(rows), found.err
-    told = on(capsys, sqlite_store, "log", parent, "--children", "--engine", "stream")
+    told = on(capsys, sqlite_store, "log", parent, "--children", "--set", "engine=stream")
     assert "each child run by itself" in told.err
     runs = [make_run(sqlite_store, in_parts(rows), folder=tmp_path).run_id for _ in range(2)]
     for more in ((), ("--artifact", "out/preds")):
-        done = on(capsys, sqlite_store, "log", runs[0], "--dry-run", "--engine", "memory", "--json", *more)
+        done = on(
+            capsys, sqlite_store, "log", runs[0], "--dry-run", "--set", "engine=memory", "--json", *more
+        )
         assert done.code == 0, done.err
         assert done.json["runs"][0]["metrics"]["accuracy"]["n"] == len(rows)
     compared = on(capsys, sqlite_store, "compare", runs[0], "--run-id", runs[1])
@@ -240,15 +242,15 @@ def test_runs_that_hold_no_stream_say_so(
     sqlite_store: Store, tmp_path: Path, copies: Path, capsys: Capture
 ) -> None:
     empty = make_run(sqlite_store, {}, folder=tmp_path).run_id
-    done = on(capsys, sqlite_store, "log", empty, "--engine", "stream")
+    done = on(capsys, sqlite_store, "log", empty, "--set", "engine=stream")
     assert "the run holds no predictions" in done.err
     tables = {"t.json": {"y_true": [0, 1], "y_pred": [0, 1]}}
     held = make_run(sqlite_store, tables=tables, folder=tmp_path).run_id
-    done = on(capsys, sqlite_store, "log", held, "--engine", "stream")
+    done = on(capsys, sqlite_store, "log", held, "--set", "engine=stream")
     assert "artifact t.json is read as a whole" in done.err and "parquet" in done.err
     parts = make_run(sqlite_store, in_parts(TABLES["two labels"][0]), folder=tmp_path).run_id
-    done = on(capsys, sqlite_store, "log", parts, "--group", "score")
-    assert "intervals by cluster need all rows" in done.err and "--engine memory" in done.err
+    done = on(capsys, sqlite_store, "log", parts, "--set", "group=score")
+    assert "intervals by cluster need all rows" in done.err and "--set engine=memory" in done.err
 
 
 def test_a_disk_without_room_is_told_before_and_while_copying(
@@ -256,7 +258,7 @@ def test_a_disk_without_room_is_told_before_and_while_copying(
 ) -> None:
     rows = table(20_000)
     made = make_run(sqlite_store, {"predictions.parquet": content(rows)}, folder=tmp_path).run_id
-    asked = ("--engine", "stream")
+    asked = ("--set", "engine=stream")
     monkeypatch.setattr("tempfile.tempdir", str(small_disk))
     done = on(capsys, sqlite_store, "log", made, *asked)
     assert "the artifact needs 0.1 MB of disk and" in done.err and "TMPDIR" in done.err

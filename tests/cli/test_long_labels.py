@@ -47,7 +47,7 @@ def longest(text: str) -> int:
 def test_a_label_of_5000_characters(capsys: Capture, tmp_path: Path, task: str) -> None:
     file, out = tmp_path / "rows.csv", tmp_path / "out"
     file.write_text(rows(task), encoding="utf-8")
-    done = run(capsys, "report", str(file), "--task", task, "--out", str(out))
+    done = run(capsys, "report", str(file), "--set", f"task={task}", "--output", str(out))
     assert done.code == 0, done.err
     page = (out / "evalreport.html").read_text(encoding="utf-8")
     assert 20 < longest(page) <= MOST
@@ -94,4 +94,4 @@ def test_what_is_longer_than_any_label_is_a_text(capsys: Capture, tmp_path: Path
     done = run(capsys, "report", str(file), "-o", str(tmp_path / "page.html"))
     assert done.code == 5
     assert "10,005 characters" in done.err
-    assert "--text" in done.err
+    assert "--response" in done.err

@@ -1,4 +1,4 @@
-"""`--memory` is a limit of the process: beyond it scores go to temporary files, without another option."""
+"""`--set memory` is a limit of the process: more scores go to temporary files."""
 
 from __future__ import annotations
 
@@ -45,7 +45,14 @@ def written(path: Path, rows: int) -> None:
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="needs the peak of a process")
 def test_a_process_stays_within_its_limit(tmp_path: Path) -> None:
     written(tmp_path / "rows.parquet", ROWS)
-    command = ["report", str(tmp_path / "rows.parquet"), "--engine", "stream", "--memory", str(LIMIT)]
+    command = [
+        "report",
+        str(tmp_path / "rows.parquet"),
+        "--set",
+        "engine=stream",
+        "--set",
+        f"memory={LIMIT!s}",
+    ]
     done = subprocess.run(
         [sys.executable, "-c", LAUNCH, *command, "-o", str(tmp_path / "page.html"), "-q"],
         cwd=Path(__file__).parents[2],
@@ -103,7 +110,7 @@ def test_a_limit_below_what_the_process_takes_is_refused(options: dict[str, obje
     with pytest.raises(UsageError, match="is less than Python, its libraries") as caught:
         memory_of({"memory": floor - 1, **options})
     fix = caught.value.fix
-    assert f"--memory {floor // 10**6}MB" in fix
+    assert f"--set memory={floor // 10**6}MB" in fix
 
 
 def test_a_task_of_spark_is_another_process() -> None:
@@ -114,7 +121,9 @@ def test_a_task_of_spark_is_another_process() -> None:
 
 def test_a_low_limit_is_an_error_of_three_lines(tmp_path: Path, capsys: Capture) -> None:
     written(tmp_path / "rows.parquet", 100)
-    done = run(capsys, "report", str(tmp_path / "rows.parquet"), "--memory", "100MB", "--engine", "stream")
+    done = run(
+        capsys, "report", str(tmp_path / "rows.parquet"), "--set", "memory=100MB", "--set", "engine=stream"
+    )
     assert done.code == 2
     assert [line[:6] for line in done.err.splitlines()] == ["error:", "  at  ", "  fix "]
-    assert "pass --memory 200MB or more" in done.err
+    assert "pass --set memory=200MB or more" in done.err

@@ -34,7 +34,7 @@ def weighted(path: Path, weights: Sequence[float]) -> str:
 def test_slices_that_hold_one_class_each(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     rows = [(1, 1, 0.9, "x"), (0, 0, 0.2, "y"), (1, 0, 0.4, "x"), (0, 1, 0.6, "y")] * 30
     path = table(tmp_path / "p.csv", "y_true,y_pred,score,site", rows)
-    done = run(capsys, "report", path, "--slice", "site", "--out", str(tmp_path / "out"))
+    done = run(capsys, "report", path, "--slice", "site", "--output", str(tmp_path / "out"))
     assert done.code == 0, done.err
     data = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))
     assert [part["value"] for part in data["slices"]] == ["x", "y"]
@@ -54,7 +54,7 @@ def test_weights_that_no_float_can_add_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, weights: Sequence[float], said: str
 ) -> None:
     path = weighted(tmp_path / "p.csv", weights)
-    done = run(capsys, "report", path, "--weight", "w", "--out", str(tmp_path / "out"))
+    done = run(capsys, "report", path, "--set", "weight=w", "--output", str(tmp_path / "out"))
     assert done.code == 5
     assert said in done.err
     assert "first: row" in done.err
@@ -66,7 +66,17 @@ def test_weights_near_the_ends_are_evaluated(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, weights: Sequence[float]
 ) -> None:
     path = weighted(tmp_path / "p.csv", weights)
-    done = run(capsys, "report", path, "--weight", "w", "--resamples", "200", "--out", str(tmp_path / "out"))
+    done = run(
+        capsys,
+        "report",
+        path,
+        "--set",
+        "weight=w",
+        "--set",
+        "resamples=200",
+        "--output",
+        str(tmp_path / "out"),
+    )
     assert done.code == 0, done.err
     assert "Warning" not in done.err
 
@@ -76,7 +86,7 @@ def test_a_high_level_on_two_rows(capsys: pytest.CaptureFixture[str], tmp_path: 
     answers = (0, 1) if right else (1, 0)
     rows = [(truth, answer, 0.2 + 0.5 * answer) for truth, answer in zip((0, 1), answers, strict=True)]
     path = table(tmp_path / "p.csv", "y_true,y_pred,score", rows)
-    done = run(capsys, "report", path, "--confidence", "0.999", "--out", str(tmp_path / "out"))
+    done = run(capsys, "report", path, "--set", "confidence=0.999", "--output", str(tmp_path / "out"))
     assert done.code == 0, done.err
 
 
@@ -85,7 +95,7 @@ def test_a_level_whose_tail_rounds_away_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, level: str
 ) -> None:
     path = weighted(tmp_path / "p.csv", (1.0,))
-    done = run(capsys, "report", path, "--confidence", level, "--out", str(tmp_path / "out"))
+    done = run(capsys, "report", path, "--set", f"confidence={level}", "--output", str(tmp_path / "out"))
     assert done.code == 2, done.err
 
 
@@ -98,7 +108,9 @@ def test_half_a_surrogate_pair_is_refused_with_its_column(
     rows[7][role] = "\ud800"
     path = tmp_path / "p.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    done = run(capsys, "report", str(path), "--id", "id", "--slice", "site", "--out", str(tmp_path / "out"))
+    done = run(
+        capsys, "report", str(path), "--id", "id", "--slice", "site", "--output", str(tmp_path / "out")
+    )
     assert done.code == 5, done.err
     assert "no Unicode" in done.err
 
@@ -109,7 +121,7 @@ def test_half_a_surrogate_pair_in_an_example_text_is_shown_as_a_question_mark(
     rows = [{"y_true": "ab"[row % 2], "y_pred": "a", "text": f"{row} \ud800 end"} for row in range(20)]
     path = tmp_path / "p.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    done = run(capsys, "report", str(path), "--example-text", "text", "--out", str(tmp_path / "out"))
+    done = run(capsys, "report", str(path), "--set", "show_text=text", "--output", str(tmp_path / "out"))
     assert done.code == 0, done.err
     data = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))
     assert data["mistakes"][0]["text"] == "1 ? end"
@@ -121,7 +133,7 @@ def test_perfect_separation_is_drawn_without_a_warning(
 ) -> None:
     rows = [(label, 0.2 + 0.7 * label, scale) for label in (0, 1) for _ in range(50)]
     path = table(tmp_path / "p.csv", "y_true,score,w", rows)
-    done = run(capsys, "report", path, "--weight", "w", "--out", str(tmp_path / "out"))
+    done = run(capsys, "report", path, "--set", "weight=w", "--output", str(tmp_path / "out"))
     assert done.code == 0, done.err
     data = json.loads((tmp_path / "out" / "evaluation.json").read_text(encoding="utf-8"))
     assert data["curves"]["det"]["x"][0] == 0.0

@@ -82,7 +82,7 @@ def test_log_in_processes_keeps_the_order_and_passes_over_what_stands(
     ids = experiment(sqlite_store, tmp_path, 3)
     make_run(sqlite_store, {"notes.txt": "nothing"}, folder=tmp_path, experiment="many")
     call = ["log", "--experiment", "many", "--tracking-uri", sqlite_store.uri, "--metrics", "accuracy"]
-    done = run(capsys, *call, "--json", "-j", "2")
+    done = run(capsys, *call, "--json", "--set", "jobs=2")
     assert done.code == 3
     assert [entry["run_id"] for entry in done.json["runs"] if entry["ok"]] == ids[::-1]
     told = [line[:4] for line in done.err.splitlines() if re.match(r"\d/4|error|took", line)]
@@ -94,7 +94,7 @@ def test_log_in_processes_keeps_the_order_and_passes_over_what_stands(
     third = run(capsys, *call)
     assert third.out.count("unchanged since it was logged") == 2
     assert "81 cases" in third.out
-    other = run(capsys, *call, "--confidence", "0.9")
+    other = run(capsys, *call, "--set", "confidence=0.9")
     assert "unchanged" not in other.out
 
 
@@ -111,7 +111,7 @@ def collect(self, request):
 runs.Item.collect = collect
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts us may ignore it
-    main(["report", "a.csv", "b.csv", "c.csv", "-j", "2"])
+    main(["report", "a.csv", "b.csv", "c.csv", "--set", "jobs=2"])
 """
 
 
@@ -134,7 +134,7 @@ def test_ctrl_c_ends_all_processes_and_says_so_once(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert err.splitlines()[-1] == "interrupted; nothing half written is left behind"
+    assert err.splitlines()[-1] == "interrupted; no half-written file remains"
     assert "Traceback" not in err
     while group_lives(process.pid):
         assert time.monotonic() < until + 60, "a process outlived the command"

@@ -19,20 +19,20 @@ from tests.tracking import make_run
 
 ROOT = Path(evalreport.__file__).parent
 FOLDERS = ("columns", "readers", "tracking", "features/spark")
-OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+|-o)(?![\w-])")
-VALUE = re.compile(r"""\s("[^"]+"|'[^']+'|[\w./@*\[\]=,>-]+)""")
+OPTION = re.compile(r"(?<![\w-])(--set [a-z_]+|--(?!set )[a-z][a-z-]+|-o)(?![\w-])")
+VALUE = re.compile(r"""[\s=]("[^"]+"|'[^']+'|[\w./@*\[\]=,>-]+)""")
 FLAGS = {
-    "--no-scores",
-    "--batch-axis",
+    "--set no_scores",
+    "--set batch_axis",
     "--all-pairs",
     "--log",
     "--latest",
-    "--ordered",
+    "--set ordered",
     "--dry-run",
     "--json",
     "--repair",
 }
-INSTEAD = {"--score": {"--scores"}, "--scores": {"--score"}, "--no-scores": {"--score", "--scores"}}
+INSTEAD = {"--score": {"--scores"}, "--scores": {"--score"}, "--set no_scores": {"--score", "--scores"}}
 """What an option takes the place of."""
 
 
@@ -67,17 +67,25 @@ def test_every_remedy_that_names_an_option_is_followed() -> None:
 
 
 def dropped(command: list[str], names: set[str]) -> list[str]:
-    """A command without options and their values."""
+    """A command without options or settings, and their values."""
     kept: list[str] = []
-    skip = False
-    for word in command:
-        if skip:
-            skip = False
-        elif word in names:
-            skip = word not in FLAGS
-        else:
+    words = iter(command)
+    for word in words:
+        if word == "--set":
+            assignment = next(words)
+            kept += [] if f"--set {assignment.partition('=')[0]}" in names else [word, assignment]
+        elif word not in names:
             kept.append(word)
+        elif word not in FLAGS:
+            next(words)
     return kept
+
+
+def given(name: str, value: str = "") -> list[str]:
+    """An option or a setting as the words of a command."""
+    if name.startswith("--set "):
+        return ["--set", name.removeprefix("--set ") + (f"={value}" if value else "")]
+    return [name, value] if value else [name]
 
 
 def proposals(refusal: Refusal, fix: str) -> list[list[str]]:
@@ -96,14 +104,14 @@ def proposals(refusal: Refusal, fix: str) -> list[list[str]]:
         if name in leave or fill is None:
             made.append(dropped(command, {name}))
         elif name in FLAGS and not fill:
-            made.append([*dropped(command, INSTEAD.get(name, set())), name])
+            made.append([*dropped(command, INSTEAD.get(name, set())), *given(name)])
         else:
             value = VALUE.match(fix, found.end())
             assert fill or value is not None, f"{name} is proposed without a value: {fix}"
             for each in (fill,) if isinstance(fill, str) else fill:
                 base = dropped(command, {name, *INSTEAD.get(name, ())})
                 words = shlex.split(each) if each else shlex.split(str(value and value.group(1)).rstrip(","))
-                made.append(words if len(words) > 1 else [*base, name, *words])
+                made.append(words if len(words) > 1 else [*base, *given(name, *words)])
     return made
 
 

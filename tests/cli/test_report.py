@@ -63,7 +63,7 @@ def test_json_holds_the_evaluation_and_writes_nothing(capsys: Capture) -> None:
 
 
 def test_out_writes_everything(capsys: Capture) -> None:
-    done = run(capsys, "report", str(DATA / "banking77" / "pred_collapsed6.parquet"), "--out", "all", "-q")
+    done = run(capsys, "report", str(DATA / "banking77" / "pred_collapsed6.parquet"), "--output", "all", "-q")
     assert done.code == 0
     names = {path.name for path in Path("all").iterdir()}
     assert names >= {
@@ -99,13 +99,13 @@ def test_stdin(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
         buffer = io.BytesIO(b"y_true,y_pred\na,a\nb,a\n")
 
     monkeypatch.setattr("sys.stdin", Stdin())
-    done = run(capsys, "report", "-", "--format", "csv", "--json")
+    done = run(capsys, "report", "-", "--set", "format=csv", "--json")
     assert done.json["runs"][0]["metrics"]["accuracy"]["value"] == 0.5
 
 
 def test_text_is_parsed_and_accounted_for(capsys: Capture) -> None:
     file = str(DATA / "banking77" / "llm_generations.jsonl")
-    done = run(capsys, "report", file, "--truth", "label", "--text", "generation", "--json")
+    done = run(capsys, "report", file, "--truth", "label", "--response", "generation", "--json")
     (one,) = done.json["runs"]
     assert round(one["metrics"]["accuracy"]["value"], 4) == 0.8393
     assert one["parsing"]["n_unparsed"] == 212
@@ -161,9 +161,9 @@ ERRORS = [
     ("zipped.csv.gz", (), 3, "COLUMN_NOT_FOUND", "columns are: a, b"),
     ("nothing.csv", (), 3, "FILE_NOT_FOUND", "nothing.csv"),
     ("gap.csv", ("--metrics", "f1_marco"), 2, "USAGE", "f1_macro"),
-    ("gap.csv", ("--unit", "a,b,c"), 2, "USAGE", "--unit"),
+    ("gap.csv", ("--set", "unit=a,b,c"), 2, "USAGE", "--set unit"),
     ("half.csv", ("--threshold", "1.5"), 2, "USAGE", "1.5 is outside [0, 1]"),
-    ("half.csv", ("--threshold=-0.1", "--engine", "stream"), 2, "USAGE", "--score-kind decision"),
+    ("half.csv", ("--threshold=-0.1", "--set", "engine=stream"), 2, "USAGE", "--score-kind decision"),
     ("half.csv", ("--threshold", "2", "--score-kind", "logit"), 2, "USAGE", "turned into probabilities"),
 ]
 
@@ -191,10 +191,10 @@ def test_each_error_is_three_lines(
 
 
 def test_no_file_is_half_written(capsys: Capture) -> None:
-    Path("taken").mkdir()
-    done = run(capsys, "report", SPAM, "--score", "score_lr", "-o", "taken")
+    Path("taken.html").mkdir()
+    done = run(capsys, "report", SPAM, "--score", "score_lr", "-o", "taken.html")
     assert done.code == 2
-    assert [path.name for path in Path.cwd().iterdir()] == ["taken"]
+    assert [path.name for path in Path.cwd().iterdir()] == ["taken.html"]
 
 
 @pytest.mark.parametrize("n_classes", [1, 3000])
@@ -214,22 +214,22 @@ def test_extremes_make_a_report(capsys: Capture, n_classes: int) -> None:
 def test_a_prevalence_is_of_a_share_and_of_two_classes(capsys: Capture, tmp_path: Path) -> None:
     table = tmp_path / "p.csv"
     table.write_text("y_true,y_pred\n" + "a,a\nb,b\nc,a\n" * 20, encoding="utf-8")
-    done = run(capsys, "report", str(table), "--prevalence", "0.1")
+    done = run(capsys, "report", str(table), "--set", "prevalence=0.1")
     assert done.code == 2
     assert "one class against another; these are 3 labels" in done.err
-    assert run(capsys, "report", str(table), "--prevalence", "120%").code == 2
+    assert run(capsys, "report", str(table), "--set", "prevalence=120%").code == 2
 
 
 def test_weights_that_are_numbers_of_rows(capsys: Capture) -> None:
     Path("counted.csv").write_text("y_true,y_pred,times\n1,1,30\n1,0,10\n0,0,50\n0,1,10\n")
     rows = ["y_true,y_pred"] + ["1,1"] * 30 + ["1,0"] * 10 + ["0,0"] * 50 + ["0,1"] * 10
     Path("whole.csv").write_text("\n".join(rows))
-    counted = ["counted.csv", "--weight", "times", "--weight-kind", "count"]
+    counted = ["counted.csv", "--set", "weight=times", "--set", "weight_kind=count"]
     told, plain = (run(capsys, "report", *files, "--json").json for files in (counted, ["whole.csv"]))
     (counted_run,), (plain_run,) = told["runs"], plain["runs"]
     assert counted_run["n"] == plain_run["n"] == 100
     assert counted_run["metrics"] == plain_run["metrics"]
-    relative = run(capsys, "report", "counted.csv", "--weight", "times", "--json").json["runs"][0]
+    relative = run(capsys, "report", "counted.csv", "--set", "weight=times", "--json").json["runs"][0]
     assert (relative["n"], relative["metrics"]["accuracy"]["value"]) == (4, pytest.approx(0.8))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from pathlib import Path
 
 import click
@@ -44,7 +45,7 @@ def test_each_layer_beats_the_one_below(capsys: Capture, monkeypatch: Patch) -> 
     assert effective(capsys)["score"] == ("q", "evalreport.toml")
     monkeypatch.setenv("EVALREPORT_CONFIDENCE", "0.99")
     assert effective(capsys)["confidence"] == ("0.99", "EVALREPORT_CONFIDENCE")
-    done = run(capsys, "report", "rows.csv", "--json", "--confidence", "0.75", "--score", "p")
+    done = run(capsys, "report", "rows.csv", "--json", "--set", "confidence=0.75", "--score", "p")
     assert done.json["runs"][0]["sampling"]["level"] == 0.75
     assert run(capsys, "report", "rows.csv", "--json").json["runs"][0]["sampling"]["level"] == 0.99
 
@@ -88,8 +89,8 @@ def test_lists_reach_the_options_that_take_several(capsys: Capture) -> None:
     assert one["slices"]
 
 
-OF_ONE_CALL = {"table", "children", "latest", "folds", "detect", "equivalent"}
-"""What names the data or the question of one call: as a setting it would answer what nobody asked."""
+OF_ONE_CALL = {"children", "latest", "folds", "min_difference", "equivalent"}
+"""Options that name the data or the question of one call, and are no settings."""
 
 
 def test_what_describes_the_data_and_the_report_is_a_setting() -> None:
@@ -100,9 +101,9 @@ def test_what_describes_the_data_and_the_report_is_a_setting() -> None:
         assert one is not None
         for param in one.params:
             section = getattr(param, "section", "")
-            assert section not in ("Describe the data", "Evaluate", "Report") or param.name in inside, (
-                param.name
-            )
+            assert section not in ("Data", "Statistics", "Large data", "Page") or param.name in inside | {
+                "save_statistics"
+            }, param.name
 
 
 def test_new_settings_work_as_their_options_do(capsys: Capture) -> None:
@@ -112,10 +113,10 @@ def test_new_settings_work_as_their_options_do(capsys: Capture) -> None:
         "notes = 'notes.md'\nwhere = 'user=u3'"
     )
     options = (
-        "--prevalence",
-        "0.01",
-        "--label-names",
-        "1=failure,0=fine",
+        "--set",
+        "prevalence=0.01",
+        "--set",
+        "label_names=1=failure,0=fine",
         "--where",
         "user=u3",
         "--score",
@@ -124,7 +125,7 @@ def test_new_settings_work_as_their_options_do(capsys: Capture) -> None:
     first = run(capsys, "report", "rows.csv", "-o", "first.html", "--json").json["runs"][0]
     Path("pyproject.toml").unlink()
     second = run(
-        capsys, "report", "rows.csv", *options, "--notes", "notes.md", "-o", "second.html", "--json"
+        capsys, "report", "rows.csv", *options, "--set", "notes=notes.md", "-o", "second.html", "--json"
     ).json["runs"][0]
     assert {**first, "files": []} == {**second, "files": []}
     assert first["n"] == 3
@@ -133,7 +134,7 @@ def test_new_settings_work_as_their_options_do(capsys: Capture) -> None:
 
 BAD = [
     ("scroe = 'p'", "unknown setting 'scroe'", "score"),
-    ("max_runs = 'many'", "--max-runs", "pyproject.toml"),
+    ("max_runs = 'many'", "--set max_runs", "max_runs=N"),
     ("tracking_uri = 'http://ada:pw@host'", "credentials", "MLFLOW_TRACKING_USERNAME"),
     ("tracking_uri = 'postgresql://host/db?password=pw'", "credentials", "MLFLOW_TRACKING_USERNAME"),
     ("title = { a = 1 }", "title is a table", "one value"),
@@ -183,7 +184,7 @@ def test_a_cloned_repository_chooses_neither_server_nor_code(
     Path("evil.py").write_text(MARKER)
     Path("answers.csv").write_text("y_true,answer\na,a\nb,b\nc,c\n")
     settings(text)
-    done = run(capsys, "report", "answers.csv", "--text", "answer", "--json")
+    done = run(capsys, "report", "answers.csv", "--response", "answer", "--json")
     assert done.code == 0, done.out
     assert not Path("ran").exists()
     assert any(
@@ -196,9 +197,9 @@ def test_a_cloned_repository_chooses_neither_server_nor_code(
 
 
 OUTSIDE = [
-    ("out = '{outside}'", "out"),
-    ("out = '../elsewhere'", "out"),
-    ("out = 'link/reports'", "out"),
+    ("output = '{outside}'", "output"),
+    ("output = '../elsewhere'", "output"),
+    ("output = 'link/reports'", "output"),
     ("labels = '@{outside}/secret'", "labels"),
     ("labels = '@link/secret'", "labels"),
     ("truth_file = '../outside/secret'", "truth_file"),
@@ -238,7 +239,7 @@ def test_a_trusted_file_may_name_places_outside(capsys: Capture, monkeypatch: Pa
     repository.mkdir()
     (repository / "rows.csv").write_text(ROWS)
     monkeypatch.chdir(repository)
-    settings("out = '../reports'")
+    settings("output = '../reports'")
     words = ("report", "rows.csv", "--score", "p", "-q")
     assert run(capsys, *words).code == 2
     assert run(capsys, *words, "--config", "pyproject.toml").code == 0
@@ -250,7 +251,7 @@ def test_a_trusted_file_may_name_places_outside(capsys: Capture, monkeypatch: Pa
 def test_paths_below_the_repository_are_free(capsys: Capture, monkeypatch: Patch) -> None:
     Path("inner").mkdir()
     Path("labels.txt").write_text("0\n1\n")
-    settings("out = 'reports'\nlabels = '@../labels.txt'")
+    settings("output = 'reports'\nlabels = '@../labels.txt'")
     monkeypatch.chdir("inner")
     done = run(capsys, "report", "../rows.csv", "--score", "p", "-q")
     assert done.code == 0, done.err
@@ -287,3 +288,85 @@ def test_a_settings_file_that_is_not_there(capsys: Capture) -> None:
     done = run(capsys, "report", "rows.csv", "--config", "none.toml")
     assert done.code == 3
     assert "none.toml" in done.err
+
+
+def test_a_setting_for_one_call(capsys: Capture, monkeypatch: Patch) -> None:
+    settings("score = 'q'\nconfidence = 0.8")
+    monkeypatch.setenv("EVALREPORT_CONFIDENCE", "0.99")
+    asked = ("--set", "confidence=90%", "--set", "score=p", "--set", "group=user")
+    one = run(capsys, "report", "rows.csv", *asked, "--json").json["runs"][0]
+    assert one["sampling"]["level"] == 0.9
+    assert one["clusters"] == 14
+    assert ["scores", "p"] in [list(pair) for pair in one["provenance"]["columns"]] or "p" in str(
+        one["provenance"]["columns"]
+    )
+    before = run(capsys, "--set", "confidence=90%", "report", "rows.csv", "--score", "p", "--json")
+    assert before.json["runs"][0]["sampling"]["level"] == 0.9
+    assert effective(capsys, "--set", "seed=7")["seed"] == ("7", "--set")
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "fix"),
+    [
+        (("--set", "wieght=w"), "unknown setting 'wieght'", "Did you mean weight"),
+        (("--set", "weight"), "the setting weight has no value", "write --set weight=COL"),
+        (("--set", "weight="), "the setting weight is empty", "--set weight=VALUE"),
+        (
+            ("--set", "seed=1", "--set", "seed=2"),
+            "the setting seed is given twice: 1 and 2",
+            "pass one of them",
+        ),
+        (
+            ("--truth", "y_true", "--set", "truth=p"),
+            "--truth and --set truth have different values",
+            "pass one",
+        ),
+        (("--set", "confidence=2"), "invalid value for '--set confidence': 2.0 is not", "confidence=P|none"),
+        (("--set", "champion=x"), "the setting champion has no effect on `evalreport report`", "remove it"),
+        (("--set", "check.require=f1 > 0"), "the setting check.require has no effect", "remove it"),
+        (
+            ("--set", "tracking_uri=http://a:b@host"),
+            "tracking_uri contains credentials",
+            "MLFLOW_TRACKING_USERNAME",
+        ),
+        (("--weight", "w"), "no such option: --weight", "it is a setting: write --set weight=COL"),
+        (("--no-scores",), "no such option: --no-scores", "it is a setting: write --set no_scores"),
+    ],
+)
+def test_a_wrong_assignment_is_refused(
+    capsys: Capture, words: tuple[str, ...], message: str, fix: str
+) -> None:
+    done = run(capsys, "report", "rows.csv", *words)
+    assert done.code == 2, done.err
+    first, place, last = done.err.splitlines()
+    assert first.startswith(f"error: {message}")
+    assert place.startswith("  at   ")
+    assert fix in last
+    assert not Path("rows.html").exists()
+
+
+def test_rules_of_check_are_settings_too(capsys: Capture) -> None:
+    done = run(capsys, "check", "rows.csv", "--score", "p", "--set", "check.require=recall >= 2%", "-q")
+    assert "recall >= 0.02" in done.out or "recall >= 2%" in done.out
+
+
+def test_an_option_and_a_setting_may_agree(capsys: Capture) -> None:
+    assert run(capsys, "report", "rows.csv", "--score", "p", "--set", "score=p", "-q").code == 0
+
+
+@pytest.mark.parametrize("name", ["page.html", "notes.md", "-"])
+def test_a_cloned_repository_names_no_file_as_output(capsys: Capture, name: str) -> None:
+    settings(f"output = '{name}'")
+    done = run(capsys, "report", "rows.csv", "--score", "p")
+    assert (done.code, done.out) == (2, "")
+    assert f"output in pyproject.toml is a file: {name}" in done.err
+
+
+def test_temporary_files_go_to_the_folder_of_the_setting(capsys: Capture, monkeypatch: Patch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setenv("TMPDIR", "/tmp")  # noqa: S108 (undone with the test)
+    Path("room").mkdir()
+    assert run(capsys, "report", "rows.csv", "--score", "p", "-q", "--set", "temp_dir=room").code == 0
+    assert tempfile.gettempdir().endswith("room")
+    refused = run(capsys, "report", "rows.csv", "--score", "p", "--set", "temp_dir=none")
+    assert refused.code == 2 and "no such folder: none" in refused.err

@@ -67,7 +67,7 @@ def test_a_name_that_is_no_text_is_told_in_valid_json() -> None:
         ("evalreport metrics >&-", 0),
         ("evalreport report rows.csv 2>&-", 0),
         ("evalreport report none.csv 2>&-", 3),
-        ("evalreport report - --format csv <&-", 5),
+        ("evalreport report - --set format=csv <&-", 5),
     ],
 )
 def test_a_closed_stream_is_nobody_listening(command: str, code: int) -> None:
@@ -107,7 +107,7 @@ def test_a_full_disk_behind_stderr_does_not_lose_the_result() -> None:
 def test_a_device_is_written_into_and_stays_one() -> None:
     with pytest.raises(UsageError, match="cannot be written: no space left") as caught:
         write_file(Path("/dev/full"), b"x" * 10_000)
-    assert caught.value.fix == "make room, or name another place with --out"
+    assert caught.value.fix == "make room, or name another place with --output"
     assert Path("/dev/full").is_char_device()
     assert write_file(Path("/dev/null"), b"x") == Path("/dev/null")
     assert Path("/dev/null").is_char_device()
@@ -138,7 +138,7 @@ def test_a_disk_that_fails_half_way_leaves_nothing(
         return whole(self, target)
 
     monkeypatch.setattr(Path, "replace", fails)
-    done = run(capsys, "report", "rows.csv", "--out", "out")
+    done = run(capsys, "report", "rows.csv", "--output", "out")
     assert (done.code, done.out) == (2, "")
     message, _, fix = done.err.splitlines()[-3:]
     assert message.endswith(f"cannot be written: {os.strerror(code).lower()}")

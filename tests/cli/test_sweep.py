@@ -52,7 +52,7 @@ def test_thresholds_as_a_table_with_out_of_sample_values(capsys: Capture) -> Non
 
 
 def test_a_stated_prevalence_stands_in_table_json_and_page(capsys: Capture) -> None:
-    asked = ("sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "recall>=0.95", "--prevalence", "1 %")
+    asked = ("sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "recall>=0.95", "--set", "prevalence=1 %")
     done = run(capsys, *asked, "-o", "sweep.html")
     heads = next(line for line in done.out.splitlines() if "alarms_per_1000@prevalence=0.01" in line)
     assert heads.split()[1] == "precision@prevalence=0.01"
@@ -83,7 +83,7 @@ def test_a_page_and_a_folder(capsys: Capture) -> None:
         "f1",
         "-o",
         "s.html",
-        "--out",
+        "--output",
         "all",
         "-q",
     )
@@ -126,7 +126,7 @@ def test_several_objectives(capsys: Capture) -> None:
         direction=None,
         directions=["maximize", "minimize"],
     )
-    body = run(capsys, "sweep", "optuna", "--study", storage, "--json", "--out", "all").json
+    body = run(capsys, "sweep", "optuna", "--study", storage, "--json", "--output", "all").json
     assert 0 < len(body["sweep"]["front"]) < 14
     assert Path("all/sweep_front.png").is_file()
     (other,) = body["sweep"]["others"].values()
@@ -153,7 +153,7 @@ def test_names_of_strangers_reach_neither_terminal_nor_figures_raw(capsys: Captu
         return value + float(trial.suggest_categorical(word, ["=1+1", "x\ny"]) == "x\ny")
 
     storage = study("st\x1b]8;;udy", objective, file="evil")
-    done = run(capsys, "sweep", "optuna", "--study", storage, "--metric", "score", "--out", "all")
+    done = run(capsys, "sweep", "optuna", "--study", storage, "--metric", "score", "--output", "all")
     assert done.code == 0, done.err
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", done.out + done.err)
     assert "Sentence(" not in done.err
@@ -179,16 +179,16 @@ ERRORS = [
     (("thresholds", "constant.csv", "--objective", "f1", "--objective", "max-f1"), 2, "two objectives"),
     (("thresholds", "constant.csv", "--log"), 2, "--run-id"),
     (("thresholds", "constant.csv", "-n"), 2, "--log"),
-    (("thresholds", "constant.csv", "--costs", "costs.json"), 2, "--cost N"),
+    (("thresholds", "constant.csv", "--cost", "costs.json"), 2, "--cost N"),
     (("thresholds", "constant.csv", "--trials", "9"), 2, "is exact"),
     (("thresholds", "constant.csv", "--objective", "accuracy>=1.5"), 2, "can never hold"),
     (("thresholds", "constant.csv", "--tune-on", "one.csv"), 5, "all '1'"),
     (("thresholds", "constant.csv", "--tune-on", "classes.csv"), 2, "other labels"),
     (("thresholds", "gap.csv"), 5, "NaN or infinite"),
-    (("thresholds", "classes.csv", "--cost", "10"), 2, "--costs FILE"),
+    (("thresholds", "classes.csv", "--cost", "10"), 2, "--cost FILE"),
     (("thresholds", "classes.csv", "--objective", "f1"), 2, "accuracy>=0.95 for a cut-off"),
     (("thresholds", "classes.csv", "--objective", "accuracy>=2"), 2, "up to 1"),
-    (("thresholds", "classes.csv", "--storage", "s.db"), 2, "leave them out"),
+    (("thresholds", "classes.csv", "--study", "s.db"), 2, "leave them out"),
     (("thresholds", "margins.csv", "--score-kind", "decision"), 2, "--score-kind logit"),
     (("thresholds", "several.csv", "--cost", "10"), 2, "module:function"),
     (("thresholds", "several.csv", "--objective", "recall_macro>=0.9"), 2, "bound every label"),

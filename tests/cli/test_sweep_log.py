@@ -36,24 +36,24 @@ def predicted(store: Store, tmp_path: Path, table: pd.DataFrame) -> MadeRun:
 def binary(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
     made = predicted(store, tmp_path, spam())
     goals = ["--objective", "f1", "--objective", "recall>=0.95", "--cost", "10"]
-    return made, ["thresholds", *goals, "--resamples", "100"]
+    return made, ["thresholds", *goals, "--set", "resamples=100"]
 
 
 def multilabel(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
-    return predicted(store, tmp_path, emotions("test", 4)), ["thresholds", "--resamples", "100"]
+    return predicted(store, tmp_path, emotions("test", 4)), ["thresholds", "--set", "resamples=100"]
 
 
 def searched(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
     """Thresholds that Optuna seeks on other rows, in a study of its own."""
     emotions("dev", 4).to_parquet(tmp_path / "dev.parquet")
-    goal = ["--objective", "f1_samples", "--trials", "15", "--resamples", "100"]
+    goal = ["--objective", "f1_samples", "--trials", "15", "--set", "resamples=100"]
     made = predicted(store, tmp_path, emotions("test", 4))
     return made, ["thresholds", "--tune-on", str(tmp_path / "dev.parquet"), *goal]
 
 
 def multiclass(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
     made = predicted(store, tmp_path, intents())
-    return made, ["thresholds", "--objective", "accuracy>=0.95", "--resamples", "100"]
+    return made, ["thresholds", "--objective", "accuracy>=0.95", "--set", "resamples=100"]
 
 
 def child_runs(store: Store, tmp_path: Path) -> tuple[MadeRun, list[str]]:
@@ -121,7 +121,7 @@ def test_a_parent_that_has_not_ended_is_written_to_only_when_told(
     refused = run(capsys, *command)
     assert (refused.code, refused.out) == (2, "")
     assert "has not ended: its status is RUNNING" in refused.err
-    assert run(capsys, *command, "--allow-running").code == 0
+    assert run(capsys, *command, "--set", "allow_running").code == 0
     after = snapshot(sqlite_store, made)
     assert (after["status"], after["end"]) == ("RUNNING", None)
     assert after["metrics"]["eval/sweep/best/val_accuracy"] == pytest.approx(0.86)
@@ -130,7 +130,7 @@ def test_a_parent_that_has_not_ended_is_written_to_only_when_told(
 def test_several_runs_are_logged_in_one_call(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
     runs = [predicted(sqlite_store, tmp_path, spam(rows)) for rows in (1000, 1500)]
     ids = [word for made in runs for word in ("--run-id", made.run_id)]
-    command = ["sweep", "thresholds", *ids, "--objective", "f1", "--resamples", "100"]
+    command = ["sweep", "thresholds", *ids, "--objective", "f1", "--set", "resamples=100"]
     done = run(capsys, *command, "--tracking-uri", sqlite_store.uri, "--log", "--jsonl", "-q")
     assert done.code == 0, done.err
     lines = [json.loads(line) for line in done.out.splitlines()]

@@ -16,7 +16,7 @@ from tests.cli.test_json import WHOLE, refuse_constants
 from tests.sweeping import GRID, emotions, intents, nested_runs, optuna_study, spam, two_params
 
 Capture = pytest.CaptureFixture[str]
-QUICK = ("--resamples", "200")
+QUICK = ("--set", "resamples=200")
 EVERY = ("f1_macro", "f1_micro", "subset_accuracy", "f1_samples", "jaccard_samples")
 FAMILIES = {"cards": "card", "transfers": "transfer", "other": ""}
 
@@ -73,7 +73,7 @@ def test_studies_of_a_search_are_kept_in_a_journal_and_read_back(capsys: Capture
     emotions("dev", 5).to_parquet("dev.parquet")
     emotions("test", 5).to_parquet("test.parquet")
     goals = ["--objective", "subset_accuracy", "--objective", "f1_samples"]
-    kept = ["--storage", "kept.log", "--study-name", "emotions", "--trials", "20"]
+    kept = ["--study", "kept.log", "--study-name", "emotions", "--trials", "20"]
     command = ["sweep", "thresholds", "test.parquet", "--tune-on", "dev.parquet", *goals, *kept, *QUICK]
     found = checked(run(capsys, *command, "--json", "-q"))["sweep"]["optima"]
     names = [f"emotions {name}" for name in ("subset_accuracy", "f1_samples")]
@@ -96,7 +96,7 @@ def test_costs_that_depend_on_the_truth_give_weights_by_the_rule_of_bayes(capsys
     families().to_parquet("families.parquet")
     costs = pd.DataFrame([[0, 10, 10], [1, 0, 1], [1, 1, 0]], index=list(FAMILIES), columns=list(FAMILIES))
     costs.to_csv("costs.csv", index_label="truth")
-    command = ["sweep", "thresholds", "families.parquet", "--costs"]
+    command = ["sweep", "thresholds", "families.parquet", "--cost"]
     best = checked(run(capsys, *command, "costs.csv", "--json", "-q"))["sweep"]["optima"]["cost"]
     assert best["method"] == "bayes"
     weights = np.array([best["values"][name] for name in FAMILIES])
@@ -119,7 +119,7 @@ def test_costs_that_depend_on_the_truth_give_weights_by_the_rule_of_bayes(capsys
 def test_other_costs_and_macro_f1_are_fitted_on_other_rows(capsys: Capture) -> None:
     halves(families())
     Path("costs.json").write_text("[[0, 3, 9], [2, 0, 1], [1, 2, 0]]", encoding="utf-8")
-    command = ["sweep", "thresholds", "report.parquet", "--tune-on", "tune.parquet", "--costs", "costs.json"]
+    command = ["sweep", "thresholds", "report.parquet", "--tune-on", "tune.parquet", "--cost", "costs.json"]
     command += ["--labels", ",".join(FAMILIES), "--objective", "f1_macro", "--trials", "60", *QUICK]
     found = checked(run(capsys, *command, "--json", "-q"))["sweep"]["optima"]
     cost, macro = found["cost"], found["f1_macro"]
@@ -148,7 +148,7 @@ def test_costs_that_cannot_be_read(
     families()[::75].to_parquet("families.parquet")
     if text is not None:
         Path(name).write_text(text, encoding="utf-8")
-    done = run(capsys, "sweep", "thresholds", "families.parquet", "--costs", name, "-q")
+    done = run(capsys, "sweep", "thresholds", "families.parquet", "--cost", name, "-q")
     assert (done.code, done.out) == (code, ""), done.err
     assert [line[:6] for line in done.err.splitlines()] == ["error:", "  at  ", "  fix "]
     assert said in done.err
@@ -191,11 +191,11 @@ def test_several_files_several_parents_each_its_line(
     assert "sweep" not in whole
     parents = [nested_runs(sqlite_store, GRID[:count], tmp_path) for count in (6, 10)]
     ids = [word for made in parents for word in ("--run-id", made.run_id)]
-    command = ["sweep", "runs", *ids, "--tracking-uri", sqlite_store.uri, "--out", "pages"]
+    command = ["sweep", "runs", *ids, "--tracking-uri", sqlite_store.uri, "--output", "pages"]
     body = checked(run(capsys, *command, "--json", "-q"))
     assert [entry["sweep"]["n_trials"] for entry in body["runs"]] == [6, 10]
     assert [len(entry["trials"]) for entry in body["runs"]] == [6, 10]
     assert len(list(Path("pages").glob("*/evalreport_sweep.html"))) == 2
     assert run(capsys, *command[:-2], "--jsonl", "-q").out.count("\n") == 2
     refused = run(capsys, "sweep", "runs", *ids, "-o", "one.html", "-q")
-    assert (refused.code, "use --out DIR" in refused.err) == (2, True)
+    assert (refused.code, "use --output DIR" in refused.err) == (2, True)

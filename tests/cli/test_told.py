@@ -112,7 +112,7 @@ def test_a_warning_reaches_terminal_json_and_page(
     rows, truth, note = MADE[case]
     Path("rows.csv").write_text(rows)
     Path("truth.csv").write_text(truth or "")
-    more = () if truth is None else ("--truth-file", "truth.csv")
+    more = () if truth is None else ("--set", "truth_file=truth.csv")
     done = run(capsys, "report", "rows.csv", *more, "-o", "page.html", "--json")
     check_told(done, note, Path("page.html"))
 
@@ -146,7 +146,7 @@ def test_what_is_noted_of_a_study_is_told(
 
 def test_what_a_logging_leaves_is_told(capsys: Capture, sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, {"predictions.csv": "y_true,y_pred\na,a\nb,b\na,b\n"}, folder=tmp_path)
-    command = ("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--confidence", "none")
+    command = ("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--set", "confidence=none")
     sqlite_store.client.log_metric(made.run_id, "eval/accuracy", 0.5)
     theirs = run(capsys, *command, "--metrics", "accuracy,f1", "--json")
     check_told(theirs, "1 metric of our names came from elsewhere before: eval/accuracy")
@@ -188,7 +188,7 @@ def test_scores_of_the_other_label_are_told_by_every_command(
         rows = [f"{'churn' if i % 3 else 'stay'},{(0.4 if i % 3 else 0.1) + i * step:.4f}" for i in range(90)]
         Path(f"{name}.csv").write_text("\n".join(["y_true,score", *rows]))
     files = ["one.csv", "two.csv"] if command == ("compare",) else ["one.csv"]
-    ran = run(capsys, *command, *files, "--resamples", "100")
+    ran = run(capsys, *command, *files, "--set", "resamples=100")
     assert "--positive churn" in ran.err.replace("\n", " "), ran.err
 
 

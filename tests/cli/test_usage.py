@@ -10,21 +10,21 @@ from tests.cli.running import run
 @pytest.mark.parametrize(
     ("words", "message", "fix"),
     [
-        ("plan x.csv", "missing option '--metric'", "--metric M: Metric that the question is about"),
+        ("plan x.csv", "missing option '--metric'", "--metric M: Metric to plan for"),
         (
-            "sweep thresholds x.csv --hold often",
-            "invalid value for '--hold': 'often' is not a number",
-            "--hold P: Confidence that bounds hold",
+            "sweep thresholds x.csv --set constraint_confidence=often",
+            "invalid value for '--set constraint_confidence': 'often' is not a number",
+            "--set constraint_confidence=P: Confidence level for a constraint such as recall>=0.95",
         ),
         (
             "report x.csv --trutk y",
             "no such option: --trutk",
-            "Did you mean --truth or --out or --truth-file?",
+            "Did you mean --truth or --set truth_file or --set unit?",
         ),
         (
-            "sweep --costs x.csv",
-            "no such option: --costs",
-            "write the command before its options: evalreport sweep thresholds --costs",
+            "sweep --trials 3",
+            "no such option: --trials",
+            "write the command before its options: evalreport sweep thresholds --trials",
         ),
         (
             "report x.csv --zzzzzzzz",

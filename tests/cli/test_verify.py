@@ -1,4 +1,4 @@
-"""`evalreport log --verify` and `--repair`: a run held against what was logged into it."""
+"""`evalreport verify`: a run compared with the manifests of what was logged into it."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def place(made: MadeRun, folder: Path) -> Path:
 
 
 def verify(capsys: Capture, store: Store, made: MadeRun, *more: str) -> Ran:
-    return run(capsys, *log_command(store.uri, made.run_id), *more)
+    return run(capsys, *log_command(store.uri, made.run_id, "verify"), *more)
 
 
 def test_a_whole_run_is_verified_and_nothing_is_written(
     sqlite_store: Store, tmp_path: Path, capsys: Capture, logged: MadeRun
 ) -> None:
     files = {path: path.stat().st_mtime_ns for path in place(logged, tmp_path).rglob("*")}
-    for option in ("--verify", "--repair"):
-        done = verify(capsys, sqlite_store, logged, option)
+    for option in ((), ("--repair",)):
+        done = verify(capsys, sqlite_store, logged, *option)
         assert (done.code, done.err) == (0, "")
         assert done.out.startswith("evaluation: verified ")
     assert {path: path.stat().st_mtime_ns for path in place(logged, tmp_path).rglob("*")} == files
@@ -57,7 +57,7 @@ def test_what_is_missing_or_changed_is_named_and_mended(
         database.execute("DELETE FROM metrics WHERE key = 'eval/curves/roc_tpr_by_fpr_pct' AND step = 10")
     database.close()
     sqlite_store.client.delete_tag(logged.run_id, "evalreport.task")
-    done = verify(capsys, sqlite_store, logged, "--verify", "--json")
+    done = verify(capsys, sqlite_store, logged, "--json")
     assert done.code == 1
     jsonschema.validate(done.json, SCHEMA)
     (found,) = done.json["runs"][0]["verified"]
@@ -66,7 +66,7 @@ def test_what_is_missing_or_changed_is_named_and_mended(
         "metrics": ["eval/curves/roc_tpr_by_fpr_pct"],
         "tags": ["evalreport.task"],
     }
-    plain = verify(capsys, sqlite_store, logged, "--verify")
+    plain = verify(capsys, sqlite_store, logged)
     assert "evaluation: not whole: lost or changed 2 files and 1 metric and 1 tag: " in plain.out
     mended = verify(capsys, sqlite_store, logged, "--repair")
     assert mended.code == 0, mended.out
@@ -80,7 +80,7 @@ def test_without_its_evaluation_a_run_is_evaluated_again(
     sqlite_store: Store, tmp_path: Path, capsys: Capture, logged: MadeRun, lost: str
 ) -> None:
     (place(logged, tmp_path) / lost).unlink()
-    assert verify(capsys, sqlite_store, logged, "--verify").code == 1
+    assert verify(capsys, sqlite_store, logged).code == 1
     mended = verify(capsys, sqlite_store, logged, "--repair")
     assert mended.code == 0, mended.err
     check_mended(sqlite_store, logged)
@@ -104,7 +104,7 @@ def test_a_half_logged_run_is_finished(
 ) -> None:
     sqlite_store.client.set_tag(logged.run_id, DIGEST_TAG, "unfinished")
     (place(logged, tmp_path) / PAGE).unlink()
-    done = verify(capsys, sqlite_store, logged, "--verify")
+    done = verify(capsys, sqlite_store, logged)
     assert (done.code, "an unfinished logging and lost or changed 1 file" in done.out) == (1, True)
     assert verify(capsys, sqlite_store, logged, "--repair").code == 0
     check_mended(sqlite_store, logged)
@@ -115,13 +115,13 @@ def test_another_part_is_told_and_left_to_its_own_command(
 ) -> None:
     sweep = ["sweep", "thresholds", "--run-id", logged.run_id, "--tracking-uri", sqlite_store.uri, "--log"]
     assert run(capsys, *sweep).code == 0
-    assert "sweep: verified " in verify(capsys, sqlite_store, logged, "--verify").out
+    assert "sweep: verified " in verify(capsys, sqlite_store, logged).out
     (place(logged, tmp_path) / "evalreport_sweep.html").unlink()
     done = verify(capsys, sqlite_store, logged, "--repair")
     assert done.code == 1
     assert "the command that logged the sweep sends it again" in done.err
     assert run(capsys, *sweep).code == 0
-    assert verify(capsys, sqlite_store, logged, "--verify").code == 0
+    assert verify(capsys, sqlite_store, logged).code == 0
 
 
 def test_a_run_without_anything_of_ours_is_not_found(
@@ -129,5 +129,5 @@ def test_a_run_without_anything_of_ours_is_not_found(
 ) -> None:
     made = fresh_run(sqlite_store, tmp_path)
     log_bytes(sqlite_store.client, made.run_id, "evalreport/notes.txt", b"theirs")
-    done = verify(capsys, sqlite_store, made, "--verify")
+    done = verify(capsys, sqlite_store, made)
     assert (done.code, done.err.splitlines()[0]) == (3, "error: nothing of evalreport's is in this run")

@@ -25,12 +25,12 @@ from tests.tracking import make_run
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
-FEW = " --resamples 100"
+FEW = " --set resamples=100"
 MARKS = {"✓", "✗", "?", "ok", "FAILED", "inconclusive"}
 """A terminal has signs where a file has words."""
 COMMANDS = [
     ("report one.csv" + FEW, 0),
-    ("report one.csv --summary md" + FEW, 0),
+    ("report one.csv --markdown -" + FEW, 0),
     ("report labels.csv other.csv" + FEW, 0),
     ("compare one.csv two.csv --require recall>=0.2" + FEW, 0),
     ("compare one.csv two.csv three.csv" + FEW, 0),
@@ -39,7 +39,7 @@ COMMANDS = [
     ("plan one.csv --metric recall --half-width 0.02" + FEW, 0),
     ("sweep thresholds one.csv --objective f1 --objective recall>=0.9 --cost 3" + FEW, 0),
     ("sweep optuna --study journal.log", 0),
-    ("log --run-id RUN --verify", 3),
+    ("verify --run-id RUN", 3),
     ("metrics", 0),
     ("metrics mcc --coverage", 0),
     ("config", 0),
@@ -94,7 +94,7 @@ def test_lines_keep_within_the_terminal(
         with monkeypatch.context() as terminal:
             on_terminal(terminal, columns)
             done = run(capsys, *arguments)
-        document = "--summary" in command
+        document = "--markdown" in command
         for line in (done.err if document else done.out + done.err).splitlines():
             assert width(line) <= columns or len(line.split()) == 1, line
         assert words(done) == words(plain)
@@ -104,7 +104,7 @@ def test_lines_keep_within_the_terminal(
 def test_a_real_terminal(written: str) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-    command = [sys.executable, "-m", "evalreport", "metrics", "mcc", "--task", "binary"]
+    command = [sys.executable, "-m", "evalreport", "metrics", "mcc", "--set", "task=binary"]
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment | {"TERM": "dumb"}):
         os.close(theirs)

@@ -81,7 +81,7 @@ def test_a_stream_with_a_grade_is_refused_too(
     column, table = TABLES[name]
     path = tmp_path / "rows.parquet"
     pd.DataFrame(table).to_parquet(path, index=False)
-    refused(run(capsys, "report", str(path), "--json", "--engine", "stream"), column)
+    refused(run(capsys, "report", str(path), "--json", "--set", "engine=stream"), column)
 
 
 def test_a_frame_with_a_grade_is_graded_too() -> None:

@@ -116,9 +116,9 @@ def test_a_stream_keeps_slices_beyond_int64_apart(
 ) -> None:
     path = WRITERS[name](tmp_path, LARGE * 30)
     options = ("--slice", "id", "--json")
-    streamed = run(capsys, "report", str(path), "--engine", "stream", *options)
+    streamed = run(capsys, "report", str(path), "--set", "engine=stream", *options)
     assert streamed.code == 0, streamed.err
-    whole = run(capsys, "report", str(path), "--engine", "memory", *options)
+    whole = run(capsys, "report", str(path), "--set", "engine=memory", *options)
     for ran in (streamed, whole):
         parts = ran.json["runs"][0]["slices"]
         assert sorted(part["value"] for part in parts) == sorted(TEXTS)

@@ -73,7 +73,7 @@ def test_ids_that_occur_twice_in_the_predictions(tmp_path: Path) -> None:
     assert "several runs (column run)" in caught.value.fix
     with pytest.raises(DataError, match="more than once") as caught:
         joined(tmp_path, {name: rows[name] for name in ("id", "y_pred")})
-    assert "pass --group id" in caught.value.fix
+    assert "pass --set group=id" in caught.value.fix
 
 
 def test_files_without_ids_are_joined_by_their_order_which_is_told(tmp_path: Path) -> None:

@@ -78,14 +78,16 @@ def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None
         text = "y_true,y_pred\n" + "".join(f"{truth},{answer}\n" for truth, answer in table)
         (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
     files = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-    done = run(capsys, "plan", files[0], "--metric", "accuracy", "--half-width", "1%", "--detect", "0.02")
+    done = run(
+        capsys, "plan", files[0], "--metric", "accuracy", "--half-width", "1%", "--min-difference", "0.02"
+    )
     assert done.code == 0
     assert [
         word in done.out for word in ("± 1 point takes about", "from a fixed value", "each model on")
     ] == [True] * 3
     assert run(capsys, "plan", files[0], "--metric", "accuracy").code == 2
-    assert run(capsys, "plan", files[0], "--metric", "accuracy", "--detect", "0").code == 2
-    body = run(capsys, "compare", *files, "--metrics", "accuracy", "--detect", "0.01", "--json").json
+    assert run(capsys, "plan", files[0], "--metric", "accuracy", "--min-difference", "0").code == 2
+    body = run(capsys, "compare", *files, "--metrics", "accuracy", "--min-difference", "0.01", "--json").json
     (needed,) = body["rows_needed"]
     (difference,) = body["comparison"]["differences"]
     reach = difference["detectable"]["difference"]

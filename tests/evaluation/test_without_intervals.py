@@ -136,12 +136,12 @@ def test_the_command_line(capsys: Capture, tmp_path: Path, monkeypatch: pytest.M
     pd.DataFrame({"y_true": ["a", "b"] * 30, "y_pred": ["a", "a", "b", "b"] * 15}).to_csv(
         "rows.csv", index=False
     )
-    done = run(capsys, "report", "rows.csv", "--confidence", "none", "--json")
+    done = run(capsys, "report", "rows.csv", "--set", "confidence=none", "--json")
     assert done.code == 0, done.err
     stored = json.loads(json.dumps(done.json["runs"][0]["metrics"]["accuracy"]))
     assert stored["value"] == 0.5
     assert (stored["low"], stored["high"], stored["reason"]) == (None, None, NOT_ASKED)
-    refused = run(capsys, "compare", "rows.csv", "rows.csv", "--confidence", "none")
+    refused = run(capsys, "compare", "rows.csv", "rows.csv", "--set", "confidence=none")
     assert refused.code == 2, "a comparison is made of intervals"
 
 

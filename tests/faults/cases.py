@@ -75,7 +75,7 @@ def end_case(store: Store, folder: Path | None, at: int, name: str, *, after: bo
     if code == 130:
         half = f"interrupted; run {made.run_id[:8]} ({run.info.run_name}) is half logged"
         wrote = bool(run.data.metrics) or listing(store, made.run_id) != ["predictions.csv"]
-        assert half in err or ("nothing half written" in err and not wrote), err
+        assert half in err or ("no half-written file" in err and not wrote), err
     check_claims(store, made.run_id, complete=code == 0)
     check_mended(store, made)
     return code

@@ -17,4 +17,4 @@ utils._get_latest_schema_revision = lambda: _newest
 with tempfile.TemporaryDirectory() as _folder, suppress(SystemExit):
     _file = Path(_folder) / "rows.csv"
     _file.write_text("y_true,y_pred\na,a\nb,b\nb,a\n", encoding="utf-8")
-    main(["report", str(_file), "--out", _folder, "-qq"])
+    main(["report", str(_file), "--output", _folder, "-qq"])

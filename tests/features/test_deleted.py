@@ -98,7 +98,7 @@ def test_a_missing_command_names_its_feature(core_copy: tuple[Path, list[str]]) 
 def test_a_missing_option_names_its_feature(core_copy: tuple[Path, list[str]]) -> None:
     copy, deleted = core_copy
     added = [one for one in extensions("options") if one.name.startswith("compare ")]
-    assert {option for one in added for option in one.name.split()[1:]} >= {"--require", "--over-time"}
+    assert {option for one in added for option in one.name.split()[1:]} >= {"--require", "--by"}
     for one in added:
         if one.feature in deleted:
             option = one.name.split()[1]
@@ -125,9 +125,9 @@ def test_a_missing_sweep_names_its_feature(core_copy: tuple[Path, list[str]]) ->
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (("texts.csv", "--text", "text", "--parse", "exact"), "reading labels from text"),
-        (("repeated.csv", "--answers"), "combining repeated responses"),
-        (("samples.json", "--format", "inspect"), "inspect"),
+        (("texts.csv", "--response", "text", "--set", "parse=exact"), "reading labels from text"),
+        (("repeated.csv", "--repeats"), "combining repeated responses"),
+        (("samples.json", "--set", "format=inspect"), "inspect"),
     ],
 )
 def test_text_without_its_feature_is_refused_in_three_lines(
@@ -152,9 +152,9 @@ def test_text_without_its_feature_is_refused_in_three_lines(
 @pytest.mark.parametrize(
     ("words", "what", "of"),
     [
-        (("rows.csv", "--engine", "stream"), "stream", "large"),
-        (("rows.csv", "--facts", "rows.facts"), "--facts", "large"),
-        (("--table", "main.scores"), "spark", "spark"),
+        (("rows.csv", "--set", "engine=stream"), "stream", "large"),
+        (("rows.csv", "--save-statistics", "rows.stats"), "--save-statistics", "large"),
+        (("--set", "table=main.scores"), "spark", "spark"),
     ],
 )
 def test_an_engine_without_its_feature_is_refused_in_three_lines(

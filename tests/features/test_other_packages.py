@@ -49,7 +49,7 @@ def shown(folder: Path) -> dict[str, Any]:
 def test_its_reader_reads_the_file_by_its_name_and_by_option(shown: dict[str, Any], folder: Path) -> None:
     assert shown["metrics"]["roc_auc"]["value"] > 0
     shutil.copy(folder / "rows.pairs", folder / "rows")
-    assert evalreport(folder, "report", "rows", "--format", "pairs", "-o", "other.html").returncode == 0
+    assert evalreport(folder, "report", "rows", "--set", "format=pairs", "-o", "other.html").returncode == 0
 
 
 def test_its_metric_has_a_value_an_interval_and_an_explanation(shown: dict[str, Any], folder: Path) -> None:

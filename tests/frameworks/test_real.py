@@ -212,8 +212,11 @@ def test_a_delta_table(mlflow: Any, tmp_path: Path) -> None:
     asked = ("--truth", "diagnosis", "--score", "score", "--score-kind", "decision")
     with subprocess.Popen([sys.executable, "-c", SERVER], stdin=-1, stdout=-1, text=True) as server:
         assert server.stdin is not None and server.stdout is not None
-        at = ("--spark-master", f"sc://127.0.0.1:{server.stdout.readline().strip()}", *asked)
-        for words in (("report", "--table", place, "-o", "page.html"), ("log", "--run-id", run.info.run_id)):
+        at = ("--set", f"spark_master=sc://127.0.0.1:{server.stdout.readline().strip()}", *asked)
+        for words in (
+            ("report", "--set", f"table={place}", "-o", "page.html"),
+            ("log", "--run-id", run.info.run_id),
+        ):
             done = subprocess.run(
                 [*command, *words, *at], capture_output=True, text=True, timeout=300, check=False
             )

@@ -128,7 +128,7 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
     Path("lists.jsonl").write_text("\n".join(map(json.dumps, lists)), encoding="utf-8")
     bodies = []
     for file in ("long.csv", "lists.jsonl"):
-        done = run(capsys, "report", file, "--answers", "--json", "-o", "page.html")
+        done = run(capsys, "report", file, "--repeats", "--json", "-o", "page.html")
         assert done.code == 0, done.err
         bodies.append(done.json["runs"][0])
     assert bodies[0]["repeated_responses"] == bodies[1]["repeated_responses"]
@@ -143,11 +143,8 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
         one = {"id": range(len(whole)), "y_true": truth, "y_pred": [given[k] for given in whole]}
         pd.DataFrame(one).to_csv(f"answer-{k}.csv", index=False)
     files = [f"answer-{k}.csv" for k in range(5)]
-    done = run(capsys, "report", "--folds", *files, "--answers", "--json", "-o", "page.html")
+    done = run(capsys, "report", "--folds", *files, "--repeats", "--json", "-o", "page.html")
     assert done.code == 0, done.err
-    assert (done.json["runs"][0]["repeated_responses"]["answers"], done.json["runs"][0]["folds"]) == (
-        225,
-        None,
-    )
-    told = run(capsys, "report", "long.csv", "--answers", "-o", "page.html")
+    assert (done.json["runs"][0]["answers"]["answers"], done.json["runs"][0]["folds"]) == (225, None)
+    told = run(capsys, "report", "long.csv", "--repeats", "-o", "page.html")
     assert "pass@4" in told.err

@@ -56,11 +56,11 @@ def test_a_layout_is_read(name: str, tmp_path: Path) -> None:
 
 def fixed(capsys: pytest.CaptureFixture[str], path: Path, code: int) -> dict[str, Any]:
     """Refused with this exit code; what the remedy proposes first is run, and works."""
-    command = ["report", str(path), "--json", "--resamples", "100", "-o", str(path.parent / "page.html")]
+    command = ["report", str(path), "--json", "--set", "resamples=100", "-o", str(path.parent / "page.html")]
     refused = run(capsys, *command)
     assert refused.code == code, refused.out
     fix = refused.json["error"]["fix"]
-    proposed = re.search(r"--no-scores|--[a-z-]+ (\"[^\"]+\"|'[^']+'|[\w\[\]=*.-]+)", fix)
+    proposed = re.search(r"--set no_scores|--[a-z-]+ (\"[^\"]+\"|'[^']+'|[\w\[\]=*.-]+)", fix)
     assert proposed is not None, fix
     done = run(capsys, *command, *shlex.split(proposed.group()))
     assert done.code == 0, done.out

@@ -48,7 +48,7 @@ def test_a_file_is_read_right_or_refused_with_a_way_out(
 
 
 def call(capsys: pytest.CaptureFixture[str], command: list[str]) -> Ran:
-    quick = ["--confidence", "none"] if command[0] == "report" else ["--resamples", "100"]
+    quick = ["--set", "confidence=none"] if command[0] == "report" else ["--set", "resamples=100"]
     return run(capsys, *command, "--json", *quick)
 
 

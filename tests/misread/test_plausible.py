@@ -37,7 +37,7 @@ def test_codes_from_0_beside_codes_from_1_are_refused() -> None:
     truth = np.arange(60) % 5
     with pytest.raises(DataError, match="with exchanged labels") as caught:
         refuse_labels(truth + 1, truth, "y")
-    assert "--label-names 1=0,2=1,3=2,4=3,5=4" in caught.value.fix
+    assert "--set label_names=1=0,2=1,3=2,4=3,5=4" in caught.value.fix
     refuse_labels(truth, (truth + 1) % 5 * (truth > 1) + truth * (truth <= 1), "y")
 
 
@@ -74,7 +74,7 @@ def test_scores_that_rank_every_label_last_are_refused() -> None:
 
     with pytest.raises(DataError, match="rank every true label last") as caught:
         read(distances)
-    assert "--no-scores" in caught.value.fix
+    assert "--set no_scores" in caught.value.fix
     read(-distances)
     read(rng.random((90, 3)))
 

@@ -108,7 +108,7 @@ def test_a_stream_is_refused_by_its_rows(
 ) -> None:
     make, message = CASES[case]
     many = parts(make(), tmp_path / "rows", suffix)
-    done = run(capsys, "report", str(many), "--engine", "stream", "-o", str(tmp_path / "page.html"))
+    done = run(capsys, "report", str(many), "--set", "engine=stream", "-o", str(tmp_path / "page.html"))
     assert done.code in range(1, 6) and message in done.err, done.err
     assert "Traceback" not in done.err and sorted(tmp_path.iterdir()) == [many]
 

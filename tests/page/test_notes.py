@@ -97,7 +97,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_labels_as_people_call_them(capsys: pytest.CaptureFixture[str], table: Path) -> None:
-    named = ("--label-names", "1=failure,0=fine")
+    named = ("--set", "label_names=1=failure,0=fine")
     ran = run(capsys, "report", str(table), "--json", *named)
     (body,) = ran.json["runs"]
     assert (body["labels"], body["positive"]) == (["fine", "failure"], "failure")
@@ -118,7 +118,7 @@ def test_labels_as_people_call_them(capsys: pytest.CaptureFixture[str], table: P
 def test_names_that_do_not_fit(
     capsys: pytest.CaptureFixture[str], table: Path, given: str, told: str
 ) -> None:
-    ran = run(capsys, "report", str(table), "--json", "--label-names", given)
+    ran = run(capsys, "report", str(table), "--json", "--set", f"label_names={given}")
     assert ran.code in (2, 5) and told in ran.err + ran.out
 
 
@@ -126,5 +126,5 @@ def test_notes_that_cannot_be_read(capsys: pytest.CaptureFixture[str], table: Pa
     note = table.with_name("n.md")
     note.write_bytes(b"\xff\xfe")
     for path in (note, note.with_name("none.md")):
-        ran = run(capsys, "report", str(table), "-o", "-", "--notes", str(path))
+        ran = run(capsys, "report", str(table), "-o", "-", "--set", f"notes={path!s}")
         assert ran.code == 2 and "the notes cannot be read" in ran.err

@@ -45,14 +45,16 @@ def test_a_column_is_added_by_one_edit(table: str, tmp_path: Path) -> None:
         (copy / name).write_text(f"y_true,y_pred\n{rows}\n")
     columns = zip(truth, *answers[: len(files)], strict=True)
     (copy / "rows.csv").write_text("\n".join(["", *(",".join(map(str, row)) for row in columns)]))
-    made = ("--resamples", "100", "--out", "made")
+    made = ("--set", "resamples=100", "--output", "made")
     done = run_python(copy, "-m", "evalreport", "compare", *files, *made)
     assert done.returncode == 0, done.stderr
     assert "twice as much" in done.stdout and "2 × " in done.stdout, "terminal"
     page = (copy / "made" / "evalreport_comparison.html").read_text()
     assert "Twice as much</th>" in page and ">2 × " in page, "page"
     assert "twice" in (copy / "made" / f"{table}.csv").read_text().partition("\n")[0].split(","), "CSV"
-    short = run_python(copy, "-m", "evalreport", "compare", *files, "--resamples", "100", "--summary", "md")
+    short = run_python(
+        copy, "-m", "evalreport", "compare", *files, "--set", "resamples=100", "--markdown", "-"
+    )
     assert "| Twice as much |" in short.stdout and "| 2 × " in short.stdout, "Markdown"
     frame = run_python(copy, "-c", FRAME, table)
     assert frame.returncode == 0 and len(frame.stdout.split(",")) > 1, frame.stderr

@@ -58,7 +58,7 @@ def test_stdout_is_the_summary_alone(
     capsys: pytest.CaptureFixture[str], table: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(table.parent)
-    ran = run(capsys, *command.split(), "--summary", "md")
+    ran = run(capsys, *command.split(), "--markdown", "-")
     assert (ran.code, ran.out[:2]) == (0, "**") and "\n|---|---:|" in ran.out
     assert not list(table.parent.glob("*.html"))
-    assert run(capsys, *command.split(), "--summary", "md", "--json").code == 2
+    assert run(capsys, *command.split(), "--markdown", "-", "--json").code == 2

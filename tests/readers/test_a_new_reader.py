@@ -39,7 +39,7 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "options", [("rows.orc",), ("rows", "--format", "orc")], ids=["by name", "by option"]
+    "options", [("rows.orc",), ("rows", "--set", "format=orc")], ids=["by name", "by option"]
 )
 def test_the_command_line_takes_it(package_copy: Path, options: tuple[str, ...]) -> None:
     import pyarrow as pa
@@ -53,6 +53,6 @@ def test_the_command_line_takes_it(package_copy: Path, options: tuple[str, ...])
 
 
 def test_errors_list_it(package_copy: Path) -> None:
-    done = run_python(package_copy, "-m", "evalreport", "report", "rows.csv", "--format", "xls")
+    done = run_python(package_copy, "-m", "evalreport", "report", "rows.csv", "--set", "format=xls")
     assert done.returncode == 2
     assert "'xls' is not one of 'orc', 'csv'" in done.stderr

@@ -113,7 +113,7 @@ def test_a_declared_batch_axis_is_flattened_to_rows(found: Any) -> None:
     assert result.ids.tolist() == list(range(6))
     with pytest.raises(DataError, match=r"has shape \(2, 3, 3\); expected \[n\] or \[n, labels\]") as caught:
         found(**batched)
-    assert caught.value.fix == "if the first axis is a batch, pass --batch-axis"
+    assert caught.value.fix == "if the first axis is a batch, pass --set batch_axis"
     with pytest.raises(DataError, match=r"'ids' has shape|unequal"):
         found(Columns(batch_axis=True, id="ids"), **{**batched, "ids": np.arange(6)})
 

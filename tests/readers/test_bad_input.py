@@ -141,7 +141,7 @@ def test_truth_missing_for_a_row() -> None:
 def test_duplicate_ids_are_told_with_their_count() -> None:
     told = to_predictions(found("id,y_true,y_pred\nx,1,1\ny,1,0\nx,0,0\nx,0,0\n"))
     assert told.notes == (
-        "1 id occurs more than once (first: rows 0 and 2): each row counts; --group holds rows together",
+        "1 id occurs more than once (first: rows 0 and 2): each row counts; --set group holds rows together",
     )
     assert len(told) == 4
     assert not to_predictions(found("id,y_true,y_pred\nx,1,1\ny,0,0\n")).notes
@@ -205,7 +205,8 @@ def test_one_column_is_no_table_of_predictions() -> None:
     assert lines("y_true&score\n1&0.5\n")[1:] == [
         "error: p.csv holds one column, y_true&score, and no truth beside it",
         "  at   p.csv",
-        "  fix  separate columns by a comma, semicolon, tab or |; truth of another file: --truth-file FILE",
+        "  fix  separate columns by a comma, semicolon, tab or |; truth of another file: --set "
+        "truth_file=FILE",
     ]
 
 
@@ -225,7 +226,7 @@ def test_lists_without_a_separator() -> None:
     assert lines("labels,predicted\na|b,a\nb,b\n", Columns(task="multilabel"))[1:] == [
         "error: column 'labels' holds no lists of labels",
         "  at   p.csv, column 'labels', first: row 0, 'a|b'",
-        "  fix  for text cells declare what separates the labels, as in --list-separator '|'",
+        "  fix  for text cells declare what separates the labels, as in --set list_separator='|'",
     ]
 
 

@@ -94,7 +94,7 @@ def test_several_score_columns_are_never_chosen_among() -> None:
     path = DATA / "sms_spam" / "oof_scores.parquet"
     with pytest.raises(UsageError, match="score_lr, score_nb, score_rf, score_histgb") as caught:
         find_in_files(path)
-    assert caught.value.fix == "say which with --score, as in --score score_lr, or pass --no-scores"
+    assert caught.value.fix == "say which with --score, as in --score score_lr, or pass --set no_scores"
     found = find_in_files(path, Columns(score="score_nb"))
     assert found.space == Binary("ham", "spam")
     assert found.unused == ("fold", "score_lr", "score_rf", "score_histgb")
@@ -115,7 +115,7 @@ def test_multilabel_truth_lives_in_another_file(part: str) -> None:
     with pytest.raises(ColumnNotFoundError, match="no column of true labels") as caught:
         find_in_files(scores)
     assert caught.value.fix == (
-        "columns are: example_id, proba_* (28). Use --truth COLUMN, or --truth-file FILE"
+        "columns are: example_id, proba_* (28). Use --truth COLUMN, or --set truth_file=FILE"
     )
     found = find_in_files(scores, truth=EMOTIONS / f"y_true_{part}.parquet")
     assert found.space == Multilabel(read_labels(f"@{EMOTIONS / 'labels.json'}"))

@@ -13,6 +13,7 @@ import click
 import pytest
 
 from evalreport.cli import group
+from evalreport.cli.options import Setting
 from evalreport.cli.settings import RENAMED
 from evalreport.cli.untrusted import OF_CHECK, SETTINGS
 from tests.cli.running import run
@@ -20,7 +21,7 @@ from tests.cli.running import run
 Capture = pytest.CaptureFixture[str]
 PACKAGE = Path(__file__).parents[2] / "evalreport"
 MODULE = "import pathlib\npathlib.Path('ran').touch()\ndef go(*given):\n    return 0.5\n"
-DATA = {"labels.jsonl": (), "answers.csv": ("--text", "answer")}
+DATA = {"labels.jsonl": (), "answers.csv": ("--response", "answer")}
 """Rows of several labels, and generated text, each with the options that it needs."""
 NAMING = (
     "helpers.scoring:go",
@@ -44,6 +45,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             scores = {label: round(draw.random(), 2) for label in "abc"}
             rows.write(json.dumps({"y_true": true, "scores": scores}) + "\n")
     Path("answers.csv").write_text("y_true,answer\n" + "a,a\nb,b\nc,c\na,b\n" * 3)
+    for name in DATA:
+        Path(f"again-{name}").write_text(Path(name).read_text())
 
 
 def code_ran() -> bool:
@@ -72,9 +75,11 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
 def calls(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield calls of a command on data of this folder, as far as it takes files."""
     for file, more in DATA.items():
-        files = (file, file) if words == ("compare",) else (file,)
+        files = (file, f"again-{file}") if words == ("compare",) else (file,)
         rule = ("--require", "accuracy >= 0") if words == ("check",) else ()
-        quick = ("--confidence", "none") if words in (("report",), ("check",)) else ("--resamples", "100")
+        quick = (
+            ("--set", "confidence=none") if words in (("report",), ("check",)) else ("--set", "resamples=100")
+        )
         yield (*words, *files, *more, *rule, *quick, "-qq")
 
 
@@ -99,7 +104,8 @@ def test_exactly_the_declared_options_run_code(capsys: Capture) -> None:
             seen.add(param.name)
             value = f"{NAMING[0]} >= 0" if param.name == "require" else NAMING[0]
             for call in calls(words):
-                run(capsys, *call, param.opts[0], value)
+                typed = ("--set", f"{param.name}={value}")
+                run(capsys, *call, *(typed if isinstance(param, Setting) else (param.opts[0], value)))
                 if code_ran():
                     found.add(param.name)
     declared = {name for name, reach in {**SETTINGS, **OF_CHECK}.items() if reach == "code"}
@@ -163,7 +169,7 @@ def test_code_in_a_setting_is_reported_and_ignored(capsys: Capture, name: str) -
     assert warning.startswith(
         f"{name} in pyproject.toml is ignored: a cloned repository must not choose code"
     )
-    assert f"--{name}" in warning
+    assert f"--set {name}=VALUE" in warning
 
 
 @pytest.mark.parametrize("value", ["0.4", "max-f1", "recall>=0.9", "cost:10", "net_benefit:0.2"])

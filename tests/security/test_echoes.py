@@ -148,7 +148,7 @@ def test_no_failing_download_tells_the_login(
     with Server.started() as server, login(kind, server.uri, tmp_path, monkeypatch) as uri:
         server.RequestHandlerClass = Failing
         done = said(
-            "report", "--run-id", RUN_ID, "--tracking-uri", uri, "--out", str(tmp_path / "out"), "-vv"
+            "report", "--run-id", RUN_ID, "--tracking-uri", uri, "--output", str(tmp_path / "out"), "-vv"
         )
     assert done.code == 4, done.err
     assert server.heard

@@ -35,10 +35,10 @@ def test_hostile_names(mlflow_server: MlflowServer, tmp_path: Path, name: str, a
     store = connect(mlflow_server.uri)
     made = make_run(store, {artifact: LABELS}, name=name, experiment=name)
     logged = said(*log_command(store.uri, made.run_id))
-    found = said("log", "--experiment", name, "--tracking-uri", store.uri, "-n", "--confidence", "none")
+    found = said("log", "--experiment", name, "--tracking-uri", store.uri, "-n", "--set", "confidence=none")
     out = tmp_path / "out"
     written = said(
-        "report", *log_command(store.uri, made.run_id)[1:], "--out", str(out), "--artifact", artifact
+        "report", *log_command(store.uri, made.run_id)[1:], "--output", str(out), "--artifact", artifact
     )
     page = (out / "evalreport.html").read_text(encoding="utf-8")
     for done in (logged, found, written):

@@ -65,6 +65,6 @@ def test_a_folder_that_is_not_ours(tmp_path: Path) -> None:
     file.write_text(LABELS)
     folder.mkdir()
     with without(folder, 0o555):
-        code, err = ended("report", str(file), "--out", str(folder))
+        code, err = ended("report", str(file), "--output", str(folder))
     assert (code, "cannot be written: permission denied" in err) == (2, True), err
     assert list(folder.iterdir()) == []

@@ -56,7 +56,7 @@ def written(folder: Path) -> str:
 
 def test_a_report_of_a_file_holds_no_secret(tmp_path: Path, inside: Inside) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
-    done = inside("--tracking-uri", REFUSED, "report", "rows.csv", "--out", "out", "-vv", "--title", "A")
+    done = inside("--tracking-uri", REFUSED, "report", "rows.csv", "--output", "out", "-vv", "--title", "A")
     assert done.code == 0, done.err
     assert "--tracking-uri" in written(tmp_path / "out")  # the command stands in the provenance
     assert CANARY not in done.out + done.err + written(tmp_path / "out")
@@ -71,7 +71,7 @@ FAILING = [
     ("--tracking-uri", REFUSED, "log"),
     ("--tracking-uri", REFUSED, "log", "--nope"),
     ("--tracking-uri", REFUSED, "--json", "metrics", "nope"),
-    ("report", f"{CANARY[:5]}.csv", "--truth-file", REFUSED, "-vv"),
+    ("report", f"{CANARY[:5]}.csv", "--set", f"truth_file={REFUSED}", "-vv"),
 ]
 
 
@@ -137,7 +137,7 @@ def test_params_and_foreign_tags_stay_in_the_run(sqlite_store: Store, tmp_path: 
         folder=tmp_path,
     )
     sqlite_store.client.log_param(made.run_id, "secret", CANARY)
-    where = ("--tracking-uri", sqlite_store.uri, "--out", "out", "-vv")
+    where = ("--tracking-uri", sqlite_store.uri, "--output", "out", "-vv")
     done = inside("report", "--run-id", made.run_id, *where)
     assert done.code == 0, done.err
     assert CANARY not in done.out + done.err + written(tmp_path / "out")
@@ -149,6 +149,6 @@ def test_no_report_holds_the_rows(tmp_path: Path, inside: Inside) -> None:
         {"y_true": [0, 1] * 30, "score": [0.2, 0.9] * 30, "patient": [f"{CANARY}{k}" for k in range(60)]}
     )
     frame.to_csv(tmp_path / "rows.csv", index=False)
-    done = inside("report", "rows.csv", "--out", "out")
+    done = inside("report", "rows.csv", "--output", "out")
     assert done.code == 0, done.err
     assert CANARY not in written(tmp_path / "out")

@@ -44,7 +44,7 @@ def test_a_file_and_a_run_of_a_database_are_reported_without_a_request(
     tags = {"mlflow.source.name": "http://169.254.169.254/latest", "mlflow.user": "http://example.org"}
     made = make_run(sqlite_store, {"predictions.csv": ROWS}, tags=tags, folder=tmp_path)
     commands = (
-        "report rows.csv --out out --example-text text",
+        "report rows.csv --output out --set show_text=text",
         f"log --run-id {made.run_id} --tracking-uri {sqlite_store.uri}",
         f"log --run-id {'f' * 32} --tracking-uri http://127.0.0.1:9",
     )
@@ -98,7 +98,7 @@ def test_an_address_in_a_name_is_text_and_no_link(
     path = tmp_path / "rows.csv"
     path.write_text(rows)
     page = tmp_path / "page.html"
-    options = ("--slice", "site", "--example-text", "text", "--title", link, "-o", str(page), "-q")
+    options = ("--slice", "site", "--set", "show_text=text", "--title", link, "-o", str(page), "-q")
     assert run(capsys, "report", str(path), *options).code == 0
     text = page.read_text(encoding="utf-8")
     assert link.split("<", maxsplit=1)[0] in text

@@ -59,9 +59,18 @@ def test_names_of_runs(sqlite_store: Store, tmp_path: Path, capsys: Capture, nam
     for k in range(2):
         text = rows("no", "yes") + f"\nno,yes,{k}"
         make_run(sqlite_store, {"predictions.csv": text}, name=name, folder=tmp_path)
-    arguments = ["report", "--latest", "2", "--tracking-uri", sqlite_store.uri, "-v", "--confidence", "none"]
+    arguments = [
+        "report",
+        "--latest",
+        "2",
+        "--tracking-uri",
+        sqlite_store.uri,
+        "-v",
+        "--set",
+        "confidence=none",
+    ]
     before = set(tmp_path.rglob("*"))
-    for place in (["--out", "out"], []):
+    for place in (["--output", "out"], []):
         done = run(capsys, *arguments, *place)
         assert done.code == 0, done.err
         harmless(done)

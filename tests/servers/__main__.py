@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 ROWS = [("yes" if i % 3 else "no", (i * 7 % 20) / 20) for i in range(60)]
 FIRST = "y_true,p\n" + "".join(f"{truth},{p}\n" for truth, p in ROWS)
 SECOND = "y_true,p\n" + "".join(f"{truth},{1 - p}\n" for truth, p in ROWS)
-HOW = ("--positive", "yes", "--score", "p", "--resamples", "100")
+HOW = ("--positive", "yes", "--score", "p", "--set", "resamples=100")
 
 
 @dataclass(frozen=True)

@@ -428,7 +428,7 @@ def test_of_two_loggings_the_first_stops_and_names_the_repair(sqlite_store: Stor
         second = Nth(sqlite_store, "log_artifacts", at, partial(do, sqlite_store, made, other))
         with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
             MlflowSink(second, made.run_id).log(payload(), timestamp=NOW)
-        assert f"log --run-id {made.run_id} --repair" in caught.value.fix
+        assert f"verify --run-id {made.run_id} --repair" in caught.value.fix
         assert not checked(sqlite_store, made).whole, "the file of the first came after those of the second"
         assert do(sqlite_store, made, other, repair=True, timestamp=NOW + 5).state == "written"
         assert_holds(sqlite_store, made, other)

@@ -317,7 +317,7 @@ def test_a_run_of_autolog_alone_is_told_the_lines_that_log_predictions(
 ) -> None:
     files: dict[str, str | bytes] = {"metric_info.json": '{"f1": 0.9}', "estimator.html": "<html>"}
     made = make_run(sqlite_store, files, tags={"mlflow.autologging": "sklearn"}, folder=tmp_path)
-    with pytest.raises(ArtifactNotFoundError, match="autologging keeps the model") as caught:
+    with pytest.raises(ArtifactNotFoundError, match="autologging logs the model") as caught:
         read_run(sqlite_store, find_run(sqlite_store, made.run_id))
     assert caught.value.exit_code == 3
     assert LOGGING in caught.value.fix

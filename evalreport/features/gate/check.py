@@ -171,7 +171,8 @@ def _duplicates(rows: Predictions, named: bool) -> CheckResult:
         "duplicate texts",
         apart.size,
         f"{_rows(apart.size)} with the text of an earlier row{_format_rows(rows, apart, named)}",
-        "they count twice and make the intervals too narrow: drop them, or name a --group that holds them",
+        "they count twice and make the intervals too narrow: drop them, or name a --set group that holds "
+        "them",
     )
 
 
@@ -200,7 +201,7 @@ def _leakage(rows: Predictions, train: TrainingRows, named: bool) -> CheckResult
             "leakage",
             "inconclusive",
             f"nothing to compare with {train.name} by",
-            "name a column that both files have, with --id or --example-text",
+            "name a column that both files have, with --id or --set show_text",
             kind="data",
         )
     shared = np.flatnonzero(np.logical_or.reduce(parts))
@@ -323,6 +324,8 @@ class Baseline:
     name: str
     evaluation: Evaluation
     shown: str
+    started: int | None = None
+    """When its run began, in milliseconds since 1970, UTC; None for a file."""
 
 
 @dataclass(frozen=True)
@@ -333,6 +336,7 @@ class CheckedItem:
     results: tuple[CheckResult, ...]
     paths: tuple[Path, ...] = ()
     against: Comparison | None = None
+    baseline_started: int | None = None
 
     @property
     def verdict(self) -> str:
@@ -354,6 +358,7 @@ def check_item(item: Item, request: Request, gate: GateRequest, where: Destinati
     ev = evaluation_of(item, with_metrics(request, gate.bounds))
     results: tuple[CheckResult, ...] = ()
     against = None
+    started = None if gate.baseline is None else gate.baseline.started
     if not (where.several and gate.baseline is not None and is_item(item, gate.baseline.name)):
         if gate.baseline is not None:
             against = _against(item.name, ev, gate.baseline, gate.bounds)
@@ -361,7 +366,43 @@ def check_item(item: Item, request: Request, gate: GateRequest, where: Destinati
         results = rule_checks(ev, gate.bounds, gate.use, against=against, run=run)
     if ev.predictions is not None:
         results += data_checks(ev.predictions, gate.train, named="withheld" not in ev.data_checks)
-    return CheckedItem(ev, results, deliver_evaluation(ev, item, request, where).paths, against)
+    return CheckedItem(ev, results, deliver_evaluation(ev, item, request, where).paths, against, started)
+
+
+def check_results(result: Any, rules: Sequence[str], test_on: Use) -> tuple[str, ...]:
+    """Check rules on an evaluation, or rules of changes on a comparison of two; return those that do not
+    pass.
+
+    Parameters
+    ----------
+    result : Evaluation or Comparison
+    rules : sequence of str
+    test_on : {"interval", "estimate"}
+
+    Raises
+    ------
+    UsageError
+        A text that is not a rule, or a metric that the result does not have.
+    """
+    bounds = tuple(map(Bound.parse, rules))
+    against = result if isinstance(result, Comparison) else None
+    if any(bound.change for bound in bounds) and against is None:
+        raise UsageError(
+            "a rule of a change needs a comparison",
+            where=f"rule {next(bound.text for bound in bounds if bound.change)!r}",
+            fix="pass er.compare([baseline, ev])",
+        )
+    if against is not None and len(against.names) != 2:
+        raise UsageError(
+            f"the comparison has {len(against.names)} runs", where="rules", fix="compare two runs"
+        )
+    ev = result if against is None else against.evaluations[1]
+    for bound in bounds:
+        if bound.change:
+            check_change(ev, bound)
+    run = "" if against is None else against.names[1]
+    found = rule_checks(ev, bounds, test_on, against=against, run=run)
+    return tuple(f"{one.outcome}: {one.name}: {one.shown}" for one in found if one.outcome != "passed")
 
 
 def _against(name: str, ev: Evaluation, baseline: Baseline, bounds: Sequence[Bound]) -> Comparison:
@@ -393,7 +434,8 @@ def baseline_of(
             raise UsageError(f"{changes[0]!r} needs a baseline", where="--require", fix=NEEDS)
         return None
     item = _item(name, tracking_uri)
-    return Baseline(name, evaluation_of(item, with_metrics(request, bounds)), item.name)
+    started = None if item.run is None else item.run.started
+    return Baseline(name, evaluation_of(item, with_metrics(request, bounds)), item.name, started)
 
 
 def _item(name: str, tracking_uri: str | None) -> Item:
@@ -430,7 +472,7 @@ def training_rows(name: str | None, request: Request) -> TrainingRows | None:
         raise ColumnNotFoundError(
             f"{table.name} has no column of ids or texts to compare by",
             where=f"--train {name}",
-            fix=f"columns are: {list_names(table.names)}. Use --id or --example-text",
+            fix=f"columns are: {list_names(table.names)}. Use --id or --set show_text",
         )
     return TrainingRows(
         table.name,

@@ -1,10 +1,9 @@
-"""What `check` and `compare` share: the options of the gate, and how its outcomes are printed.
-
-`evalreport check`: data and results against rules, for CI.
-"""
+"""`evalreport check`: metrics and data against rules, for CI; its rules are options of `compare` too."""
 
 from __future__ import annotations
 
+import os
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,72 +39,76 @@ rules = opt.combine_options(
     opt.gate(
         "--require",
         "RULE",
-        "Rule, such as 'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7', or of the change"
-        " from the baseline: 'recall drops <= 0.02', 'log_loss rises <= 0.01'; repeat.",
+        "'recall >= 0.9', 'f1[spam] > 80%', 'recall[site=a] > 0.7'; against the baseline: 'recall drops "
+        "<= 0.02', "
+        "'log_loss rises <= 0.01'; repeat.",
         multiple=True,
         type=Sentences(),
     ),
     opt.gate(
-        "--use",
+        "--test-on",
         ("interval", "estimate"),
-        "What a rule is held against: the interval, which may leave it open, or the value alone.",
+        "Test rules against the confidence interval or the point estimate.",
         default="interval",
     ),
-    opt.gate(
-        "--inconclusive",
-        ("fail", "pass"),
-        "What a rule counts as that the sample cannot decide.",
-        default="fail",
-    ),
+    opt.gate("--inconclusive", ("fail", "pass"), "How to treat inconclusive rules.", default="fail"),
 )
 
 
 def rules_of(options: dict[str, Any]) -> RulesRequest:
-    """Return the rules that were asked for.
+    """Return the rules of the options.
 
     Raises
     ------
     UsageError
-        A text that is no rule.
+        A text that is not a rule.
     """
     from evalreport.core.bounds import Bound
     from evalreport.features.gate.check import RulesRequest
 
     bounds = tuple(map(Bound.parse, options["require"]))
-    return RulesRequest(bounds, options["use"], options["inconclusive"] == "fail")
+    return RulesRequest(bounds, options["test_on"], options["inconclusive"] == "fail")
 
 
 def _with_rules(asked: CompareRequest, options: dict[str, Any]) -> CompareRequest:
-    return replace(asked, rules=rules_of(options)) if options["require"] else asked
+    if not options["require"]:
+        opt.refuse_without(click.get_current_context(), "--require RULE", "test_on", "inconclusive")
+        return asked
+    return replace(asked, rules=rules_of(options))
 
 
 compare_options = opt.AddedOptions(rules, extend=_with_rules)
 STDOUT = "-"
 
 
-_of_registry = opt.HelpSection("A model of the registry")
+_of_registry = opt.HelpSection("Model registry")
 models = opt.combine_options(
     _of_registry(
         "--model",
         "URI",
-        "Judge the run behind models:/NAME/VERSION, models:/NAME@ALIAS or models:/m-…, and write the"
-        " verdict on the model.",
+        "Check a registered model version (uses its run) and write the result as tags on it.",
     ),
     _of_registry(
         "--promote",
         "ALIAS",
-        "Set this alias to the version, if the gate is open and the version still the one judged.",
+        "Set this alias to the version if all checks pass and the version has not changed.",
     ),
 )
 files_of_ci = opt.combine_options(
-    opt.gate("--baseline", "RUN|FILE|MODEL", "What rules on a change are measured from."),
-    opt.gate("--train", opt.FILE, "Training rows; none may be evaluated."),
-    opt.gate("--junit", opt.FILE, "Also write JUnit XML."),
-    opt.gate("--markdown", opt.FILE, "Also write a summary; - for stdout."),
+    opt.gate("--baseline", "RUN|FILE|MODEL", "Baseline for 'drops' / 'rises' rules."),
+    opt.gate("--train", opt.FILE, "Training data; fails if test rows also appear in it (leakage check)."),
+    opt.gate("--junit", opt.FILE, "Also write the results as JUnit XML."),
+    opt.gate("--markdown", opt.FILE, "Also write a Markdown summary; - for stdout."),
 )
 
 
-@click.command("check", cls=SectionCommand)
+@click.command(
+    "check",
+    cls=SectionCommand,
+    shown="run-id model promote require baseline train test-on inconclusive truth pred score positive id "
+    "slice junit "
+    "markdown",
+)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=opt.FILE)
 @rules
 @files_of_ci
@@ -115,24 +118,26 @@ files_of_ci = opt.combine_options(
 @opt.evaluation
 @engine
 @opt.page
-@opt.out
+@opt.folder
 @opt.force
 @opt.jobs
 @opt.fail_fast
 @opt.jsonl
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
-    """Check data and results of runs or files against rules; exit 1 when one is broken.
+    """Check metrics and data of runs or files against rules; exit 1 unless all pass.
 
-    Without a rule, the data alone are checked. FILE may be - for stdin.
+    Without a rule only the data are checked. FILE may be - for stdin.
     """
     from evalreport.workflow.items import items_of
 
     console = ctx.ensure_object(Console)
     if (console.json or options["jsonl"]) and options["markdown"] == STDOUT:
-        raise UsageError("--json and --markdown - both want stdout", fix="name a file for --markdown")
+        raise UsageError("--json and --markdown - both write to stdout", fix="name a file for --markdown")
     request = request_of(options, command_line())
     rules = rules_of(options)
+    if not rules.bounds:
+        opt.refuse_without(ctx, "--require RULE", "test_on", "inconclusive")
     candidate = _candidate(files, options, tracking_uri(ctx))
     if candidate is None:
         items = items_of(files, selection_of(options), tracking_uri(ctx), options["table"])
@@ -145,22 +150,20 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 
 def _candidate(files: tuple[str, ...], options: dict[str, Any], uri: str | None) -> ModelCandidate | None:
-    """Return the model that is to be judged; None when runs or files are."""
+    """Return the model to check; None when runs or files are checked."""
     from evalreport.features.gate.check import candidate_of
 
     if options["model"] is None:
         if options["promote"]:
-            raise UsageError(
-                "--promote needs the model that is judged", fix="add --model models:/NAME/VERSION"
-            )
+            raise UsageError("--promote needs a model", fix="add --model models:/NAME/VERSION")
         return None
     if files or selection_of(options) is not None:
-        raise UsageError("--model is a run already", fix="leave out the other runs and files")
+        raise UsageError("--model already names a run", fix="remove the other runs and files")
     return candidate_of(options["model"], options["baseline"], options["promote"], uri)
 
 
 def _spare(items: tuple[Item, ...], request: Request, options: dict[str, Any]) -> None:
-    """Refuse to write over what is read."""
+    """Refuse to write over an input."""
     from evalreport.workflow.deliver import files_read, refuse_inputs
     from evalreport.workflow.items import Item
 
@@ -188,7 +191,7 @@ def _check_items(
     candidate: ModelCandidate | None,
 ) -> int:
     from evalreport.core.json_codec import encode
-    from evalreport.features.gate.documents import CheckedRun, as_dicts
+    from evalreport.features.gate.documents import CheckedRun, annotations, as_dicts
     from evalreport.features.gate.rules import is_open
 
     where = destination_of(options, several=len(items) > 1)
@@ -210,6 +213,9 @@ def _check_items(
         warn_of(console, outcome.evaluation)
         for text in _lines(outcome, several=len(items) > 1):
             line(text)
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            for text in annotations(item.name, outcome.results, strict=strict):
+                click.echo(text, err=True)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
         body |= {"checks": told} if options["jsonl"] else {}
         if outcome.against is not None:
@@ -236,14 +242,14 @@ def _check(item: Item, request: Request, gate: GateRequest, where: Destination) 
 def _settle_model(
     console: Console, candidate: ModelCandidate, outcome: CheckedItem, *, strict: bool
 ) -> dict[str, object]:
-    """Write the verdict on the model, promote it if it may be, and say what was done."""
+    """Write the result on the model, promote it where all checks pass, and report both."""
     from evalreport.features.gate.check import settle
 
     told = settle(candidate, outcome, inconclusive_fails=strict)
     state = "written" if told["written"] else "unchanged"
     console.say(f"{told['model']}  {told['outcome']}  verdict {state}")
     if "alias" in told:
-        done = "is set" if told["promoted"] else "is not set: the gate is closed"
+        done = "is set" if told["promoted"] else "is not set: a check failed or is inconclusive"
         console.say(f"{told['model']}  @{told['alias']} {done}")
     return told
 
@@ -254,7 +260,12 @@ def _run(item: Item, outcome: CheckedItem) -> CheckedRun:
     ev = outcome.evaluation
     claims = [finding.claim for finding in ev.findings if finding.severity == "error"]
     verdict = [] if outcome.against is None else [outcome.verdict]
-    return CheckedRun(item.name, outcome.results, title(ev).partition("  ")[2], (*verdict, *claims))
+    begun = outcome.baseline_started
+    age = None if begun is None else max(0, int((time.time() - begun / 1000) // 86_400))
+    about = title(ev).partition("  ")[2]
+    return CheckedRun(
+        item.name, outcome.results, about, (*verdict, *claims), against=outcome.against, baseline_age=age
+    )
 
 
 def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from evalreport.comparison.comparison import ChangedPrediction, Comparison
 from evalreport.core.errors import EvalreportError
+from evalreport.core.format import pluralize
 from evalreport.core.json_codec import encode
 from evalreport.core.text import break_links, printable
 from evalreport.features.gate.rules import CheckResult, tally
@@ -32,6 +34,10 @@ class CheckedRun:
     findings : tuple of str
         What else is worth knowing of the run, in sentences.
     error : EvalreportError or None
+    against : Comparison or None
+        With the baseline; the summary lists rows that changed.
+    baseline_age : int or None
+        Days since the run of the baseline began.
     """
 
     name: str
@@ -39,6 +45,8 @@ class CheckedRun:
     about: str = ""
     findings: tuple[str, ...] = ()
     error: EvalreportError | None = None
+    against: Comparison | None = None
+    baseline_age: int | None = None
 
 
 def junit(runs: Sequence[CheckedRun], *, inconclusive_fails: bool = True) -> str:
@@ -149,7 +157,34 @@ def _section(run: CheckedRun) -> list[str]:
         parts.append("\n".join(["| | check | found |", "|---|---|---|", *map(_row, ranked)]))
     if run.findings:
         parts.append("\n".join(f"- {_cell(claim)}" for claim in run.findings))
+    return [*parts, *_changes(run)]
+
+
+MOST_CHANGED = 5
+"""Rows of each kind that a summary lists."""
+
+
+def _changes(run: CheckedRun) -> list[str]:
+    """Return the age of the baseline, and rows that only one of the two predicts correctly."""
+    if run.against is None:
+        return []
+    name = _cell(run.against.names[0])
+    age = "" if run.baseline_age is None else f", {pluralize(run.baseline_age, 'day')} old"
+    parts = [f"Baseline: {name}{age}"]
+    for moved in run.against.movement[:1]:
+        fixed = [one for one in moved.examples if one.run == one.truth][:MOST_CHANGED]
+        broken = [one for one in moved.examples if one.run != one.truth][:MOST_CHANGED]
+        parts[0] += f". Fixed rows: {moved.fixed:,}; broken rows: {moved.broken:,}."
+        if fixed or broken:
+            rows = [(kind, one) for kind, some in (("fixed", fixed), ("broken", broken)) for one in some]
+            head = ["| | row | true label | before | now |", "|---|---|---|---|---|"]
+            parts.append("\n".join([*head, *(_changed_row(kind, one) for kind, one in rows)]))
     return parts
+
+
+def _changed_row(kind: str, one: ChangedPrediction) -> str:
+    labels = (", ".join(names) or "none" for names in (one.truth, one.baseline, one.run))
+    return f"| {kind} | {_cell(one.id)} | {' | '.join(map(_cell, labels))} |"
 
 
 def _row(result: CheckResult) -> str:
@@ -160,6 +195,23 @@ def _row(result: CheckResult) -> str:
 def _cell(text: str) -> str:
     """Return text that stays one cell and names nobody: no markup, no mention, no link."""
     return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", break_links(printable(text)))
+
+
+def annotations(name: str, results: Sequence[CheckResult], *, strict: bool) -> list[str]:
+    """Return workflow commands of GitHub: an error per failed check, a warning where that is no failure.
+
+    Examples
+    --------
+    >>> annotations("new", (CheckResult("recall >= 0.9", "failed", "0.717"),), strict=True)
+    ['::error title=evalreport check::new: recall >= 0.9: 0.717']
+    """
+    lines = []
+    for one in results:
+        if one.outcome != "passed":
+            level = "error" if strict or one.outcome == "failed" else "warning"
+            text = printable(f"{name}: {one.name}: {one.shown}").replace("%", "%25")
+            lines.append(f"::{level} title=evalreport check::{text}")
+    return lines
 
 
 def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:

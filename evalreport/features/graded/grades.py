@@ -25,7 +25,7 @@ WORDS: Final[Mapping[str, float]] = {
 NO_GRADE: Final = ("", "error", "timeout", "timed out", "null", "none", "nan", "n/a", "na")
 """Texts of an attempt without a grade."""
 HIGHEST: Final = 10
-"""The highest rating that is recognised without `--pass`."""
+"""The highest rating that is recognised without `--set pass`."""
 RULE = re.compile(r"\s*(>=|<=|>|<|=|≥|≤)\s*(-?\d+(?:\.\d+)?)\s*(%?)\s*")
 COMPARE: Final[Mapping[str, Callable[[Array, float], Any]]] = {
     ">=": operator.ge,
@@ -118,7 +118,7 @@ def read_grades(
         raise DataError(
             f"the grades are {on}: they go from {found}",
             where=where,
-            fix="scale them to 0 to 1, or name what passes, such as --pass '>=50'",
+            fix="scale them to 0 to 1, or name what passes, such as --set pass='>=50'",
         )
     space = Graded(chosen)
     if passing is not None:
@@ -144,7 +144,9 @@ def parse_rule(passing: str) -> tuple[str, float]:
     found = RULE.fullmatch(passing) or RULE.fullmatch(f">={passing}")
     if found is None:
         raise UsageError(
-            f"--pass {passing} is not a comparison with a number", where="--pass", fix="write --pass '>=4'"
+            f"--set pass={passing} is not a comparison with a number",
+            where="--set pass",
+            fix="write --set pass='>=4'",
         )
     return found[1], float(found[2]) / (100 if found[3] else 1)
 

@@ -123,12 +123,14 @@ def judge_result(
     """
     judge, rows = np.asarray(made.y_pred), np.flatnonzero(human >= 0)
     if not len(rows):
-        raise DataError("no item has a human grade", where="--human", fix="let people grade a random sample")
+        raise DataError(
+            "no item has a human grade", where="--set human", fix="let people grade a random sample"
+        )
     if len({*human[rows].tolist()}) < 2:
         only = ("pass", "fail")[int(human[rows[0]])]
         raise DataError(
             f"all {len(rows)} human grades are {only!r}: the judge cannot be compared with them",
-            where="--human",
+            where="--set human",
             fix="let people grade more items",
         )
     space = Binary("fail", "pass")

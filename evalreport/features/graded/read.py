@@ -73,20 +73,22 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
         _refuse_several(table, ids, {grade, key, repeat})
     grades = read_grades(column(grade, "--grade"), grade, passing=asked.graded.passing, source=table.source)
     human = asked.graded.human or (by_people if (by_people := f"{grade} (human)") in table.columns else None)
-    people = None if human is None else _human(column(human, "--human"), human, asked.graded.passing, table)
+    people = (
+        None if human is None else _human(column(human, "--set human"), human, asked.graded.passing, table)
+    )
     measures = {
-        name: _measured(column(name, "--measure"), name, table.source) for name in asked.graded.measures
+        name: _measured(column(name, "--set measure"), name, table.source) for name in asked.graded.measures
     }
     weight, text = asked.weight or _first(table, WEIGHT), asked.example_text
-    groups = [identity_texts(column(name, "--group"), name) for name in asked.groups]
+    groups = [identity_texts(column(name, "--set group"), name) for name in asked.groups]
     made = attempts(
         grades,
         ids,
-        repeats=None if repeat is None else identity_texts(column(repeat, "--repeat"), repeat),
-        weights=None if weight is None else as_float(column(weight, "--weight")),
+        repeats=None if repeat is None else identity_texts(column(repeat, "--set repeat"), repeat),
+        weights=None if weight is None else as_float(column(weight, "--set weight")),
         groups=[" / ".join(map(str, one)) for one in zip(*groups, strict=True)] if groups else None,
         slices={name: column(name, "--slice") for name in asked.slices},
-        texts=None if text is None else texts_of(column(text, "--example-text")).tolist(),
+        texts=None if text is None else texts_of(column(text, "--set show_text")).tolist(),
     )
     named = [("grade", grade), ("id", key), ("repeat", repeat), ("weight", weight), ("example text", text)]
     named += [("group", name) for name in asked.groups] + [("slice", name) for name in asked.slices]
@@ -160,7 +162,7 @@ def _human(
         raise DataError(
             "the human grades are ratings, and nothing says which ratings pass",
             where=f"{table.source}, column {name!r}",
-            fix="name what passes, such as --pass '>=4'",
+            fix="name what passes, such as --set pass='>=4'",
         )
     return found.passed
 
@@ -204,7 +206,7 @@ def _measured(values: npt.NDArray[Any], name: str, source: str) -> Array:
         raise DataError(
             f"the measure {name!r} is not a column of numbers",
             where=f"{source}, column {name!r}",
-            fix="name a column of numbers with --measure, such as cost or latency",
+            fix="name a column of numbers with --set measure, such as cost or latency",
         ) from None
 
 
@@ -282,7 +284,7 @@ def _numbers(
             raise DataError(
                 f"item {ids[row]!r} has two attempts with the number {repeats[row]!r}",
                 where=f"row {row}",
-                fix="name the column of attempts with --repeat, or choose one evaluation with --where",
+                fix="name the column of attempts with --set repeat, or choose one evaluation with --where",
             )
         seen.add(pair)
     return list(repeats)
@@ -304,8 +306,8 @@ def completion(
     if people is not None and (grades.passed is None or (made.ids is not None and " #" in str(made.ids[0]))):
         raise DataError(
             "a judge is compared with people on one attempt per item, which passes or fails",
-            where="--human",
-            fix="choose one attempt with --where, or name what passes with --pass",
+            where="--set human",
+            fix="choose one attempt with --where, or name what passes with --set pass",
         )
 
     def completed(ev: Evaluation) -> Evaluation:

@@ -320,7 +320,8 @@ def check_bins(stream: PredictionStream, request: Request) -> None:
     if request.approximate and not (isinstance(stream.space, Binary) and stream.score is not None):
         what = "there are no scores" if stream.score is None else f"these are {len(stream.space)} labels"
         raise UsageError(
-            f"--approximate counts scores of two labels in bins, and {what}", fix="leave --approximate out"
+            f"--set approximate counts scores of two labels in bins, and {what}",
+            fix="leave --set approximate out",
         )
 
 
@@ -337,8 +338,8 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
     if request.for_facts and isinstance(stream.space, Multiclass) and stream.found.scores is not None:
         raise UsageError(
             "facts of scores of several classes hold their rows, and a stream does not",
-            where="--facts",
-            fix=f"pass {MEMORY}, or leave the scores out (--no-scores)",
+            where="--save-statistics",
+            fix=f"pass {MEMORY}, or leave the scores out (--set no_scores)",
         )
     return stream
 
@@ -368,7 +369,7 @@ def binned_note(table: BinnedTable) -> str:
     """Return what is to be said of scores in bins."""
     low, high = roc_auc_bounds(table) if table.positives and table.negatives else (0.0, 1.0)
     return (
-        f"scores are counted in {len(table):,} bins (--approximate): ROC AUC is surely within "
+        f"scores are counted in {len(table):,} bins (--set approximate): ROC AUC is surely within "
         f"{(high - low) / 2:.2g} of its exact value; thresholds are edges of bins, where counts are exact"
     )
 
@@ -387,16 +388,16 @@ def table_in(seen: Observed) -> ScoreTable:
 
 
 def _refuse(request: Request) -> None:
-    bare = "--approximate" if request.approximate else "--facts" if request.for_facts else None
+    bare = "--set approximate" if request.approximate else "--save-statistics" if request.for_facts else None
     for option in ("weight", "group"):  # in memory, too: there is no other engine to name
         if bare is not None and getattr(request.columns, option):
             raise UsageError(
                 f"{bare} does not know which rows weigh more or belong together",
-                where=f"--{option}",
-                fix=f"leave --{option} or {bare} out",
+                where=f"--set {option}",
+                fix=f"leave --set {option} or {bare} out",
             )
     for given, what, option in (
-        (request.truth_file, "a truth file is joined row by row", "--truth-file"),
+        (request.truth_file, "a truth file is joined row by row", "--set truth_file"),
         (request.tune_on, "other rows to choose on are read as a whole", "--tune-on"),
     ):
         if given is not None:

@@ -186,7 +186,7 @@ def check_plain(batch: Predictions) -> None:
     UsageError
     """
     if batch.weighted or batch.groups is not None or batch.folds is not None:
-        raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --engine memory")
+        raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --set engine=memory")
 
 
 class TruthDigest:

@@ -437,6 +437,13 @@ REQUEST = ("truth_file", "tune_on", "artifact", "format", "fuzzy", "ordered", "a
 """What is said about rows beside their columns."""
 
 
+OPTIONS = {name: name for name in ("truth", "pred", "score", "scores", "id", "artifact", "where")}
+OPTIONS |= {"slices": "slice", "text": "response", "answers": "repeats", "score_kind": "score-kind"}
+OPTIONS |= {"tune_on": "tune-on"}
+"""Fields of a request that are options; the others are settings."""
+KEYS = {"example_text": "show_text"}
+
+
 def _refuse(request: Request) -> None:
     """Refuse what is about rows: they are counted already, and it would have no effect."""
     columns = request.columns
@@ -447,7 +454,7 @@ def _refuse(request: Request) -> None:
     given += ["parse"] if request.parse != "auto" else []
     given += ["engine"] if request.engine in ("stream", "spark") else []
     for name in given:
-        option = "--slice" if name == "slices" else f"--{name.replace('_', '-')}"
+        option = f"--{OPTIONS[name]}" if name in OPTIONS else f"--set {KEYS.get(name, name)}"
         raise UsageError(
             "facts hold no rows to read, weigh, group or choose",
             where=option,
@@ -515,7 +522,9 @@ def write_item_facts(item: Item, path: str, request: Request, *, force: bool) ->
     """
     place, request = Path(path), replace(request, for_facts=True)
     if not path.endswith(ENDING):
-        raise UsageError(f"{place.name} does not end with {ENDING}", where="--facts", fix=f"write x{ENDING}")
+        raise UsageError(
+            f"{place.name} does not end with {ENDING}", where="--save-statistics", fix=f"write x{ENDING}"
+        )
     if not force and os.path.isfile(place) and KEY not in place.read_bytes():
         raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
     read = item.read_predictions(request, _pack_facts)
@@ -525,8 +534,8 @@ def write_item_facts(item: Item, path: str, request: Request, *, force: bool) ->
     if by_rows(read.predictions):
         raise UsageError(
             "facts do not know which rows weigh more or belong together",
-            where="--facts",
-            fix="leave --weight and --group out",
+            where="--save-statistics",
+            fix="leave --set weight and --set group out",
         )
     decision = decide_rows(read.predictions, request.threshold, item.tuning_rows(request), request.sampling)
     write_file(place, to_bytes(summarise(decision.rows)))

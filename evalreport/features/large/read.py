@@ -194,7 +194,7 @@ class PredictionStream:
             new = [label for label in parts if f"{name}[{label}]" not in names]
             if new:
                 raise stream_unsupported_error(
-                    f"{name} scores {new[0]!r} for the first time", "the scores (--no-scores)"
+                    f"{name} scores {new[0]!r} for the first time", "the scores (--set no_scores)"
                 )
             columns |= {f"{name}[{label}]": part for label, part in parts.items()}
         return {**dict.fromkeys(names, np.zeros(table.n)), **columns}
@@ -237,7 +237,7 @@ def column_of(name: str, names: Collection[str]) -> str:
 def stream_unsupported_error(what: str, leave: str) -> UsageError:
     """Return the error of what a stream cannot do, with the option that can."""
     fix = f"pass {MEMORY}" + (f", or leave {leave} out" if leave else "")
-    return UsageError(f"{what}: a stream cannot hold them", where="--engine stream", fix=fix)
+    return UsageError(f"{what}: a stream cannot hold them", where="--set engine=stream", fix=fix)
 
 
 def table_of(batch: Batch, path: Path, data: DataSet) -> RawTable:
@@ -407,11 +407,11 @@ def _find_score_part(
 def _refuse(request: Columns) -> None:
     """Refuse what needs all rows."""
     for given, what, option in (
-        (request.group, "intervals by cluster need all rows", "--group"),
-        (request.fold, "folds are evaluated one by one and need all rows", "--fold"),
-        (request.weight, "weighted rows need all weights", "--weight"),
-        (request.example_text, "example texts need all rows", "--example-text"),
-        (request.text, "generated answers are read from all rows", "--text"),
+        (request.group, "intervals by cluster need all rows", "--set group"),
+        (request.fold, "folds are evaluated one by one and need all rows", "--set fold"),
+        (request.weight, "weighted rows need all weights", "--set weight"),
+        (request.example_text, "example texts need all rows", "--set show_text"),
+        (request.text, "generated answers are read from all rows", "--response"),
     ):
         if given:
             raise stream_unsupported_error(what, option)
@@ -438,7 +438,7 @@ def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | No
         given = any("is the confidence of the given answer" in note for note in found.notes)
         if given or (is_confidence(score) and request.score is None):
             raise stream_unsupported_error(
-                f"{score} is the confidence of the given answer", "the scores (--no-scores)"
+                f"{score} is the confidence of the given answer", "the scores (--set no_scores)"
             )
 
 

@@ -172,7 +172,7 @@ class Budget:
         return DataError(
             f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
             where=f"{self.setting} {self.spill}",
-            fix=f"name a folder with more room by {self.setting}, or pass more --memory",
+            fix=f"name a folder with more room by {self.setting}, or pass more --set memory",
         )
 
 

@@ -243,7 +243,7 @@ class KeptShards:
                 places = np.linspace(0, len(wanted), len(asked), endpoint=False).astype(np.intp)
             if len(wanted) < len(asked):
                 raise DataError(
-                    "the facts keep too few rows for intervals", fix="pass --confidence none here, too"
+                    "the facts keep too few rows for intervals", fix="pass --set confidence=none here, too"
                 )
             found.append(kept.take(places))
         return ClassScores.merge_parts(found)

@@ -30,7 +30,14 @@ from evalreport.comparison.all_pairs import (
     run_field,
 )
 from evalreport.comparison.compare import MOST_RANKED, compare, distinct_names
-from evalreport.core.errors import DataError, EvalreportError, NotFoundError, UsageError, some_of
+from evalreport.core.errors import (
+    DataError,
+    EvalreportError,
+    NoPredictionsError,
+    NotFoundError,
+    UsageError,
+    some_of,
+)
 from evalreport.core.json_codec import decode, dumps, loads
 from evalreport.core.result import Undefined
 from evalreport.core.text import slug
@@ -659,7 +666,9 @@ def _missing_run(
         return MissingRun(name, run.started, "The run failed or was stopped.", "")
     if name in site.failed:
         error = site.failed[name]
-        return MissingRun(name, run.started, f"{error.message[:1].upper()}{error.message[1:]}.", error.fix)
+        reason = f"{error.message[:1].upper()}{error.message[1:]}."
+        known = not isinstance(error, NoPredictionsError)
+        return MissingRun(name, run.started, reason, error.fix, has_predictions=known)
     facts, first, stem = site.facts[name], site.facts[chosen[0]], site.tasks[name].stem
     if name not in chosen:
         what = "Another task" if facts.task != first.task else "Other rows"

@@ -1,29 +1,17 @@
-"""The runs of an experiment beside each other: those that are ranked, and those that are not and why.
-
-A metric of runs over time: where it changed, and where the test set did, so that no line leads across.
-"""
+"""The runs of an experiment beside each other: those that are ranked, and those that are not and why."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from statistics import NormalDist
 
 from evalreport.comparison.all_pairs import RunField, Spread
 from evalreport.comparison.comparison import Difference, RankedRun
-from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Task
-from evalreport.evaluation.evaluation import Evaluation
-from evalreport.metrics.catalogue import PRIMARY, find
 from evalreport.metrics.record import Metric
-from evalreport.tracking.runs import RunInfo
-from evalreport.workflow.compare import evaluation_of
-from evalreport.workflow.items import Item, work_on_each
-from evalreport.workflow.request import Request
 
 FEWEST_SHARE = 2
 """Runs from which a finding is shared."""
@@ -117,6 +105,7 @@ class MissingRun:
     reason: str
     remedy: str
     stem: str = ""
+    has_predictions: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,152 +242,3 @@ def same_rows(keys: Mapping[str, str]) -> tuple[str, ...]:
     """
     largest = [key for key, _ in Counter(keys.values()).most_common(1)]
     return tuple(name for name, key in keys.items() if key in largest)
-
-
-@dataclass(frozen=True)
-class TimedRun:
-    """A run with its value: `digest` is that of the truth, `started` in milliseconds since 1970, UTC."""
-
-    run: str
-    run_id: str
-    started: int
-    value: float
-    low: float | None
-    high: float | None
-    digest: str
-
-    @property
-    def half(self) -> float:
-        """Half the width of the interval; infinite where there is none."""
-        return math.inf if self.low is None or self.high is None else (self.high - self.low) / 2
-
-
-@dataclass(frozen=True)
-class Change:
-    """A run whose value is demonstrated to differ from that of the run with which the level before began."""
-
-    run: str
-    since: str
-    difference: float
-
-
-@dataclass(frozen=True)
-class OverTime:
-    """Runs in the order of their start.
-
-    Parameters
-    ----------
-    metric : Metric
-    level : float
-        Of the intervals.
-    runs : tuple of TimedRun
-
-    Examples
-    --------
-    >>> from evalreport.metrics.catalogue import find
-    >>> runs = [TimedRun(n, n, t, v, v - 0.02, v + 0.02, d) for n, t, v, d in
-    ...         [("a", 1, 0.8, "x"), ("b", 2, 0.81, "x"), ("c", 3, 0.9, "x"), ("d", 4, 0.7, "y")]]
-    >>> found = OverTime(find("accuracy"), 0.95, tuple(runs))
-    >>> [(change.run, change.since) for change in found.changes], [run.run for run in found.breaks]
-    ([('c', 'a')], ['d'])
-    """
-
-    metric: Metric
-    level: float
-    runs: tuple[TimedRun, ...]
-
-    @property
-    def breaks(self) -> tuple[TimedRun, ...]:
-        """The runs from which on the test set is another than that of the run before."""
-        pairs = zip(self.runs, self.runs[1:], strict=False)
-        return tuple(after for before, after in pairs if after.digest != before.digest)
-
-    @cached_property
-    def changes(self) -> tuple[Change, ...]:
-        """Where the value changed, on the same test set.
-
-        A run is held against the one with which its level began. A change is claimed where their intervals do
-        not overlap, and where the difference of two independent values would be demonstrated beside all
-        others (Bonferroni): on the same rows, which agree more than that, errors are rarer.
-        """
-        found: list[Change] = []
-        start: TimedRun | None = None
-        reach = _reach(len(self.runs) - 1, self.level)
-        for run in self.runs:
-            if start is None or run.digest != start.digest:
-                start = run
-            elif _is_separated(run, start, reach):
-                found.append(Change(run.run, start.run, run.value - start.value))
-                start = run
-        return tuple(found)
-
-
-def _reach(comparisons: int, level: float) -> float:
-    """How many half-widths, put together as those of independent values, a difference has to exceed."""
-    normal = NormalDist()
-    share = (1 - level) / max(comparisons, 1)
-    return normal.inv_cdf(1 - share / 2) / normal.inv_cdf((1 + level) / 2)
-
-
-def _is_separated(run: TimedRun, start: TimedRun, reach: float) -> bool:
-    gap = abs(run.value - start.value)
-    return gap > run.half + start.half and gap > reach * math.hypot(run.half, start.half)
-
-
-def in_order(runs: Sequence[TimedRun]) -> tuple[TimedRun, ...]:
-    """Return runs by their start."""
-    return tuple(sorted(runs, key=lambda run: (run.started, run.run_id)))
-
-
-def over_time(
-    items: Sequence[Item], request: Request, metric: str | None
-) -> tuple[OverTime, dict[str, EvalreportError]]:
-    """Return a metric of runs by their start, and the errors of those that have no value.
-
-    Raises
-    ------
-    UsageError
-        Files, fewer than two runs with a value, an unknown metric.
-    """
-    plain = replace(request, title="", metrics=() if metric is None else (metric,))
-
-    def work(item: Item) -> Evaluation:
-        if _run(item).started is None:
-            raise DataError("its start time is missing or not a date", fix="leave it out with --filter")
-        return evaluation_of(item, plain)
-
-    for item in items:
-        _run(item)
-    found, failed = work_on_each(items, work)
-    tasks = {ev.task for _, ev in found}
-    if len(tasks) > 1:
-        raise UsageError(
-            f"the runs are of several tasks: {', '.join(sorted(tasks))}", fix="choose with --filter"
-        )
-    name = metric if metric is not None or not found else PRIMARY[found[0][1].task][0]
-    runs = [run for item, ev in found if (run := _timed_run(item, ev, str(name))) is not None]
-    if len(runs) < 2:
-        raise UsageError(
-            f"{len(runs)} of the runs have a value: nothing changes over time",
-            where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:3]),
-            fix="name two runs or more, and a metric that they have, with --metric",
-        )
-    level = found[0][1].sampling.level
-    return OverTime(find(str(name), found[0][1].task), level, in_order(runs)), failed
-
-
-def _run(item: Item) -> RunInfo:
-    if item.run is None:
-        raise UsageError(
-            "a file has no time", where=item.display_name, fix="name runs, as with --experiment NAME"
-        )
-    return item.run
-
-
-def _timed_run(item: Item, ev: Evaluation, metric: str) -> TimedRun | None:
-    result, run = ev[find(metric, ev.task).name], _run(item)
-    if not isinstance(result, Estimate):
-        return None
-    return TimedRun(
-        item.name, run.run_id, run.started or 0, result.value, result.low, result.high, ev.label_digest
-    )

@@ -3,8 +3,6 @@
 The leaderboard of an experiment's site: ranks, values, and the difference of each run to the best.
 
 The front page of an experiment's site: who leads, the leaderboard, its history, and what is missing.
-
-The page of a metric over time: what changed when, the chart, and each run.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from evalreport import __version__
-from evalreport.core.estimate_format import format_estimate, gap, interval, with_interval
+from evalreport.core.estimate_format import format_estimate, gap, with_interval
 from evalreport.core.format import count, format_date, pluralize
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Estimate
@@ -25,10 +23,7 @@ from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph
 from evalreport.features.site.leaderboard import (
     Board,
     BoardRun,
-    Change,
     MissingRun,
-    OverTime,
-    TimedRun,
     shared_findings,
 )
 from evalreport.metrics.catalogue import COMPARED, find
@@ -89,8 +84,6 @@ class History:
     points : tuple of PlacedMoment
     steps : tuple of (x1, y1, x2, y2)
         Lines of the champion, in per cent and pixels.
-    breaks : tuple of (x, text)
-        Where what comes after is not to be compared with what was before.
     xticks, yticks : tuple of (place, text)
     labels : tuple of (x, y, text, look)
     description : str
@@ -100,7 +93,6 @@ class History:
     ytitle: str
     points: tuple[PlacedMoment, ...]
     steps: tuple[tuple[float, float, float, float], ...]
-    breaks: tuple[tuple[float, str], ...]
     xticks: tuple[tuple[float, str], ...]
     yticks: tuple[tuple[float, str], ...]
     labels: tuple[tuple[float, float, str, str], ...]
@@ -135,8 +127,6 @@ def history(
     moments: Sequence[Moment],
     champions: Sequence[tuple[int, float, str]] = (),
     best: str = "",
-    breaks: Sequence[tuple[int, str]] = (),
-    joined: Sequence[str] = (),
 ) -> History:
     """Return the chart of runs by time.
 
@@ -148,11 +138,8 @@ def history(
         In their order.
     best : str
         Name of the run that is labelled.
-    breaks : sequence of (time, words)
-    joined : sequence of str
-        For each moment a key: neighbours of one key are joined by a line.
     """
-    times = [*(m.at for m in moments), *(since for since, *_ in champions), *(at for at, _ in breaks)]
+    times = [*(m.at for m in moments), *(since for since, *_ in champions)]
     first, last = min(times), max(times)
     low, high = pad_range([end for m in moments for end in (m.low, m.value, m.high) if end is not None])
 
@@ -185,8 +172,7 @@ def history(
         f"{metric.title} of every run by date",
         f"{metric.title} {arrow}",
         points,
-        (*_steps([(x(since), y(value)) for since, value, _ in champions]), *_links(points, joined)),
-        tuple((x(at), words) for at, words in breaks),
+        tuple(_steps([(x(since), y(value)) for since, value, _ in champions])),
         tuple((x(at), day(at)) for at in _days(first, last)),
         tuple((y(value), tick_text(round(value, 10))) for value in ticks),
         tuple(labels),
@@ -214,12 +200,6 @@ def _steps(places: Sequence[tuple[float, float]]) -> list[tuple[float, float, fl
     for (x1, y1), (x2, y2) in pairwise(places):
         found += [(x1, y1, x2, y1), (x2, y1, x2, y2)]
     return [*found, (*places[-1], 100.0, places[-1][1])] if places else found
-
-
-def _links(points: Sequence[PlacedMoment], keys: Sequence[str]) -> list[tuple[float, float, float, float]]:
-    """Lines between neighbours of one key."""
-    pairs = zip(pairwise(points), pairwise(keys), strict=True) if keys else ()
-    return [(a.x, a.y, b.x, b.y) for (a, b), (one, other) in pairs if one == other]
 
 
 def _days(first: int, last: int) -> list[int]:
@@ -596,99 +576,10 @@ def _origin(board: Board) -> Section:
     return Section.from_parts("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))
 
 
-BROKEN = "other test set"
-
-
-def over_time_headline(found: OverTime) -> Sentence:
-    """Return how often the metric changed, and how often the test set did."""
-    title, changes = found.metric.title, found.changes
-    times = "once" if len(changes) == 1 else f"{len(changes)} times"
-    words = f"{title} changed *{times}*" if changes else f"*No change* of {title} is demonstrated"
-    if found.breaks:
-        sets = "once" if len(found.breaks) == 1 else f"{len(found.breaks)} times"
-        words += f"; _the test set changed {sets}_"
-    return say(words + ".")
-
-
-def change_in_words(found: OverTime, change: Change) -> Sentence:
-    """Return one change: at which run, by how much, since which."""
-    runs = {run.run: run for run in found.runs}
-    after, before = runs[change.run], runs[change.since]
-    by = change.difference
-    size, _ = gap(by, by - after.half, by + after.half, found.metric.style)
-    names = {"run": change.run, "when": day(after.started), "start": before.run}
-    return say("{size} at {run:short} ({when}), from {start:short}", names, size=size)
-
-
-def over_time_sections(found: OverTime, experiment: str) -> tuple[Section, ...]:
-    """Return the sections of the page."""
-    first, last = found.runs[0].started, found.runs[-1].started
-    kicker = (experiment, pluralize(len(found.runs), "run"), days(first, last))
-    named = join_as_list([change_in_words(found, change) for change in found.changes[:MOST_NAMED]])
-    more = "" if len(found.changes) <= MOST_NAMED else f", and {len(found.changes) - MOST_NAMED} more"
-    summary = paragraph(
-        say("{named}" + more + ".", named=named) if found.changes else NOTHING,
-        say("A change is told where the intervals of two runs do not overlap, and never across a change of"
-            " the test set."),
-    )  # fmt: skip
-    verdict = FrontVerdict(kicker, over_time_headline(found), summary, "")
-    note = say("Whiskers: {level:percent} intervals. Blue: where the value changed.", level=found.level)
-    return (
-        Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, verdict),
-        Section("history", "History", "Over time", "history", note, _chart(found)),
-        Section.from_parts("runs", "Runs", "Every run", NOTHING, _table(found)),
-    )
-
-
-def _chart(found: OverTime) -> History:
-    changed = {change.run for change in found.changes}
-    moments = [Moment(r.run, r.started, r.value, r.low, r.high, r.run in changed) for r in found.runs]
-    breaks = [(run.started, BROKEN) for run in found.breaks]
-    return history(found.metric, moments, breaks=breaks, joined=[run.digest for run in found.runs])
-
-
-def notes_of(found: OverTime) -> dict[str, str]:
-    """Return what is to be said of single runs: a change, or another test set."""
-    notes = {change.run: change_in_words(found, change).text for change in found.changes}
-    digests = zip(found.runs, found.runs[1:], strict=False)
-    for before, after in digests:
-        if before.digest != after.digest:
-            notes[after.run] = f"the test set changed: digest {before.digest[:8]} to {after.digest[:8]}"
-    return notes
-
-
-def run_in_words(found: OverTime, run: TimedRun) -> tuple[str, str]:
-    """Return the value of a run and its interval."""
-    result = Estimate(run.value, 0, run.low, run.high)
-    return format_estimate(result, found.metric.style), interval(result, found.metric.style)
-
-
-def _table(found: OverTime) -> Table:
-    notes = notes_of(found)
-    heads = ("Started", Column("Run"), found.metric.title, "Interval", Column("What changed", "text"))
-    rows = [
-        (
-            Cell(day(run.started, year=True), "", run.started),
-            Cell(run.run),
-            *run_in_words(found, run),
-            notes.get(run.run, ""),
-        )
-        for run in found.runs
-    ]
-    return Table.from_rows("over-time-table", f"{found.metric.title} by start", heads, rows)
-
-
 def render_board(board: Board) -> str:
     """Return the front page of a site, reproducible to the byte."""
     footer = "Opens from a folder, without a server, and without scripts: then the table is sorted."
     return _page(f"{board.experiment}: {len(board.runs)} runs", front_page(board), footer, asset("site.js"))
-
-
-def render_over_time(found: OverTime, experiment: str) -> str:
-    """Return the page of a metric over time, reproducible to the byte."""
-    footer = f"evalreport {__version__} · one file, no network requests."
-    title = f"{experiment}: {found.metric.title} over time"
-    return _page(title, over_time_sections(found, experiment), footer, asset("script.js"))
 
 
 def _page(title: str, made: tuple[Section, ...], footer: str, script: str) -> str:

@@ -43,7 +43,7 @@ from evalreport.workflow.request import Request
 
 T = TypeVar("T")
 BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"
-ELSEWHERE = "write the rows to a file, and pass --engine memory"
+ELSEWHERE = "write the rows to a file, and pass --set engine=memory"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +121,8 @@ def open_item(item: Item, request: Request) -> SparkCounting | None:
     if item.table is not None and engine not in ("auto", "spark"):
         raise UsageError(
             f"a table is read by Spark, not by the engine {engine}",
-            where=f"--table {item.table}",
-            fix="leave --engine out, or pass spark",
+            where=f"--set table={item.table}",
+            fix="leave --set engine out, or pass spark",
         )
     if item.table is not None:
         source = SparkSource(item.table) if isinstance(item.table, str) else item.table
@@ -138,8 +138,8 @@ def open_item(item: Item, request: Request) -> SparkCounting | None:
     if logged is None:
         raise UsageError(
             f"{item.display_name} names no table of Spark",
-            where="--engine spark",
-            fix=f"pass --table NAME, or set the tag {TABLE_TAG} of the run",
+            where="--set engine=spark",
+            fix=f"pass --set table=NAME, or set the tag {TABLE_TAG} of the run",
         )
     return logged
 

@@ -59,7 +59,9 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
     if spark is not None:
         if master is not None and spark not in _SHARED:
             raise UsageError(
-                "a session of Spark runs already", where="--spark-master", fix="leave --spark-master out"
+                "a session of Spark runs already",
+                where="--set spark_master",
+                fix="leave --set spark_master out",
             )
         yield spark
         return
@@ -90,7 +92,7 @@ def active_session() -> Any:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingExtraError(
-            "Spark needs PySpark", where="--engine spark", fix="pip install 'evalreport[spark]'"
+            "Spark needs PySpark", where="--set engine=spark", fix="pip install 'evalreport[spark]'"
         ) from error
     return SparkSession.getActiveSession()
 
@@ -100,7 +102,7 @@ def _start_session(master: str | None) -> Any:
 
     local, remote = master is None or master.startswith("local"), str(master).startswith(CONNECT)
     if local and shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        raise MissingExtraError("Spark needs Java, and there is none", where="--engine spark", fix=JAVA)
+        raise MissingExtraError("Spark needs Java, and there is none", where="--set engine=spark", fix=JAVA)
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("evalreport")
@@ -115,7 +117,7 @@ def _start_session(master: str | None) -> Any:
     except Exception as error:  # py4j and Java say so in many classes
         raise UsageError(
             f"Spark does not start: {_first_line(error)}",
-            where=f"--spark-master {master}" if master else "Spark's own settings",
+            where=f"--set spark_master={master}" if master else "Spark's own settings",
             fix=f"check the address; {GRPC}" if remote else f"check the master, as in local[2]; {JAVA}",
         ) from error
 
@@ -180,7 +182,7 @@ def read_table(spark: Any, source: SparkSource) -> Any:
         raise UsageError(
             "Spark reads tables, Parquet and Delta here",
             where=source.name,
-            fix="write it as Parquet, or leave --engine spark out",
+            fix="write it as Parquet, or leave --set engine=spark out",
         )
     with spark_errors(source.display_name):
         reader = spark.read if source.version is None else spark.read.option("versionAsOf", source.version)

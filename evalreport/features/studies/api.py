@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalreport.api.evaluate import convert_to_view
+from evalreport.api.results import Result, draw
 from evalreport.api.validation import public_api
 from evalreport.features.studies import figures, study
 from evalreport.page.presentation import present
@@ -13,10 +14,12 @@ from evalreport.page.render import render_summary
 from evalreport.thresholds.trials import Trials
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-class PlottedStudy(study.Study):
+class PlottedStudy(Result, study.Study):
     """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
 
     def __repr__(self) -> str:
@@ -24,6 +27,10 @@ class PlottedStudy(study.Study):
 
     def _repr_html_(self) -> str:
         return render_summary(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per trial: number, state, objectives, ``params.*``, times and run."""
+        return self.trials.to_frame()
 
     @property
     def plot(self) -> StudyPlots:
@@ -33,37 +40,37 @@ class PlottedStudy(study.Study):
 
 @dataclass(frozen=True)
 class StudyPlots:
-    """The figures of a study; one that does not apply says so in a `UsageError`."""
+    """The figures of a study; one that does not apply raises a `UsageError`; with `ax` on these axes."""
 
     study: study.Study
 
-    def history(self) -> Figure:
+    def history(self, ax: Axes | None = None) -> Figure:
         """Value of each trial, and the best so far."""
-        return figures.history(self.study)
+        return draw(figures.history, self.study, ax)
 
-    def importance(self) -> Figure:
+    def importance(self, ax: Axes | None = None) -> Figure:
         """Share of each parameter."""
-        return figures.importance(self.study)
+        return draw(figures.importance, self.study, ax)
 
-    def slices(self) -> Figure:
+    def slices(self, ax: Axes | None = None) -> Figure:
         """The objective over each parameter that varies."""
-        return figures.slices(self.study)
+        return draw(figures.slices, self.study, ax)
 
-    def parallel(self) -> Figure:
+    def parallel(self, ax: Axes | None = None) -> Figure:
         """Every trial across its parameters."""
-        return figures.parallel(self.study)
+        return draw(figures.parallel, self.study, ax)
 
-    def intermediate(self) -> Figure:
+    def intermediate(self, ax: Axes | None = None) -> Figure:
         """What trials reported on their way."""
-        return figures.intermediate(self.study)
+        return draw(figures.intermediate, self.study, ax)
 
-    def timeline(self) -> Figure:
+    def timeline(self, ax: Axes | None = None) -> Figure:
         """When each trial ran."""
-        return figures.timeline(self.study)
+        return draw(figures.timeline, self.study, ax)
 
-    def front(self) -> Figure:
+    def front(self, ax: Axes | None = None) -> Figure:
         """The first two of several objectives against each other."""
-        return figures.front(self.study)
+        return draw(figures.front, self.study, ax)
 
 
 @public_api

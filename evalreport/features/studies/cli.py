@@ -39,7 +39,7 @@ def study_run(done: Delivered[Study]) -> dict[str, Any]:
 
 
 def print_study(console: Console, study: Study, top: int) -> None:
-    """Print the best trials as a table, with their luck; what to beware of goes to stderr."""
+    """Print the best trials as a table, with their selection bias; warnings go to stderr."""
     from evalreport.features.studies.page import doubts, headline, summary
 
     for doubt in doubts(study):
@@ -128,13 +128,13 @@ def _is_json(value: Any) -> bool:
 
 
 _studies_trials = opt.HelpSection("Trials")
+_SHOWN = "run-id metric direction examples standard-error top output log markdown"
 
 _trial_options = opt.combine_options(
     _studies_trials(
         "--examples",
         click.IntRange(min=1),
-        "Validation examples of each trial (for recall: positive ones). For a proportion, such as "
-        "accuracy, their number alone gives the selection bias of the best trial.",
+        "Validation set size per trial; used to correct the best value for selection bias.",
     ),
     _studies_trials(
         "--standard-error",
@@ -145,34 +145,37 @@ _trial_options = opt.combine_options(
     _studies_trials(
         "--correlation",
         "R",
-        "Between the errors of two trials; measured where their runs hold predictions.",
+        "Correlation of the errors of two trials; measured where their runs have predictions.",
         type=click.FloatRange(0, 1, max_open=True),
     ),
-    _studies_trials("--top", click.IntRange(min=1), "Trials that are printed.", default=20),
+    _studies_trials("--top", click.IntRange(min=1), "Number of trials to print.", default=20),
     opt.confidence,
     opt.seed,
-    opt.report("--title", "TEXT", "Title of the page."),
+    opt.title,
     opt.notes,
     opt.swept,
 )
 
 
-@click.command("optuna", cls=SectionCommand)
+@click.command("optuna", cls=SectionCommand, shown=_SHOWN.replace("direction", "study study-name"))
 @_studies_trials(
     "--study storage",
     "URL|FILE",
-    "Storage: sqlite:///study.db, or a journal file; read only, never created.",
+    "Storage of the study: sqlite:///study.db or a journal file; only read.",
     required=True,
 )
 @_studies_trials(
-    "--study-name study_names", "NAME", "Which study, when the storage holds several; repeat.", multiple=True
+    "--study-name study_names",
+    "NAME",
+    "Name of the study, if the storage has several; repeat.",
+    multiple=True,
 )
-@_studies_trials("--metric", "NAME", "Which objective, or what the only one is called.")
-@_studies_trials("--run-id", "ID", "MLflow parent run, to join trials with their runs.")
+@_studies_trials("--metric", "NAME", "Objective to report on, or a name for the only one.")
+@_studies_trials("--run-id", "ID", "MLflow parent run; its child runs are joined with the trials.")
 @_trial_options
 @click.pass_context
 def optuna(ctx: click.Context, /, **options: Any) -> int:
-    """Report on an Optuna study: history, importance, every trial, and how lucky the best one is."""
+    """Report on an Optuna study: history, importance, all trials, and the selection bias of the best."""
     names = list(dict.fromkeys(options["study_names"])) or [None]
     run_id = options["run_id"]
     if options["log"] and run_id is None:
@@ -197,21 +200,24 @@ def _optuna_study(storage: str, name: str | None) -> Reader:
     return read_study
 
 
-@click.command("runs", cls=SectionCommand)
+@click.command("runs", cls=SectionCommand, shown=_SHOWN)
 @_studies_trials("--run-id run_ids", "ID", "Parent run of the sweep; repeat.", multiple=True, required=True)
 @_studies_trials(
     "--metric metrics",
     "NAME",
-    "What was optimised; repeat for several objectives, the one to report on first.",
+    "Optimised metric; repeat for several objectives, the main one first.",
     multiple=True,
 )
 @_studies_trials(
-    "--direction directions", ("maximize", "minimize"), "Of each --metric, in their order.", multiple=True
+    "--direction directions",
+    ("maximize", "minimize"),
+    "Direction of each --metric, in the same order.",
+    multiple=True,
 )
 @_trial_options
 @click.pass_context
 def runs(ctx: click.Context, /, **options: Any) -> int:
-    """Report on a sweep whose trials are the child runs of a run, whoever made them."""
+    """Report on a sweep whose trials are the child runs of a run, from any tool."""
     sweeps = [_Sweep(f"run {run_id}", _child_runs, run_id) for run_id in dict.fromkeys(options["run_ids"])]
     return _report(ctx, sweeps, options, options["metrics"], options["directions"])
 
@@ -228,7 +234,7 @@ Reader = Callable[["StudyRequest", "Store | None", "RunInfo | None"], "Study"]
 
 @dataclass(frozen=True)
 class _Sweep:
-    """One sweep: how it is told, how it is read, and its parent run."""
+    """One sweep: its name, how it is read, and its parent run."""
 
     shown: str
     read: Reader
@@ -250,7 +256,7 @@ def _report(
     console = ctx.ensure_object(Console)
     where = destination_of(options, log=options["log"], several=len(sweeps) > 1)
     several = where.several or options["jsonl"]
-    if not (where.output or where.out or where.log or console.json or console.summary or several):
+    if not (where.output or where.out or where.log or console.json or console.replaces_page or several):
         where = replace(where, page=True)
     request = _request(options, metrics, directions)
     needed = any(sweep.run_id for sweep in sweeps)

@@ -79,8 +79,8 @@ def _indent_rows(rows: list[list[str]]) -> list[str]:
     return indent_lines(align_columns(rows, {0, len(rows[0]) - 1} if len(rows[0]) == 5 else {0}))
 
 
-OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "detect", "equivalent", "require", "over_time")
-"""Options that are of single runs against each other."""
+OF_RUNS = ("cost", "baseline", "all_pairs", "unpaired", "min_difference", "equivalent", "require")
+"""Options that apply to single runs only."""
 
 
 def _show_systems(
@@ -116,16 +116,16 @@ def _groups(files: Sequence[str], options: dict[str, Any], uri: str | None) -> G
     given = [name for name in OF_RUNS if options.get(name)]
     if given:
         raise UsageError(
-            f"--{given[0].replace('_', '-')} is of single runs",
+            f"--{given[0].replace('_', '-')} applies to single runs only",
             where="--system" if options["systems"] else "--by",
-            fix="leave one of them out: systems are compared all with all, on the rows that they share",
+            fix="remove one of them: all pairs of systems are compared, on their common rows",
         )
     selection = selection_of(options)
     if options["systems"] and (files or selection or options["by"]):
         raise UsageError(
-            "--system names its runs itself",
+            "--system already names its runs",
             where="--system",
-            fix="leave FILE, --by and the selection of runs out",
+            fix="remove FILE, --by and the selection of runs",
         )
     if options["systems"]:
         return named_systems(options["systems"], uri, children=options["children"])
@@ -142,13 +142,13 @@ compare_options = opt.AddedOptions(
         _compare(
             "--by",
             "KEY",
-            "Runs alike in params.NAME or tags.NAME are one system of several seeds.",
+            "Group runs by a param or tag; each group is one system trained with several seeds.",
             multiple=True,
         ),
         _compare(
             "--system systems",
             "NAME=RUN,FILE,…",
-            "A system of several seeds; repeated.",
+            "One system trained with several seeds; repeat.",
             multiple=True,
             envvar=None,
         ),

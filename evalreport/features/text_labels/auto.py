@@ -382,7 +382,7 @@ _LONGEST_GUESS = 120
 """Characters: what is longer is a sentence, not a misspelt label."""
 _SIMILAR = 0.8
 """Ratcliff and Obershelp's measure from which a label is similar enough: of ten letters two may differ.
-Chosen by hand: it has to be asked for (`--fuzzy`), and is reported."""
+Chosen by hand: it has to be asked for (`--set fuzzy`), and is reported."""
 _AHEAD = 0.05
 """By how much the most similar label must be ahead of the next: half a letter of ten (chosen by hand)."""
 _SHORTEST_STEM = 4

@@ -216,7 +216,8 @@ def _texts(values: Iterable[object]) -> list[str]:
             raise DataError(
                 f"the text column holds a {type(value).__name__}, not text",
                 where=f"first: row {row}, {str(value)[:60]}",
-                fix="name the column of generated texts with --text; a column of labels is named with --pred",
+                fix="name the column of generated texts with --response; a column of labels is named "
+                "with --pred",
             )
         if len(value) > LONGEST_TEXT:
             raise DataError(

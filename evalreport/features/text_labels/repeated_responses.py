@@ -166,8 +166,8 @@ def combine_responses(p: Predictions) -> tuple[Predictions, Callable[[Sampling],
         what = "ids" if p.ids is None else "answers of one label"
         raise UsageError(
             f"several answers to a row need {what}",
-            where="--answers",
-            fix="name what the answers of a row share with --id, and the answers with --pred or --text",
+            where="--repeats",
+            fix="name what the answers of a row share with --id, and the answers with --pred or --response",
         )
     _, first, place = np.unique(p.ids, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))  # rows in the order in which they come

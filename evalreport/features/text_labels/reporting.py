@@ -216,7 +216,9 @@ def format_drift(ev: Evaluation) -> FindingDraft | None:
     )
 
 
-@rule(section="parsing", action="Leave --fuzzy out unless the parser that serves guesses in the same way.")
+@rule(
+    section="parsing", action="Leave --set fuzzy out unless the parser that serves guesses in the same way."
+)
 def fuzzy_labels(ev: Evaluation) -> FindingDraft | None:
     """Labels that were guessed by similarity."""
     report = ev.parsing

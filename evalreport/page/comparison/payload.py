@@ -115,7 +115,7 @@ class ComparisonPresentation(ComparisonBase[Comparison]):
         return differences(self.of)
 
     def exports(self) -> dict[str, bytes]:
-        """Return the files of ``--out`` beside page and JSON: every difference and the ranking as CSV."""
+        """Return the files of an output folder beside page and JSON: every difference and the ranking as CSV."""
         differences = table_data(DIFFERENCE_COLUMNS, [*self.of.differences, *self.of.parts])
         ranked = table_data(RANKING_COLUMNS, comparison_ranking(self.of))
         return {"differences.csv": as_csv(differences), "ranking.csv": as_csv(ranked)}

@@ -39,7 +39,7 @@ def _empty(ev: Evaluation, wrong: float) -> Empty:
         return no_mistakes(ev)
     return Empty(
         say("Examples are withheld."),
-        say("The run is tagged `evalreport.sensitive`, or `--no-examples` was passed."),
+        say("The run is tagged `evalreport.sensitive`, or `--set no_examples` was passed."),
     )
 
 
@@ -56,7 +56,7 @@ def _summary(ev: Evaluation, wrong: float) -> Sentence:
     check = " Some may be errors of the truth: check those before blaming the model."
     held = "engine" not in dict(ev.provenance.columns)  # a stream refuses texts
     if held and all(entry.text is None for entry in ev.mistakes):
-        check += " `--example-text COLUMN` would show their texts."
+        check += " `--set show_text=COLUMN` would show their texts."
     return say(lead + check, shown=shown, wrong=wrong)
 
 

@@ -381,7 +381,7 @@ def _constraint_advice(
         return say("It {reason}.", reason=hold.reason) if hold.reason else NOTHING
     sought = None if bound is None else one_class(bound)
     if sought is None or ev.weighted or ev.clusters is not None:
-        return say("`--hold` finds one that keeps it surely.")
+        return say("`--set constraint_confidence` finds one that keeps it surely.")
     if _exact(ev, sweep, one.best) is not None:
         return say("It keeps the bound with a confidence of {sure:percent}.", sure=SURE, of=ROUGH)
     n, needed = sweep.positives if sought.positive else sweep.negatives, fewest(sought.allowed, SURE)

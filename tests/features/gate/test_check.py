@@ -22,7 +22,7 @@ DATA = Path(__file__).parents[3] / "examples" / "data"
 BANKING = DATA / "banking77"
 LR = str(BANKING / "pred_tfidf_lr.parquet")
 COLLAPSED = str(BANKING / "pred_collapsed6.parquet")
-FAST = ("--resamples", "100")
+FAST = ("--set", "resamples=100")
 Capture = pytest.CaptureFixture[str]
 
 
@@ -62,7 +62,7 @@ def test_what_the_interval_leaves_open_closes_it_and_says_how_many_rows_would_te
     assert re.search(r"a truth 0\.0\d+ from it would be told with 80% probability, this one by about", first)
     assert done.out.endswith("1 of 5 inconclusive\n")
     assert run(capsys, *asked, "--inconclusive", "pass").code == 0
-    by_value = run(capsys, *asked, "--use", "estimate")
+    by_value = run(capsys, *asked, "--test-on", "estimate")
     assert (by_value.code, by_value.out.splitlines()[-1]) == (0, "5 of 5 passed")
     failed = run(capsys, "check", "lr.parquet", *FAST, "--require", "recall > 0.95", "--inconclusive", "pass")
     assert (failed.code, failed.out.splitlines()[-1]) == (1, "1 of 5 failed")
@@ -138,12 +138,12 @@ def test_leakage_by_text(capsys: Capture) -> None:
         "check",
         LR,
         *FAST,
-        "--truth-file",
-        str(BANKING / "test.csv"),
+        "--set",
+        f"truth_file={BANKING / 'test.csv'!s}",
         "--truth",
         "label",
     )
-    asked += ("--example-text", "text", "--metrics", "accuracy", "--json")
+    asked += ("--set", "show_text=text", "--metrics", "accuracy", "--json")
     words = [" ".join(text.lower().split()) for text in train["text"]]
     already = int(test["text"].str.lower().str.split().str.join(" ").isin(words).sum())
     before = run(capsys, *asked, "--train", str(BANKING / "train.csv"))
@@ -218,7 +218,7 @@ def test_rules_from_the_environment(capsys: Capture, monkeypatch: pytest.MonkeyP
         (("--require", "recall drops <= 0.1"), 2, "--baseline"),
         (("--baseline", "gone.parquet"), 3, "no baseline gone.parquet"),
         (("--baseline", "nb.parquet", "--require", "recall rises <= 0.1"), 2, "asks for the worse"),
-        (("--use", "lower"), 2, "interval"),
+        (("--test-on", "lower"), 2, "interval"),
         (("--train", "gone.csv"), 3, "gone.csv"),
         (("--train", "columns.csv"), 3, "columns are: word, class"),
     ],
@@ -270,7 +270,7 @@ def test_the_step_of_the_worked_workflow_runs(capsys: Capture) -> None:
 
 
 def test_an_evaluation_without_its_predictions(capsys: Capture) -> None:
-    run(capsys, "report", "nb.parquet", *FAST, "--out", "nb")
+    run(capsys, "report", "nb.parquet", *FAST, "--output", "nb")
     drop = run(
         capsys,
         "check",
@@ -350,7 +350,7 @@ def test_rules_name_operating_points_and_a_prevalence(capsys: Capture) -> None:
     rules = ("recall@fpr=2% >= 0.5", "pauc@fpr<=0.05 >= 0.6", "npv@prevalence=0.01 >= 0.9")
     asked = [word for rule in rules for word in ("--require", rule)]
     for engine in ("memory", "stream"):
-        done = run(capsys, "check", "nb.parquet", *FAST, "--engine", engine, *asked, "--json")
+        done = run(capsys, "check", "nb.parquet", *FAST, "--set", f"engine={engine}", *asked, "--json")
         found = done.json["runs"][0]["metrics"]
         names = ("recall@fpr=0.02", "pauc@fpr<=0.05", "npv@prevalence=0.01")
         assert [check["outcome"] for check in done.json["checks"][:3]] == ["passed"] * 3

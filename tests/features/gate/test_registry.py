@@ -20,7 +20,7 @@ from tests.tracking import make_run
 
 Capture = pytest.CaptureFixture[str]
 GOOD, BAD = 2.5, 0.3
-FAST = ("--resamples", "100", "--positive", "1")
+FAST = ("--set", "resamples=100", "--positive", "1")
 
 
 def version(store: Store, name: str, skill: float) -> str:

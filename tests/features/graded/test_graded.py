@@ -189,7 +189,7 @@ def test_ratings_pass_by_a_rule() -> None:
     [
         (["pass", "0.7"], "mix words and numbers", "in one way"),
         (["pass", "maybe"], "'maybe' is not a grade", "pass or fail"),
-        ([3.5, 87.0], "no known scale", "--pass"),
+        ([3.5, 87.0], "no known scale", "--set pass"),
         ([None, None], "no item has a grade", "--grade"),
         ([["a"], "pass"], "is not a grade", "pass or fail"),
     ],

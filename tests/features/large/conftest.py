@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `--memory` be what the scores may take: a test has few."""
+    """Let `--set memory` be what the scores may take: a test has few."""
     monkeypatch.setattr("evalreport.cli.requests.PAGE", 0)
 
 

@@ -150,7 +150,7 @@ def test_an_evaluation_gives_bounds_exact_counts_and_reasons(files: list[Path]) 
         if reads[name].reads != "scores":
             assert found == known
         elif reads[name].bounds is None:
-            assert isinstance(found, Undefined) and "--approximate" in found.reason
+            assert isinstance(found, Undefined) and "--set approximate" in found.reason
         else:
             assert isinstance(found, Estimate) and isinstance(known, Estimate)
             assert found.method is not None and "exact value from " in found.method
@@ -166,10 +166,10 @@ def test_an_evaluation_gives_bounds_exact_counts_and_reasons(files: list[Path]) 
     chosen = bins.sweep.thresholds[np.isfinite(bins.sweep.thresholds)]
     assert (edges_of(bins_of(chosen)) == chosen).all()
     page = er.to_html(bins)
-    assert "bins (--approximate): ROC AUC is surely within" in page
+    assert "bins (--set approximate): ROC AUC is surely within" in page
     table = page.split('id="metrics-table"')[1].split("</table>")[0]
-    assert "leave --approximate out" not in table and table.count("undefined *") > 10
-    assert page.split('id="metrics-table"')[0].count("leave --approximate out") == 1
+    assert "leave --set approximate out" not in table and table.count("undefined *") > 10
+    assert page.split('id="metrics-table"')[0].count("leave --set approximate out") == 1
     assert er.Evaluation.from_json(bins.to_json()) == bins
     assert "exact value from" in json.loads(bins.to_json())["metrics"]["roc_auc"]["method"]
 
@@ -180,18 +180,28 @@ def test_facts_of_bins_add_up_and_mix_with_no_others(
     monkeypatch.chdir(tmp_path)
     made: list[Any] = []
     for path in files:
-        made.append(str(tmp_path / f"{path.stem}.facts"))
-        done = run(capsys, "report", str(path), "--approximate", "--facts", made[-1], "-q", "--force")
+        made.append(str(tmp_path / f"{path.stem}.stats"))
+        done = run(
+            capsys,
+            "report",
+            str(path),
+            "--set",
+            "approximate",
+            "--save-statistics",
+            made[-1],
+            "-q",
+            "--force",
+        )
         assert done.code == 0, done.err
-    for asked in ((*made,), ("part-*.parquet", "--approximate")):
+    for asked in ((*made,), ("part-*.parquet", "--set", "approximate")):
         done = run(capsys, "report", *asked, "--json", "-q", "-o", str(tmp_path / "p.html"), "--force")
-        assert "bins (--approximate)" in (tmp_path / "p.html").read_text()
+        assert "bins (--set approximate)" in (tmp_path / "p.html").read_text()
         made.append(done.json["runs"][0]["metrics"]["roc_auc"])
     assert made[-1] == made[-2]
-    plain = str(tmp_path / "plain.facts")
-    run(capsys, "report", str(files[0]), "--facts", plain, "-q", "--force")
+    plain = str(tmp_path / "plain.stats")
+    run(capsys, "report", str(files[0]), "--save-statistics", plain, "-q", "--force")
     done = run(capsys, "report", plain, made[0])
-    assert done.code == 5 and "--approximate" in done.err
+    assert done.code == 5 and "--set", "approximate" in done.err
 
 
 @pytest.mark.parametrize(

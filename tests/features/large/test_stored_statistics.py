@@ -117,14 +117,14 @@ def test_shards_of_labels_that_streamed_are_the_whole(
     flags = {"true": truth.astype(int), ("proba" if scored else "pred"): score if scored else given}
     rows = pa.table({f"{kind}_{k}": values[:, k] for kind, values in flags.items() for k in range(3)})
     pq.write_table(rows, tmp_path / "whole.parquet")
-    ask = ("--truth", "true_*", "--engine", "stream", "--resamples", "100")
+    ask = ("--truth", "true_*", "--set", "engine=stream", "--set", "resamples=100")
     made = []
     for number, start in enumerate((0, 300, 600)):
         path = tmp_path / f"part-{number}.parquet"
         pq.write_table(rows.slice(start, 300 if start < 600 else 100), path)
-        made.append(str(path.with_suffix(".facts")))
-        assert run(capsys, "report", str(path), *ask, "--facts", made[-1]).code == 0
-    assert run(capsys, "report", *made, "--resamples", "100", "--out", str(tmp_path / "out")).code == 0
+        made.append(str(path.with_suffix(".stats")))
+        assert run(capsys, "report", str(path), *ask, "--save-statistics", made[-1]).code == 0
+    assert run(capsys, "report", *made, "--set", "resamples=100", "--output", str(tmp_path / "out")).code == 0
     found = er.Evaluation.from_json((tmp_path / "out" / "evaluation.json").read_text())
     expected = er.evaluate_file(tmp_path / "whole.parquet", truth="true_*", resamples=100)
     for one, other in ((found.metrics, expected.metrics), (found.curves, expected.curves)):
@@ -135,7 +135,13 @@ def test_shards_of_labels_that_streamed_are_the_whole(
     assert "where the facts are made" in run(capsys, "report", *made, "--threshold", "0.4").err
     if scored:
         held = run(
-            capsys, "report", str(tmp_path / "part-1.parquet"), "--truth", "true_*", "--facts", made[1]
+            capsys,
+            "report",
+            str(tmp_path / "part-1.parquet"),
+            "--truth",
+            "true_*",
+            "--save-statistics",
+            made[1],
         )
         assert held.code == 0
         assert "make the facts of all shards with one engine" in run(capsys, "report", *made).err
@@ -149,39 +155,48 @@ def test_a_report_of_shards_is_that_of_the_whole(tmp_path: Path, capsys: pytest.
     for number, engine in enumerate(("memory", "stream", "memory")):
         path = tmp_path / f"part-{number}.parquet"
         pq.write_table(rows.slice(200 * number, 200), path)
-        made = str(path.with_suffix(".facts"))
-        assert run(capsys, "report", str(path), "--engine", engine, "--facts", made).code == 0
-    parts = [str(tmp_path / f"part-{number}.facts") for number in range(3)]
-    asked = ("--threshold", "max-f1", "--resamples", "100", "--out")
+        made = str(path.with_suffix(".stats"))
+        assert (
+            run(capsys, "report", str(path), "--set", f"engine={engine}", "--save-statistics", made).code == 0
+        )
+    parts = [str(tmp_path / f"part-{number}.stats") for number in range(3)]
+    asked = ("--threshold", "max-f1", "--set", "resamples=100", "--output")
     assert run(capsys, "report", *parts, *asked, str(tmp_path / "out")).code == 0
     found = er.Evaluation.from_json((tmp_path / "out" / "evaluation.json").read_text())
     expected = er.evaluate_file(tmp_path / "whole.parquet", threshold="max-f1", resamples=100)
     assert found.metrics == expected.metrics and found.confusion is not None
     assert found.threshold == expected.threshold and found.curves == expected.curves
     Path(parts[1]).write_bytes(b"nothing")
-    done = run(capsys, "report", *parts, "--out", str(tmp_path / "out"))
-    assert done.code == 5 and "part-1.facts" in done.err
+    done = run(capsys, "report", *parts, "--output", str(tmp_path / "out"))
+    assert done.code == 5 and "part-1.stats" in done.err
     whole = str(tmp_path / "whole.parquet")
-    assert run(capsys, "report", whole, "--facts", whole).code == 2
+    assert run(capsys, "report", whole, "--save-statistics", whole).code == 2
     mixed = run(capsys, "report", parts[0], whole)
     assert mixed.code == 2 and "facts and files of rows do not add up" in mixed.err
-    assert "--facts x.facts`, then name facts alone" in mixed.err
+    assert "--save-statistics x.stats`, then name facts alone" in mixed.err
 
 
 def test_facts_keep_the_threshold_whatever_counts_them_and_refuse_what_they_cannot(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = pa.table({"y_true": [0, 1] * 20, "score": np.linspace(0.05, 0.95, 40)})
-    data, *made = (str(tmp_path / name) for name in ("p.parquet", "a.facts", "b.facts", "plain.facts"))
+    data, *made = (str(tmp_path / name) for name in ("p.parquet", "a.stats", "b.stats", "plain.stats"))
     pq.write_table(rows, data)
     for engine, file in zip(("memory", "stream"), made, strict=False):
-        asked = ("--engine", engine, "--threshold", "0.3", "--facts", file)
+        asked = ("--set", f"engine={engine}", "--threshold", "0.3", "--save-statistics", file)
         assert run(capsys, "report", data, *asked).code == 0
         assert run(capsys, "report", file, "--json").json["runs"][0]["threshold"] == 0.3
-    assert run(capsys, "report", data, "--facts", made[2]).code == 0
+    assert run(capsys, "report", data, "--save-statistics", made[2]).code == 0
     told = run(capsys, "report", *made).err
     assert "shards 1 and 3 differ in threshold: 0.3 (given) and 0.5 (default)" in told
-    for option, value in (("--weight", "w"), ("--group", "g"), ("--fold", "f"), ("--where", "a=b")):
+    for option, value in (
+        ("--set", "weight=w"),
+        ("--set", "group=g"),
+        ("--set", "fold=f"),
+        ("--where", "a=b"),
+    ):
         assert f"leave {option} out" in run(capsys, "report", made[0], option, value).err
     assert "facts hold no rows to pair" in run(capsys, "compare", *made).err
-    assert "no page" in run(capsys, "report", data, "--facts", made[0], "--out", str(tmp_path)).err
+    assert (
+        "no page" in run(capsys, "report", data, "--save-statistics", made[0], "--output", str(tmp_path)).err
+    )

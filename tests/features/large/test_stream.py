@@ -272,7 +272,7 @@ def test_a_nan_in_a_part_is_named_with_file_and_row_and_nothing_is_written(
     score[77] = np.nan
     pq.write_table(rows.set_column(1, "score", pa.array(score)), many / "part-3.parquet")
     page = tmp_path / "page.html"
-    done = run(capsys, "report", str(many), "-o", str(page), "--memory", "1KB")
+    done = run(capsys, "report", str(many), "-o", str(page), "--set", "memory=1KB")
     assert done.code == 5
     assert "part-3.parquet" in done.err and "row 77, nan" in done.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
@@ -284,10 +284,10 @@ def test_files_named_one_by_one_are_told_to_be_tables_of_their_own(
     paths = [str(tmp_path / f"{name}.parquet") for name in "ab"]
     for path in paths:
         parquet(table(), Path(path))
-    done = run(capsys, "report", *paths, "--engine", "stream", "--resamples", "100", "--json")
+    done = run(capsys, "report", *paths, "--set", "engine=stream", "--set", "resamples=100", "--json")
     assert [found["n"] for found in done.json["runs"]] == [N, N]
     assert "files of one table are named by their folder, or by a quoted pattern" in done.err
-    assert "quoted pattern" not in run(capsys, "report", paths[0], "--engine", "stream", "--json").err
+    assert "quoted pattern" not in run(capsys, "report", paths[0], "--set", "engine=stream", "--json").err
 
 
 def test_a_row_is_counted_from_the_first_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -429,17 +429,23 @@ def test_the_engine_is_chosen_by_size_and_said(
 ) -> None:
     path = tmp_path / "a.csv"
     csv(table(), path)
-    assert "engine" not in run(capsys, "report", str(path), "--out", str(tmp_path / "one")).err
+    assert "engine" not in run(capsys, "report", str(path), "--output", str(tmp_path / "one")).err
     monkeypatch.setattr("evalreport.workflow.engines.SMALL", 0)
     monkeypatch.setattr("evalreport.workflow.engines._free", lambda: 1 << 10)
-    done = run(capsys, "report", str(path), "--out", str(tmp_path / "two"))
+    done = run(capsys, "report", str(path), "--output", str(tmp_path / "two"))
     assert "engine stream of 1 file, by itself" in done.err
     assert (tmp_path / "two" / "evaluation.json").is_file()
     rows, parts = table(site=np.arange(N) // 7), tmp_path / "parts"
     parts.mkdir()
     for start in range(0, N, 400):
         csv(rows.slice(start, 400), parts / f"{start:05}.csv")
-    asked = ("--engine", "memory", "--group", "site", "--json")  # what a stream refuses, with its remedy
+    asked = (
+        "--set",
+        "engine=memory",
+        "--set",
+        "group=site",
+        "--json",
+    )  # what a stream refuses, with its remedy
     csv(rows, path)
     held = [run(capsys, "report", str(where), *asked).json["runs"][0] for where in (parts, path)]
     assert held[0]["metrics"] == held[1]["metrics"] and held[0]["clusters"] == held[1]["clusters"] > 1
@@ -500,6 +506,6 @@ def test_an_interrupt_leaves_nothing(
 
     monkeypatch.setattr(StreamingEvaluation, "add", stopped)
     page = tmp_path / "page.html"
-    done = run(capsys, "report", str(many), "-o", str(page), "--memory", "100B")
+    done = run(capsys, "report", str(many), "-o", str(page), "--set", "memory=100B")
     assert done.code == 130
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]

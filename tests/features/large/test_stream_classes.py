@@ -236,11 +236,13 @@ def test_facts_of_scores_of_several_classes_hold_the_rows(
     _, many = parts(scored(), tmp_path, ".parquet")
     stages: list[str] = []
     with on_progress(lambda what, *_: stages.append(what)):
-        done = run(capsys, "report", str(many), "--scores", "proba_*", "--facts", str(tmp_path / "x.facts"))
+        done = run(
+            capsys, "report", str(many), "--scores", "proba_*", "--save-statistics", str(tmp_path / "x.stats")
+        )
     assert "rows counted" not in stages  # it is said before, not after
     assert done.code == 2
-    assert "--engine memory" in done.err
-    assert not (tmp_path / "x.facts").exists()
+    assert "--set engine=memory" in done.err
+    assert not (tmp_path / "x.stats").exists()
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

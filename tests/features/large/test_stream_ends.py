@@ -47,31 +47,31 @@ def test_feather_of_the_first_version_is_told(tmp_path: Path) -> None:
         er.evaluate_files(tmp_path / "a.feather", engine="stream", **FEW)
 
 
-@pytest.mark.parametrize("bare", [("--facts", "x.facts"), ("--approximate",)])
-@pytest.mark.parametrize("option", ["--weight", "--group"])
+@pytest.mark.parametrize("bare", [("--save-statistics", "x.stats"), ("--set", "approximate")])
+@pytest.mark.parametrize("setting", ["weight", "group"])
 def test_memory_is_not_advised_where_it_refuses(
-    bare: tuple[str, ...], option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    bare: tuple[str, ...], setting: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parquet(table(site=np.arange(1, N + 1)), tmp_path / "a.parquet")
-    done = run(capsys, "report", str(tmp_path), *bare, option, "site")
+    done = run(capsys, "report", str(tmp_path), *bare, "--set", f"{setting}=site")
     assert done.code == 2
-    assert f"leave {option} or {bare[0]} out" in done.err
+    assert f"leave --set {setting} or {' '.join(bare).removesuffix(' x.stats')} out" in done.err
 
 
 def test_facts_are_of_their_labels_and_told_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     parquet(table(), tmp_path / "a.parquet")
-    made, few = str(tmp_path / "a.facts"), ("--resamples", "100", "--json")
-    assert run(capsys, "report", str(tmp_path), "--positive", "ill", "--facts", made).code == 0
+    made, few = str(tmp_path / "a.stats"), ("--set", "resamples=100", "--json")
+    assert run(capsys, "report", str(tmp_path), "--positive", "ill", "--save-statistics", made).code == 0
     same = ("--positive", "ill", "--labels", "ill,well")
     assert run(capsys, "report", made, *same, *few).json["runs"][0]["n"] == N
     for option, other in (("--positive", "well"), ("--labels", "ill,well,dead")):
         refused = run(capsys, "report", made, option, other)
         assert refused.code == 2
         assert f"the facts were made with {option}" in refused.err
-    shutil.copy(made, tmp_path / "b.facts")
-    (twice,) = run(capsys, "report", str(tmp_path / "*.facts"), *few).json["runs"]
+    shutil.copy(made, tmp_path / "b.stats")
+    (twice,) = run(capsys, "report", str(tmp_path / "*.stats"), *few).json["runs"]
     assert twice["n"] == 2 * N
-    assert any("b.facts hold the same facts, and both are counted" in note for note in twice["notes"])
+    assert any("b.stats hold the same facts, and both are counted" in note for note in twice["notes"])
 
 
 def test_bounds_are_rounded_away_from_what_they_bound(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ main(sys.argv[1:])
 def test_a_killed_process_leaves_nothing(tmp_path: Path) -> None:
     _, many = parts(scored(), tmp_path, ".parquet")
     command = ["report", str(many), "-o", str(tmp_path / "page.html")]
-    command += ["--memory", "100B", "--scores", "proba_*"]
+    command += ["--set", "memory=100B", "--scores", "proba_*"]
     done = subprocess.run(
         [sys.executable, "-c", KILLED, *command],
         cwd=Path(__file__).parents[3],
@@ -85,7 +85,16 @@ def test_a_packed_part_that_was_cut_off_is_named(suffix: str, tmp_path: Path) ->
 def test_parts_without_rows(engine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As a job writes them that had nothing for one of its tasks: a header alone."""
     _, many = parts(table(), tmp_path, ".csv")
-    asked = ["report", str(many), "-o", str(tmp_path / "page.html"), "--engine", engine, "--positive", "ill"]
+    asked = [
+        "report",
+        str(many),
+        "-o",
+        str(tmp_path / "page.html"),
+        "--set",
+        f"engine={engine}",
+        "--positive",
+        "ill",
+    ]
     for part in sorted(many.glob("*.csv"))[:2]:
         part.write_text("y_true,score\n")
     assert "500 cases" in run(capsys, *asked).err
@@ -105,8 +114,8 @@ def test_a_column_that_is_not_there_is_told_with_the_file(tmp_path: Path) -> Non
 
 def test_a_page_does_not_advise_what_a_stream_refuses(tmp_path: Path) -> None:
     whole, many = parts(table(), tmp_path, ".parquet")
-    assert "--example-text" in render(er.evaluate_file(whole, **FEW))
-    assert "--example-text" not in render(er.evaluate_files(many, **FEW))
+    assert "--set show_text" in render(er.evaluate_file(whole, **FEW))
+    assert "--set show_text" not in render(er.evaluate_files(many, **FEW))
 
 
 def test_a_disk_that_is_full_is_told_and_left_empty(
@@ -166,7 +175,7 @@ def test_a_full_disk_of_spark_is_told_by_its_own_setting(
     (answer,) = work_in_task(*work, lambda counted: counted.distinct)
     error = pickle.loads(zlib.decompress(answer.column("done")[0].as_py()))
     assert isinstance(error, DataError) and "the folder took less" in error.message
-    assert error.where == f"spark.local.dir {small_disk}" and "--memory" in error.fix
+    assert error.where == f"spark.local.dir {small_disk}" and "--set memory" in error.fix
     assert not list(small_disk.iterdir())
 
 
@@ -174,7 +183,7 @@ def test_columns_that_are_not_in_the_files_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pq.write_table(pa.table({"Y_TRUE": [0, 1], "SCORE": [0.1, 0.9]}), tmp_path / "a.parquet")
-    asked = ("--engine", "stream", "--truth", "y", "--score", "s")
+    asked = ("--set", "engine=stream", "--truth", "y", "--score", "s")
     done = run(capsys, "report", str(tmp_path / "a.parquet"), *asked)
     assert done.code == 3
     assert 'column "y" is not in' in done.err and "columns are: Y_TRUE, SCORE" in done.err

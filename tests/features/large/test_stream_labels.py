@@ -159,10 +159,10 @@ def test_thresholds_of_a_stream_are_those_of_memory(
 ) -> None:
     """Also with folds in three rounds, scores that go to disk, and rows that come in other batches."""
     whole, many = parts(labelled(), tmp_path, ".parquet")
-    columns = ("--truth", "true_*", "--scores", "proba_*", "--resamples", "100", "--json")
+    columns = ("--truth", "true_*", "--scores", "proba_*", "--set", "resamples=100", "--json")
     asked = tuple(part for name in SOUGHT[sought] for part in ("--objective", name))
     expected = run(capsys, "sweep", "thresholds", str(whole), *columns, *asked).json
-    for tight in ((), ("--memory", "64KB")):
+    for tight in ((), ("--set", "memory=64KB")):
         found = run(capsys, "sweep", "thresholds", str(many), *columns, *asked, *tight).json
         assert found["sweep"] == expected["sweep"]
         assert found["sweep"]["optima"], found
@@ -172,7 +172,13 @@ def test_thresholds_of_a_stream_are_those_of_memory(
 def test_thresholds_of_few_rows_and_of_rows_without_scores(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    few, no_scores = parts(labelled(900).slice(440, 8), tmp_path, ".parquet", (1, 3))[1], ("--no-scores",)
+    few, no_scores = (
+        parts(labelled(900).slice(440, 8), tmp_path, ".parquet", (1, 3))[1],
+        (
+            "--set",
+            "no_scores",
+        ),
+    )
     columns = ("sweep", "thresholds", str(few), "--truth", "true_*")
     found = run(capsys, *columns, "--scores", "proba_*", "--json").json["sweep"]["optima"]["f1_macro"]
     assert found["held_out"] is None and "at least 10 rows" in str(found)
@@ -199,7 +205,7 @@ def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
     ):
         pq.write_table(changed, last)
         page = tmp_path / "page.html"
-        tight = ("--memory", "1KB", "-o", str(page))
+        tight = ("--set", "memory=1KB", "-o", str(page))
         labels = ("--labels", ",".join(LABELS), "--scores", "proba_*")
         done = run(capsys, "report", str(many), *asked, *labels, *tight)
         assert done.code == 5, done.err
@@ -209,9 +215,11 @@ def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
 
 def test_a_gate_passes_over_labels_that_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, many = parts(labelled(), tmp_path, ".parquet")
-    asked = ("--truth", "true_*", "--scores", "proba_*", "--resamples", "100")
+    asked = ("--truth", "true_*", "--scores", "proba_*", "--set", "resamples=100")
     for rule, code in (("roc_auc_macro > 0.5", 0), ("roc_auc_macro > 0.999", 1)):
-        assert run(capsys, "check", str(many), *asked, "--require", rule, "--use", "estimate").code == code
+        assert (
+            run(capsys, "check", str(many), *asked, "--require", rule, "--test-on", "estimate").code == code
+        )
 
 
 @settings(max_examples=25, deadline=None)

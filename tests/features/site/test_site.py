@@ -80,7 +80,7 @@ def test_a_site_says_who_leads_and_what_is_missing_and_its_links_hold(
     letters: Store, tmp_path: Path, capsys: Capture
 ) -> None:
     out = tmp_path / "site"
-    done = run(capsys, *call(letters, out, "--columns", "candidate"), "--json")
+    done = run(capsys, *call(letters, out, "--set", "columns=candidate"), "--json")
     assert done.code == 0, done.err
     page = (out / "index.html").read_text(encoding="utf-8")
     title = re.sub(r"<[^>]+>", "", page.partition("<h1")[2].partition(">")[2].partition("</h1>")[0])
@@ -297,12 +297,7 @@ def test_what_is_absurd_in_one_run_concerns_that_run_alone(
     assert site.err.count("is ignored") == 4
     assert run(capsys, "site", *call, "-o", str(tmp_path / "public"), "--json").json["site"]["made"] == 0
 
-    over = run(capsys, "compare", *call, "--over-time", "--json")
-    assert over.code == 0, over.err
-    assert len(over.json["over_time"]["runs"]) == len(ODD)
-    assert over.err.count("its start time is missing or not a date") == 2
-
-    logged = run(capsys, "log", *call, "--confidence", "none", "--metrics", "accuracy", "--json")
+    logged = run(capsys, "log", *call, "--set", "confidence=none", "--metrics", "accuracy", "--json")
     assert logged.code == 0, logged.err
     assert [one["logged"]["state"] for one in logged.json["runs"]] == ["written"] * (2 + len(ODD))
 

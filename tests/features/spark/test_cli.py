@@ -55,20 +55,20 @@ def test_report_check_and_sweep_of_a_table_are_those_of_the_file(
     spark: Any, scores: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spark.read.parquet(str(scores)).createOrReplaceTempView("risk_scores")
-    done = run(capsys, "report", "--table", "risk_scores", "--json", "-o", str(tmp_path / "page.html"))
+    done = run(capsys, "report", "--set", "table=risk_scores", "--json", "-o", str(tmp_path / "page.html"))
     plain = run(capsys, "report", str(scores), "--json", "-o", str(tmp_path / "other.html"))
     assert done.code == 0, done.err
     assert "distinct scores stayed in Spark" in (tmp_path / "page.html").read_text()
-    facts = str(tmp_path / "all.facts")
-    assert run(capsys, "report", "--table", "risk_scores", "--facts", facts).code == 0
+    facts = str(tmp_path / "all.stats")
+    assert run(capsys, "report", "--set", "table=risk_scores", "--save-statistics", facts).code == 0
     added = run(capsys, "report", facts, "--json", "-o", str(tmp_path / "added.html"))
     (one,), (other,), (third,) = (told.json["runs"] for told in (done, plain, added))
     assert one["metrics"] == other["metrics"] == third["metrics"]
-    checked = run(capsys, "check", str(scores), "--engine", "spark", "--require", "roc_auc >= 0.99")
+    checked = run(capsys, "check", str(scores), "--set", "engine=spark", "--require", "roc_auc >= 0.99")
     assert checked.code == 1 and "roc_auc" in checked.out
     swept = [
         run(capsys, "sweep", "thresholds", *where, "--objective", "recall>=0.9", "--json").json["sweep"]
-        for where in (("--table", "risk_scores"), (str(scores),))
+        for where in (("--set", "table=risk_scores"), (str(scores),))
     ]
     assert swept[0] == swept[1]
 
@@ -86,14 +86,14 @@ def test_a_run_whose_predictions_are_a_table(
             pass
         with mlflow.start_run() as empty:
             pass
-    uri = ("--tracking-uri", sqlite_store.uri, "--metrics", "roc_auc", "--confidence", "none")
+    uri = ("--tracking-uri", sqlite_store.uri, "--metrics", "roc_auc", "--set", "confidence=none")
     told = {}
     for one in (logged, tagged):
         done = run(capsys, "log", "--run-id", one.info.run_id, *uri)
         assert done.code == 0, done.err
         assert f"source table {scores}" in done.out + done.err
         told[one.info.run_id] = sqlite_store.client.get_run(one.info.run_id).data.metrics
-    named = run(capsys, "log", "--run-id", empty.info.run_id, "--table", str(scores), *uri)
+    named = run(capsys, "log", "--run-id", empty.info.run_id, "--set", f"table={scores!s}", *uri)
     assert named.code == 0, named.err
     told[empty.info.run_id] = sqlite_store.client.get_run(empty.info.run_id).data.metrics
     first, *others = told.values()
@@ -117,29 +117,29 @@ def test_paths_of_this_machine_and_sql_are_not_taken_from_a_server() -> None:
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
-    "no such table": (("--table", "no.such.thing"), 3, "Spark knows no table no.such.thing"),
-    "no name of a table": (("--table", "a b"), 3, "Spark knows no table a b"),
-    "nothing": (("--table", ""), 3, "Spark knows no table"),
-    "text in a folder": (("--table", "TEXTS"), 5, "Spark finds no Parquet there"),
-    "an empty folder": (("--table", "EMPTY"), 5, "Spark finds no Parquet there"),
-    "a sum that cannot be": (("--table", "by_zero"), 5, "Spark failed: [DIVIDE_BY_ZERO]"),
-    "no such file system": (("--table", "s3://b/t"), 5, "Spark failed: No FileSystem"),
-    "no such path": (("--table", "/no/such/thing"), 3, "Spark knows no table /no/such/thing"),
-    "no such column": (("--table", "PATH", "--score", "p"), 3, 'column "p" is not in scores.parquet'),
+    "no such table": (("--set", "table=no.such.thing"), 3, "Spark knows no table no.such.thing"),
+    "no name of a table": (("--set", "table=a b"), 3, "Spark knows no table a b"),
+    "nothing": (("--set", "table="), 3, "Spark knows no table"),
+    "text in a folder": (("--set", "table=TEXTS"), 5, "Spark finds no Parquet there"),
+    "an empty folder": (("--set", "table=EMPTY"), 5, "Spark finds no Parquet there"),
+    "a sum that cannot be": (("--set", "table=by_zero"), 5, "Spark failed: [DIVIDE_BY_ZERO]"),
+    "no such file system": (("--set", "table=s3://b/t"), 5, "Spark failed: No FileSystem"),
+    "no such path": (("--set", "table=/no/such/thing"), 3, "Spark knows no table /no/such/thing"),
+    "no such column": (("--set", "table=PATH", "--score", "p"), 3, 'column "p" is not in scores.parquet'),
     "no such column of rows": (
-        ("--table", "PATH", "--where", "p=1"),
+        ("--set", "table=PATH", "--where", "p=1"),
         3,
         'column "p" is not in scores.parquet',
     ),
-    "another engine": (("--table", "PATH", "--engine", "memory"), 2, "a table is read by Spark"),
-    "a file beside it": (("PATH", "--table", "PATH"), 2, "--table is beside other predictions"),
+    "another engine": (("--set", "table=PATH", "--set", "engine=memory"), 2, "a table is read by Spark"),
+    "a file beside it": (("PATH", "--set", "table=PATH"), 2, "--set table is beside other predictions"),
     "another session": (
-        ("--table", "PATH", "--spark-master", "local[1]"),
+        ("--set", "table=PATH", "--set", "spark_master=local[1]"),
         2,
         "a session of Spark runs already",
     ),
-    "all rows at once": (("--table", "PATH", "--group", "score"), 2, "--engine memory"),
-    "another format": (("a.csv", "--engine", "spark"), 2, "Spark reads tables, Parquet and Delta"),
+    "all rows at once": (("--set", "table=PATH", "--set", "group=score"), 2, "--set engine=memory"),
+    "another format": (("a.csv", "--set", "engine=spark"), 2, "Spark reads tables, Parquet and Delta"),
 }
 
 
@@ -163,11 +163,11 @@ def test_without_java_or_pyspark_it_is_said_what_to_install(
     monkeypatch.setattr("evalreport.features.spark.session.active_session", lambda: None)
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    done = run(capsys, "report", "--table", str(scores))
+    done = run(capsys, "report", "--set", f"table={scores!s}")
     assert done.code == 2 and "openjdk-17-jre-headless" in done.err
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
-    done = run(capsys, "report", "--table", str(scores))
+    done = run(capsys, "report", "--set", f"table={scores!s}")
     assert done.code == 2 and "pip install 'evalreport[spark]'" in done.err
 
 
@@ -211,7 +211,7 @@ def test_the_runs_of_an_experiment_are_logged_in_one_session(
             with mlflow.start_run(tags={"evalreport.table": str(path)}):
                 pass
     before = sent_to_the_driver(spark)
-    words = ("log", "--experiment", "Default", "--spark-master", "local[1]", "--metrics", "log_loss")
+    words = ("log", "--experiment", "Default", "--set", "spark_master=local[1]", "--metrics", "log_loss")
     done = run(capsys, *words, "--tracking-uri", sqlite_store.uri)
     assert done.code == 0, done.err
     assert (begun, ended) == (["local[1]"], [spark])
@@ -237,7 +237,7 @@ def test_a_client_of_spark_connect_has_the_same_numbers(
     pytest.importorskip("grpc")
     path, asked = (
         tmp_path / "scores.parquet",
-        ("--scores", "proba_*", "--pred", "gapped", "--missing", "wrong"),
+        ("--scores", "proba_*", "--pred", "gapped", "--set", "missing=wrong"),
     )
     pq.write_table(scored(), path)
     context = spark.sparkContext._jsc.sc()
@@ -247,7 +247,7 @@ def test_a_client_of_spark_connect_has_the_same_numbers(
     service.start(context)
     try:
         server = f"sc://localhost:{service.localPort()}"
-        words = ("report", "--table", str(path), "--spark-master", server, *asked, "--json")
+        words = ("report", "--set", f"table={path!s}", "--set", f"spark_master={server}", *asked, "--json")
         done = subprocess.run(
             [sys.executable, "-m", "evalreport", *words, "-o", str(tmp_path / "page.html")],
             capture_output=True,
@@ -271,7 +271,7 @@ def test_a_delta_table_without_delta_is_told_from_one_that_is_not_there(
     """Wherever it is: as Parquet, rows that were removed from it would count."""
     (tmp_path / "_delta_log").mkdir()
     pq.write_table(pa.table({"y_true": [0, 1], "score": [0.2, 0.7]}), tmp_path / "part-0.parquet")
-    done = run(capsys, "report", "--table", named.format(tmp_path))
+    done = run(capsys, "report", "--set", f"table={named.format(tmp_path)}")
     assert done.code == 2
     assert "this session of Spark has no Delta" in done.err and "delta-spark" in done.err
 

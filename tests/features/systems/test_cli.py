@@ -40,7 +40,7 @@ def files(tmp_path: Path) -> Write:
 def test_systems_of_files(files: Write, tmp_path: Path, capsys: Capture) -> None:
     page, folder = tmp_path / "page.html", tmp_path / "all"
     named = ["--system", files("new", 1.6, 3), "--system", files("older", 0.6, 2)]
-    done = run(capsys, "compare", *named, "--json", "-o", str(page), "--out", str(folder))
+    done = run(capsys, "compare", *named, "--json", "-o", str(page), "--output", str(folder))
     assert done.code == 0, done.err
     found = done.json["comparison"]
     assert [(one["system"], len(one["runs"])) for one in found["systems"]] == [("new", 3), ("older", 2)]
@@ -51,7 +51,7 @@ def test_systems_of_files(files: Write, tmp_path: Path, capsys: Capture) -> None
     for told in (done.err, shown, " ".join(found["notes"])):
         assert "“older” has two runs: what two seeds tell is little" in told
     assert {path.name for path in folder.iterdir()} >= {"systems.csv", "differences.csv", "comparison.json"}
-    plain = run(capsys, "compare", *named, "--summary", "md")
+    plain = run(capsys, "compare", *named, "--markdown", "-")
     assert plain.code == 0
     assert "| new |" in plain.out
 
@@ -75,10 +75,9 @@ def test_a_run_outside_of_the_interval_of_its_system(files: Write, tmp_path: Pat
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--system", "a=p.csv", "--baseline", "a"], "of single runs"),
-        (["--system", "a=p.csv", "--over-time"], "--over-time is of single runs"),
+        (["--system", "a=p.csv", "--baseline", "a"], "applies to single runs only"),
         (["--system", "nothing"], "no NAME=RUN,FILE"),
-        (["p.csv", "--system", "a=p.csv"], "names its runs itself"),
+        (["p.csv", "--system", "a=p.csv"], "already names its runs"),
         (["p.csv", "--by", "params.model"], "no parameters"),
         (["--system", "a=p.csv"], "1 system cannot be compared"),
     ],

@@ -199,10 +199,10 @@ def test_a_stream_names_the_engine_that_reads_the_tools_file(
     tool: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path, TOOLS[tool](), "export.jsonl")
-    ran = run(capsys, "report", str(path), "--json", "--engine", "stream")
+    ran = run(capsys, "report", str(path), "--json", "--set", "engine=stream")
     assert ran.code == 2, ran.out
-    assert ran.json["error"]["fix"] == "pass --engine memory"
-    done = run(capsys, "report", str(path), "--json", "--engine", "memory")
+    assert ran.json["error"]["fix"] == "pass --set engine=memory"
+    done = run(capsys, "report", str(path), "--json", "--set", "engine=memory")
     assert done.code == 0, done.out
     assert done.json["runs"][0]["n"] == len(TRUTH)
 
@@ -221,9 +221,9 @@ def test_a_column_of_states_keeps_the_submitted_rows(
     found = find_in_files(path)
     assert len(found.y_true) == 20
     assert "discarded 20, draft 20, submitted 20" in found.notes[0]
-    streamed = run(capsys, "report", str(path), "--json", "--engine", "stream")
+    streamed = run(capsys, "report", str(path), "--json", "--set", "engine=stream")
     assert streamed.code == 2
-    assert streamed.json["error"]["fix"] == "pass --engine memory"
+    assert streamed.json["error"]["fix"] == "pass --set engine=memory"
     chosen = run(capsys, "report", str(path), "--json", "--where", "status=draft")
     assert chosen.json["runs"][0]["n"] == 20
 
