@@ -19,7 +19,7 @@ QUESTIONS = {
     "weighed": (7.4, 3.0, "Does the decision weigh the\nscores as probabilities?"),
     "rare": (8.7, 1.55, "Are the classes balanced?"),
 }
-"""Questions of the flowchart in *Which metric?*: where each stands, and its words."""
+"""Questions of the flowchart in *Which metric?*: position and text."""
 ANSWERS = {
     "counts": (1.15, 1.4, "accuracy beside\nno_information_rate,\nrecall, precision"),
     "both": (3.7, 1.4, "recall, precision,\nthe two-by-two table,\nmcc"),

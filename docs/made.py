@@ -36,7 +36,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown must not read, but for what stands between backticks: brackets and stars as they are."""
+    """Escape brackets and stars outside of backticks."""
     parts = " ".join(text.split()).split("`")
     parts[::2] = [re.sub(r"([<*_\[\]])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)
@@ -148,9 +148,8 @@ def finding_page() -> str:
         for rule in rules()
     ]
     return (
-        "# Findings\n\nWhat a report says in plain English, the weightier first. Each holds its evidence, by name, in "
-        "`evaluation.json` under `findings`; the number in a sentence is the number of the evidence. A finding is left "
-        "out where another tells the cause.\n\n" + table(("finding", "appears when", "left out beside"), rows)
+        "# Findings\n\nStatements about the model, most important first. The numbers behind each are in "
+        "`evaluation.json` under `findings`. A finding is omitted when another one states the cause.\n\n" + table(("finding", "appears when", "omitted with"), rows)
     )
 
 
@@ -284,12 +283,12 @@ def error_page() -> str:
         ("0", "", "done"),
         ("1", "", "a check failed, or is inconclusive"),
         ("101", "", "a defect of evalreport"),
-        ("130", "", "interrupted; what is half logged is said, and the same command completes it"),
+        ("130", "", "interrupted; the parts already logged are listed; the same command completes the logging"),
     ]
     listed: list[tuple[str, str, str]] = sorted([*fixed, *rows], key=lambda row: int(row[0]))
     return (
-        "# Exit codes and errors\n\nEvery error has three lines: what is wrong, where, how to mend it. With `--json` "
-        "it is an object with `code`, `message`, `where` and `fix`. Of several runs the worst code counts.\n\n"
+        "# Exit codes and errors\n\nEvery error has three lines: what went wrong, where, and how to fix it. With `--json` "
+        "it is an object with `code`, `message`, `where` and `fix`. With several runs the highest code is used.\n\n"
         + table(("exit code", "code", "meaning"), listed)
     )
 

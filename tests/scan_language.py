@@ -52,7 +52,7 @@ RETIRED = {
     r"nobody|somebody|of ours|of its own|of theirs|of yours": "no one, evalreport's, separate",
     r"such as it is|what is (?:asked|said|known|named|given|read|meant)|"
     r"that is (?:asked|said) for": "say the noun",
-    r"says? (?:so|that|which|how|what|less|more)|is said": "reports, shows",
+    r"is said|says? (?:less|more)": "reports, shows",
     r"whence|wherein|thereof|hereby|lest|ere|withal|nought|save for": "plain words",
 }
 PATTERNS = [
