@@ -149,7 +149,8 @@ def finding_page() -> str:
     ]
     return (
         "# Findings\n\nStatements about the model, most important first. The numbers behind each are in "
-        "`evaluation.json` under `findings`. A finding is omitted when another one states the cause.\n\n" + table(("finding", "appears when", "omitted with"), rows)
+        "`evaluation.json` under `findings`. A finding is omitted when another one states the cause.\n\n"
+        + table(("finding", "appears when", "omitted with"), rows)
     )
 
 
@@ -283,7 +284,11 @@ def error_page() -> str:
         ("0", "", "done"),
         ("1", "", "a check failed, or is inconclusive"),
         ("101", "", "a defect of evalreport"),
-        ("130", "", "interrupted; the parts already logged are listed; the same command completes the logging"),
+        (
+            "130",
+            "",
+            "interrupted; the parts already logged are listed; the same command completes the logging",
+        ),
     ]
     listed: list[tuple[str, str, str]] = sorted([*fixed, *rows], key=lambda row: int(row[0]))
     return (
