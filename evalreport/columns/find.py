@@ -15,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from evalreport.columns.extras import extras, texts_of
-from evalreport.columns.graded import refuse_grade, refuse_misread_grade
+from evalreport.columns.graded import has_graded_repeats, refuse_grade, refuse_misread_grade
 from evalreport.columns.join import (
     FOLD,
     Array,
@@ -208,6 +208,8 @@ def find(
         found = _find(replace(_prepare_table(table, request), whole=whole), request, truth)
     except (ColumnNotFoundError, DataError) as error:
         if isinstance(error, SeveralEvaluationsError):
+            if has_graded_repeats(table):
+                refuse_grade(table, request)
             raise
         if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
             refuse_grade(table, request)

@@ -35,6 +35,16 @@ WORDS = frozenset(
 """Texts of a grade, in small letters; the single letters are those of Inspect AI."""
 
 
+REPEAT = ("epoch", "repeat", "trial", "attempt", "iteration")
+"""Names of a column with the number of the attempt at an item."""
+
+
+def has_graded_repeats(table: RawTable) -> bool:
+    """Return whether the format names grades, and a column has the number of the attempt."""
+    names = (*table.columns, *table.others)
+    return "grade" in table.parts and any(plain_name(name) in REPEAT for name in names)
+
+
 def grade_column(table: RawTable) -> str | None:
     """Return the column with a grade per item: the one that the format names, or one that looks like it.
 

@@ -87,6 +87,8 @@ def _sentences(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Itera
     for (a, x), (b, y) in combinations(runs, 2):
         if same_predictions(x, y):
             yield f"“{a}” and “{b}” are the same predictions: no difference can be demonstrated."
+        if told := y.note_of_pair(x):
+            yield f"“{b}” minus “{a}”: {told}."
     whole = set().union(*(ev.space.names for ev in evaluations))
     for name, ev in runs:
         if missing := sorted(whole - set(ev.space.names)):

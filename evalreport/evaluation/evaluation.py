@@ -284,6 +284,10 @@ class Evaluation:
         """The headline of a kind of evaluation that a feature adds; None where the task decides."""
         return None
 
+    def note_of_pair(self, baseline: Evaluation) -> str:  # noqa: ARG002 (a feature reads it)
+        """Return what a comparison with a baseline says beside the differences of metrics."""
+        return ""
+
     @property
     def size(self) -> str:
         """How many examples there are, in words."""

@@ -14,13 +14,15 @@ from evalreport.core.sentences import Sentence, say
 from evalreport.data.labels import Graded, Scale
 from evalreport.evaluation.evaluation import SCHEMA, Evaluation
 from evalreport.evaluation.parts import Disparity, Slice
-from evalreport.features.graded.judge import JudgedItems, JudgeResult
+from evalreport.features.graded.judge import JudgedItems, JudgeResult, corrected_difference, shared_items
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.intervals.settings import Sampling
 from evalreport.page.evaluation_terms import tell
 
 FULL = "= 1"
 """What passes on the scale from 0 to 1 where no rule is named."""
+UNIT = ("item", "items")
+"""What a row is called where nobody says otherwise."""
 Measures = Mapping[str, Mapping[str, Result]]
 """Measure to ``mean``, ``median`` and ``p95``."""
 
@@ -93,6 +95,8 @@ class GradedEvaluation(Evaluation):
     ----------
     items : int
         Distinct items; `rows` are attempts.
+    no_grade : int
+        Attempts without a grade.
     rule : str
         What passes, such as ``>= 4``; empty where grades are pass or fail.
     measures : mapping from column to mean, median and 95th percentile
@@ -113,6 +117,7 @@ class GradedEvaluation(Evaluation):
     """
 
     items: int = 0
+    no_grade: int = 0
     rule: str = ""
     measures: Measures = field(default_factory=dict)
     repeats: RepeatStatistics | None = None
@@ -168,9 +173,21 @@ class GradedEvaluation(Evaluation):
         """Return the evaluation itself: its counts are those of attempts."""
         return replace(self, row_counts=None)
 
+    def note_of_pair(self, baseline: Evaluation) -> str:
+        """Return the difference of the pass rates as people would grade all items, through one judge."""
+        if self.judged is None or not isinstance(baseline, GradedEvaluation) or baseline.judged is None:
+            return ""
+        pair = shared_items(self.judged, baseline.judged)
+        found = None if pair is None else corrected_difference(*pair, self.sampling)
+        if not isinstance(found, Estimate) or found.low is None or found.high is None:
+            return ""
+        low, high = (f"{100 * end:+.1f}" for end in (found.low, found.high))
+        gap = f"{100 * found.value:+.1f} points ({low} to {high})"
+        return f"the pass rate corrected by people differs by {gap}, {count(found.n)} items with human grades"
+
     def to_wire(self) -> Any:
         """Return the evaluation as `evaluation.json` holds it, key by key."""
-        own = {"schema": SCHEMA, "task": "graded", "n": self.items, "attempts": self.rows}
+        own: dict[str, Any] = {"schema": SCHEMA, "task": "graded", "n": self.items, "attempts": self.rows}
         names = {entry.name for entry in fields(GradedRecord)} - own.keys()
         return GradedRecord(**own | {name: getattr(self, name) for name in names})
 
@@ -198,7 +215,7 @@ def graded_headline(ev: GradedEvaluation) -> Sentence:
         return tell(ev, words, known, mean=mean.value, rate=rate.value)
     passed = round(rate.value * ev.items)
     words = "Passes {passed:count} of {n:count} {n:units} ({rate:percent})"
-    missing = ev.data_checks.get("no_grade", 0.0)
+    missing = ev.no_grade
     end = "; {missing:count} {missing:has|have} no grade." if missing else "."
     return tell(ev, words + end, known, passed=passed, rate=rate.value, missing=missing)
 

@@ -20,6 +20,7 @@ from evalreport.readers.limits import MAX_ROWS, Select, decompress_limited, refu
 HEADER: Final = "header.json"
 STARTED: Final = "_journal/start.json"
 """The header of a log whose evaluation has not ended."""
+ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 SAMPLES: Final = "samples/"
 ZSTANDARD: Final = 93
 LOCAL_HEADER: Final = 30
@@ -74,4 +75,4 @@ def _sample(sample: dict[str, Any]) -> dict[str, Any]:
     return {name: sample[name] for name in KEPT if name in sample} | {"output": {"completion": completion}}
 
 
-READERS: tuple[Reader, ...] = (Reader("inspect-eval", (".eval",), (), read_eval),)
+READERS: tuple[Reader, ...] = (Reader("inspect-eval", (".eval",), ZIP, read_eval),)

@@ -226,10 +226,10 @@ def corrected_rate(
     inner = np.divide(rate * (1 - rate), counts, out=np.zeros(2), where=used)
     needed = _needed(float(weight**2 @ inner), float(spread), n)
     if clusters is not None:
-        side = judge.astype(np.intp)
+        by = judge.astype(np.intp)
         share = np.divide(weight, counts, out=np.zeros(2), where=used)
-        parts = np.where(known, ((human == 0) - rate[side]) * share[side], 0.0)
-        parts = parts + (rate[side] - value) / size
+        parts = np.where(known, ((human == 0) - rate[by]) * share[by], 0.0)
+        parts = parts + (rate[by] - value) / size
         return _of_parts(value, parts, clusters, n, sampling), needed
     ends = [np.where(used, end, 0.0) for end in wilson(passed, np.maximum(counts, 1), sampling.level)]
     down, up = weight * (rate - ends[0]), weight * (ends[1] - rate)
@@ -260,6 +260,15 @@ def unlike_slices(made: Predictions, human: Codes) -> list[str]:
             if error and abs(a - b) > UNLIKE * error:
                 found.append(f"{name} = {text}")
     return found
+
+
+def shared_items(a: JudgedItems, b: JudgedItems) -> tuple[tuple[Codes, Codes], tuple[Codes, Codes]] | None:
+    """Return the grades of judge and people on the items of both, matched by id; None without ids."""
+    if a.made.ids is None or b.made.ids is None:
+        return None
+    _, first, second = np.intersect1d(a.made.ids, b.made.ids, return_indices=True)
+    one, other = np.asarray(a.made.y_pred)[first], np.asarray(b.made.y_pred)[second]
+    return (one, a.human[first]), (other, b.human[second])
 
 
 def corrected_difference(

@@ -103,30 +103,6 @@ JUDGE_TITLES: Mapping[str, str] = {
     "human_rate": "Pass rate, people alone",
 }
 CHEN, YAO = "Chen et al. 2021, arXiv 2107.03374", "Yao et al. 2024, arXiv 2406.12045"
-
-
-def _of_repeats(name: str, title: str, meaning: str, formula: str, source: str) -> Metric:
-    """Return a metric of the attempts at each item, which the evaluation of graded items computes."""
-    return _metric(
-        name=name,
-        title=title,
-        meaning=meaning,
-        formula=formula,
-        rate=True,
-        strategy=NoMethod("mean"),
-        function=lambda _: math.nan,
-        undefined="it needs several attempts at each item; runs are compared by pass_rate",
-        source=source,
-        use="items are attempted several times",
-        trap="k attempts are independent here; a person who tries again learns",
-    )
-
-
-KS = (*range(2, 11), 16, 20, 25, 32, 50, 64, 100)
-"""Numbers of attempts k of which pass@k and pass^k are reported, as far as there are repeats."""
-PASS, SCORE, AGREEMENT = "pass_rate", "mean_score", "agreement"
-PASS_GRADED, NO_GRADE = "pass_rate_graded", "no_grade_rate"
-CHEN, YAO = "Chen et al. 2021, arXiv 2107.03374", "Yao et al. 2024, arXiv 2406.12045"
 METRICS: tuple[Metric, ...] = (
     _metric(
         name="pass_rate",

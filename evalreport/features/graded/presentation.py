@@ -10,7 +10,7 @@ from evalreport.core.estimate_format import value_and_interval
 from evalreport.core.format import count
 from evalreport.core.result import Estimate, Result
 from evalreport.core.sentences import NOTHING, Sentence, say
-from evalreport.features.graded.evaluation import GradedEvaluation, judge_sentence
+from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, judge_sentence
 from evalreport.features.graded.metrics import (
     AGREEMENT,
     JUDGE_TITLES,
@@ -24,6 +24,7 @@ from evalreport.metrics.catalogue import find
 from evalreport.page.contents import EvaluationPresentation
 from evalreport.page.elements import Column, Forest, Heading, Note, PagePart, Section, Table, forest_row
 from evalreport.page.evaluation_terms import confidence_percent, tell
+from evalreport.page.payload import UNIT_TAG, metric_keys
 from evalreport.page.sections.appendix import metrics_section, provenance_section
 from evalreport.page.sections.classes import groups_section
 from evalreport.page.sections.verdict import Verdict
@@ -61,6 +62,13 @@ class GradedPresentation(EvaluationPresentation):
         """Return the numbers that are logged, under their keys."""
         return super().metrics() | dict(_logged(self.of, self.prefix))
 
+    def tags(self) -> dict[str, str]:
+        """Return the tags of a run; that rows are items needs no tag."""
+        found = super().tags()
+        if self.of.provenance.unit == UNIT:
+            found.pop(UNIT_TAG, None)
+        return found
+
     def series(self) -> dict[str, Any]:
         """Graded items have no curves."""
         return {}
@@ -71,8 +79,6 @@ class GradedPresentation(EvaluationPresentation):
 
 
 def _logged(ev: GradedEvaluation, prefix: str) -> Iterator[tuple[str, float]]:
-    from evalreport.page.payload import metric_keys
-
     for name, key in metric_keys(ev.measures, f"{prefix}measures/").items():
         for part, result in ev.measures[name].items():
             if isinstance(result, Estimate):
@@ -98,7 +104,7 @@ def summary_section(ev: GradedEvaluation) -> Section:
     mean = ev.metrics.get(SCORE)
     if ev.scale == "rating" and isinstance(mean, Estimate):
         words += "The mean rating is {mean:number} ({mean:number interval}). "
-    words += "Attempts without a grade count as not passed." if ev.data_checks.get("no_grade") else ""
+    words += "Attempts without a grade count as not passed." if ev.no_grade else ""
     body = Verdict(
         task="Graded items",
         run=ev.provenance.run_name,

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.extras import texts_of
-from evalreport.columns.graded import grade_columns
+from evalreport.columns.graded import REPEAT, grade_columns
 from evalreport.columns.join import rows_meant
 from evalreport.columns.names import ID, INDEX, WEIGHT, plain_name
 from evalreport.columns.plausible import SeveralEvaluationsError
@@ -23,7 +23,7 @@ from evalreport.data.labels import Graded
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, NoScores
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.graded.evaluation import GradedEvaluation, GradedExample, RepeatStatistics
+from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, GradedExample, RepeatStatistics
 from evalreport.features.graded.grades import Grades, read_grades
 from evalreport.features.graded.judge import JudgedItems, judge_result, unlike_slices
 from evalreport.features.graded.metrics import PASS
@@ -37,7 +37,6 @@ from evalreport.workflow.request import Request
 
 ITEM: Final = ("item_id", "item", "task_id", "question_id", "sample_id", "instance_id", "doc_id", "trace_id")
 """Names of a column of items beside those of examples."""
-REPEAT: Final = ("epoch", "repeat", "trial", "attempt", "iteration")
 EVALUATIONS: Final = (
     "filter",
     "scorer",
@@ -51,7 +50,6 @@ EVALUATIONS: Final = (
 """Columns that distinguish several evaluations of the same items."""
 MOST_VALUES: Final = 50
 MOST_EXAMPLES: Final = 50
-UNIT: Final = ("item", "items")
 
 
 def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Collected:
@@ -168,7 +166,7 @@ def _human(
 
 
 def _first(table: RawTable, names: Sequence[str | None]) -> str | None:
-    known = {plain_name(name): name for name in reversed(table.columns) if name not in INDEX}
+    known = {plain_name(name): name for name in reversed(list(table.columns)) if name not in INDEX}
     found = (name if name in table.columns else known.get(plain_name(name)) for name in names if name)
     return next((name for name in found if name is not None), None)
 
@@ -334,7 +332,7 @@ def completion(
             row_counts=None,
             findings=(),
             items=len(items),
-            data_checks={**ev.data_checks, "no_grade": float((~grades.known).sum())},
+            no_grade=int((~grades.known).sum()),
             rule=grades.rule,
             measures={name: measure(values, codes, sampling) for name, values in measures.items()},
             repeats=repeats,
@@ -358,12 +356,13 @@ def _unlike(made: Predictions, people: npt.NDArray[np.integer]) -> Iterator[str]
 
 def _items(made: Predictions, grades: Grades) -> tuple[npt.NDArray[np.intp], Items]:
     ids = made.ids
-    several = ids is not None and len(ids) > 0 and all(" #" in one for one in ids.tolist())
-    names = np.asarray([one.rpartition(" #")[0] for one in ids.tolist()]) if several else np.arange(len(made))
+    named = [] if ids is None else [str(one) for one in ids.tolist()]
+    several = bool(named) and all(" #" in one for one in named)
+    names = np.asarray([one.rpartition(" #")[0] for one in named]) if several else np.arange(len(made))
     codes = np.unique(names, return_inverse=True)[1]
     first = np.unique(codes, return_index=True)[1]
-    weights = np.bincount(codes, made.weights)
-    clusters = None
+    weights = np.bincount(codes, made.weights).astype(np.float64)
+    clusters: npt.NDArray[np.integer] | None = None
     if made.groups is not None and len(made.groups.values) < len(first):
         clusters = made.groups.codes[first]
     passed = np.where(grades.known, 1, -1) if grades.passed is None else grades.passed

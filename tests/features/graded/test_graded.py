@@ -92,7 +92,7 @@ def test_an_attempt_without_a_grade_is_not_passed() -> None:
     assert value(ev, "pass_rate_graded") == 29 / 37
     assert value(ev, "no_grade_rate") == 3 / 40
     assert ev.verdict == "Passes 29 of 40 items (73%); 3 have no grade."
-    assert "3 attempts have no grade and count as not passed" in ev.notes
+    assert "3 attempts have no grade and count as not passed" in ev.remarks
 
 
 def repeat_rows(items: int = 30, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -131,7 +131,7 @@ def test_variance_of_repeats_is_split() -> None:
 def test_items_have_equal_weight_whatever_their_attempts() -> None:
     ev = graded([1, 1, 1, 0], labels=er.Graded(), ids=["a", "a", "a", "b"])
     assert value(ev, "pass_rate") == pytest.approx(0.5)
-    assert "items have 1 to 3 attempts; each item has the same weight" in ev.notes
+    assert "items have 1 to 3 attempts; each item has the same weight" in ev.remarks
 
 
 def test_the_interval_of_a_paired_difference_is_over_items() -> None:

@@ -1,0 +1,136 @@
+"""A judge against people: agreement, the corrected pass rate, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score, recall_score
+
+import evalreport as er
+from evalreport.core.errors import DataError
+from evalreport.core.result import Estimate
+from evalreport.features.graded.evaluation import GradedEvaluation
+from evalreport.features.graded.judge import corrected_difference, corrected_rate
+from evalreport.intervals.settings import Sampling
+
+N, PEOPLE = 1000, 120
+
+
+def frame(seed: int = 0, people: int = PEOPLE) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    human = rng.random(N) < 0.6
+    judge = rng.random(N) < np.where(human, 0.9, 0.3)
+    words = np.where(human, "yes", "no").astype(object)
+    words[people:] = None
+    topic = np.where(np.arange(N) % 2, "a", "b")
+    return pd.DataFrame({"id": range(N), "judge": judge, "human": words, "topic": topic})
+
+
+def judged(rows: pd.DataFrame, **named: Any) -> GradedEvaluation:
+    ev = er.evaluate(rows, judge="judge", human="human", **named)
+    assert isinstance(ev, GradedEvaluation)
+    return ev
+
+
+def value(result: Any) -> float:
+    assert isinstance(result, Estimate)
+    return result.value
+
+
+def test_agreement_is_that_of_scikit_learn() -> None:
+    rows = frame()
+    found = judged(rows, slices="topic").judge
+    assert found is not None
+    people, judge = rows["human"][:PEOPLE] == "yes", rows["judge"][:PEOPLE]
+    assert (found.n_judge, found.n_human) == (N, PEOPLE)
+    assert value(found.agreement) == pytest.approx((people == judge).mean())
+    assert value(found.kappa) == pytest.approx(cohen_kappa_score(people, judge))
+    assert value(found.sensitivity) == pytest.approx(recall_score(people, judge))
+    assert value(found.specificity) == pytest.approx(recall_score(~people, ~judge))
+    assert found.base_rates == {"judge": judge.mean(), "human": people.mean()}
+    assert found.always_pass == people.mean()
+    assert value(found.judge_rate) == rows["judge"].mean()
+    assert value(found.human_rate) == people.mean()
+    assert {one.value for one in found.slices} == {"a", "b"}
+    assert {one.judge for one in found.disagreements} == {"pass", "fail"}
+
+
+def test_the_corrected_rate_weighs_both_parts() -> None:
+    rows = frame()
+    people, judge = (rows["human"][:PEOPLE] == "yes").to_numpy(), rows["judge"].to_numpy()
+    inside = [people[judge[:PEOPLE] == side].mean() for side in (True, False)]
+    expected = judge.mean() * inside[0] + (1 - judge.mean()) * inside[1]
+    found = judged(rows).judge
+    assert found is not None and isinstance(found.corrected, Estimate)
+    assert found.corrected.value == pytest.approx(expected)
+    assert isinstance(found.human_rate, Estimate)
+    assert (found.corrected.width or 1) < (found.human_rate.width or 0), "the judge adds information"
+
+
+def test_the_grades_needed_halve_the_interval() -> None:
+    rows = frame(people=100)
+    found = judged(rows).judge
+    assert found is not None and found.human_needed is not None
+    more = judged(frame(people=found.human_needed)).judge
+    assert more is not None
+    first, second = found.corrected, more.corrected
+    assert isinstance(first, Estimate) and isinstance(second, Estimate)
+    assert (second.width or 1) / (first.width or 1) == pytest.approx(0.5, abs=0.07)
+
+
+def test_clusters_widen_the_interval() -> None:
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(100), 10)
+    human = (rng.random(100) < 0.5)[groups]
+    judge = np.where(rng.random(N) < 0.8, human, ~human)
+    codes = np.where(np.arange(N) % 10 < 3, np.where(human, 0, 1), -1)
+    plain, _ = corrected_rate(judge, codes, Sampling())
+    clustered, _ = corrected_rate(judge, codes, Sampling(), groups)
+    assert isinstance(plain, Estimate) and isinstance(clustered, Estimate)
+    assert plain.value == pytest.approx(clustered.value)
+    assert (clustered.width or 0) > 1.3 * (plain.width or 1)
+
+
+def test_an_unlike_sample_is_reported() -> None:
+    rows = frame()
+    rows.loc[: PEOPLE - 1, "topic"] = "a"
+    assert any("topic = a" in note for note in judged(rows, slices="topic").remarks)
+    assert not any("differ in" in note for note in judged(frame(), slices="topic").remarks)
+
+
+@pytest.mark.parametrize(
+    ("human", "words"),
+    [
+        ([None] * N, "no item has a human grade"),
+        (["yes"] * 50 + [None] * (N - 50), "all 50 human grades are 'pass'"),
+        (["maybe"] + [None] * (N - 1), "'maybe' is not a grade"),
+    ],
+)
+def test_human_grades_that_say_nothing(human: list[Any], words: str) -> None:
+    with pytest.raises(DataError, match=words) as caught:
+        judged(frame().assign(human=human))
+    assert caught.value.fix
+
+
+def test_two_systems_through_one_judge() -> None:
+    rng = np.random.default_rng(2)
+    truth = [rng.random(N) < rate for rate in (0.7, 0.6)]
+    judges = [np.where(np.where(rng.random(N) < 0.9, one, ~one), 0, 1) for one in truth]
+    people = [np.where(np.arange(N) < 200, np.where(one, 0, 1), -1) for one in truth]
+    pair = [(judge, human) for judge, human in zip(judges, people, strict=True)]
+    found = corrected_difference(pair[0], pair[1], Sampling())
+    assert isinstance(found, Estimate) and found.low is not None and found.high is not None
+    assert found.low < 0.1 < found.high
+    alone = (people[0][:200] == 0).astype(float) - (people[1][:200] == 0)
+    assert found.width is not None and found.width < 2 * 1.97 * alone.std(ddof=1) / 200**0.5
+    assert found.value == pytest.approx(truth[0].mean() - truth[1].mean(), abs=0.08)
+
+
+def test_a_comparison_through_one_judge_says_so() -> None:
+    first, second = judged(frame(0), id="id"), judged(frame(5), id="id")
+    (note,) = [one for one in er.compare([first, second]).notes if "corrected by people" in one]
+    assert "minus" in note and "the pass rate corrected by people differs by +4.9 points" in note
+    assert "120 items with human grades" in note
