@@ -119,7 +119,7 @@ truth = [0, 1] * 20
 ev = er.evaluate(truth, scores=er.Probabilities([(7 * k % 40) / 40 for k in range(40)]), resamples=50)
 shown = present(ev)
 html = render_page(shown)
-made = shown.payload(html)
+made = present(ev, log_all=True).payload(html)
 logged = MemorySink().log(made)
 print(json.dumps({
     "count": json.loads(ev.to_json())["metrics"]["false_omission_rate"],

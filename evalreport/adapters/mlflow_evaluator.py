@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from evalreport.api.estimators import Answers
     from evalreport.evaluation.evaluation import Evaluation
+    from evalreport.workflow.request import Destination
 
 NAME = "evalreport"
 """Of the entry point, and of the evaluator."""
@@ -29,8 +30,8 @@ class EvalreportEvaluator:
     ``evaluator_config={"evalreport": {…}}`` takes the words of `er.evaluate_file`: names of columns
     (``group``, ``slices``, ``weight``, ``id``; of static predictions also ``score`` and ``scores``),
     ``positive``, ``labels``, ``threshold``, ``confidence``, ``seed``, …; and ``prefix``, of the metrics'
-    names, and ``response_method``, as scikit-learn names it. It runs when it is named in ``evaluators`` or
-    configured, never by being installed.
+    names, ``log_all``, and ``response_method``, as scikit-learn names it. It runs when it is named in
+    ``evaluators`` or configured, never by being installed.
 
     Examples
     --------
@@ -77,15 +78,18 @@ class EvalreportEvaluator:
             Whatever keeps it from being evaluated or logged.
         """
         config = dict(evaluator_config or {})
-        prefix = config.pop("prefix", "eval/")
+        from evalreport.workflow.request import Destination
+
+        prefix, log_all = config.pop("prefix", "eval/"), bool(config.pop("log_all", False))
+        where = Destination(log=True, prefix=prefix, log_all=log_all)
         ev = _static(dataset, config) if model is None else _of_model(model, dataset, config, predictions)
-        return _log_evaluation(ev, run_id, prefix)
+        return _log_evaluation(ev, run_id, where)
 
 
 def _settings() -> set[str]:
     from evalreport.api.validation import named_hints
 
-    return {*named_hints(), "prefix", "response_method"}
+    return {*named_hints(), "prefix", "log_all", "response_method"}
 
 
 def _is_explicitly_chosen(caller: str) -> bool:
@@ -230,7 +234,7 @@ def _evaluate_estimator(
     return evaluate_collected(Collected(p, more.taken, Provenance(columns=more.taken)), request)
 
 
-def _log_evaluation(ev: Evaluation, run_id: str, prefix: str) -> Any:
+def _log_evaluation(ev: Evaluation, run_id: str, where: Destination) -> Any:
     """Log into the run, which is MLflow's and has not ended, and return what stands there now."""
     from mlflow.models import EvaluationResult
 
@@ -241,7 +245,7 @@ def _log_evaluation(ev: Evaluation, run_id: str, prefix: str) -> Any:
 
     store = connect()
     run = find_run(store, run_id)
-    payload = document_in_run(ev, run).payload(prefix, False)
+    payload = document_in_run(ev, run).payload(where)
     MlflowSink(store, run_id, allow_running=True).log(payload)
     artifacts = _artifacts(payload.artifacts, run.artifact_uri)
     return EvaluationResult(metrics=dict(payload.metrics), artifacts=artifacts, run_id=run_id)

@@ -30,6 +30,7 @@ from evalreport.tracking.folder import write_page
 from evalreport.tracking.log import MlflowSink
 from evalreport.tracking.runs import active_run_id, find_run
 from evalreport.workflow.deliver import document_in_run
+from evalreport.workflow.request import Destination
 
 __all__ = [
     "Binary",
@@ -183,6 +184,7 @@ def log(
     *,
     tracking_uri: str | None = None,
     prefix: str = "eval/",
+    log_all: bool = False,
     force: bool = False,
     allow_running: bool = False,
     dry_run: bool = False,
@@ -198,6 +200,8 @@ def log(
     tracking_uri : str, optional
     prefix : str
         Of the metrics' names.
+    log_all : bool
+        Whether to log every metric, interval, class and curve, not only the headline metrics.
     force : bool
         Whether to write over files that evalreport did not write.
     allow_running : bool
@@ -229,6 +233,7 @@ def log(
         )
     store = connect(tracking_uri)
     run = find_run(store, run_id or active_run_id())
-    payload = document_in_run(ev, run).payload(prefix, False)
+    where = Destination(log=True, prefix=prefix, log_all=log_all)
+    payload = document_in_run(ev, run).payload(where)
     sink = MlflowSink(store, run.run_id, force, allow_running or run_id is None)
     return sink.log(payload, dry_run=dry_run)

@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from threading import RLock
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, TextIO
 from unicodedata import combining, east_asian_width
 
 import click
@@ -48,8 +49,29 @@ class Piece(NamedTuple):
     left: bool = True
 
 
-class TableLine(str):
-    """A line of a table with its cells; outside a terminal only its text is printed."""
+class StyledLine(str):
+    """A line that is bold, or has words in colour, on a terminal that shows them."""
+
+    bold: bool = False
+    colors: Mapping[str, str] = MappingProxyType({})
+
+
+def emphasised(text: str) -> StyledLine:
+    """Return a text that a terminal prints in bold."""
+    line = StyledLine(text)
+    line.bold = True
+    return line
+
+
+def with_colors(line: str, colors: Mapping[str, str]) -> str:
+    """Return a line of which a terminal prints some words in colour."""
+    styled = line if isinstance(line, StyledLine) else StyledLine(line)
+    styled.colors = colors
+    return styled
+
+
+class TableLine(StyledLine):
+    """A line of a table with its cells; if it is not printed on a terminal, it is its text."""
 
     indent: int = 0
     whole: int = 0
@@ -282,10 +304,15 @@ class Console:
 
     @property
     def uses_color(self) -> bool:
-        """Whether stderr takes colour: a terminal that is not dumb, or as the environment says."""
+        """Whether stderr takes colour."""
+        return self.shows_colors(sys.stderr)
+
+    def shows_colors(self, stream: TextIO) -> bool:
+        """Return whether a stream takes colour: a terminal that is not dumb, or as the environment says."""
         if self.color != "auto":
             return self.color == "always"
-        return bool(os.environ.get("FORCE_COLOR")) or (self.terminal and not os.environ.get("NO_COLOR"))
+        terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+        return bool(os.environ.get("FORCE_COLOR")) or (terminal and not os.environ.get("NO_COLOR"))
 
     def err(self, text: str) -> None:
         """Write to stderr, in place of the line of progress if there is one."""
@@ -335,7 +362,18 @@ class Console:
         self.err("\n".join([self.paint(word, color) + first.removeprefix(word), *rest]))
 
     def _tell(self, line: str) -> None:
-        self.err("\n".join(wrap_line(line, width_of(sys.stderr))))
+        parts = wrap_line(line, width_of(sys.stderr))
+        self.err("\n".join(self.styled(line, part, colored=self.uses_color) for part in parts))
+
+    def styled(self, line: str, part: str, *, colored: bool) -> str:
+        """Return a part of a line with the style of the line, where the stream shows styles."""
+        if not colored or not isinstance(line, StyledLine):
+            return part
+        if line.bold:
+            return click.style(part, bold=True)
+        for word, color in line.colors.items():
+            part = re.sub(rf"\b{re.escape(word)}\b", click.style(word, fg=color), part)
+        return part
 
     def paint(self, text: str, color: str) -> str:
         """Return text in a colour where colour is wanted."""
@@ -349,7 +387,7 @@ class Console:
             self.rest()
             for line in lines:
                 for part in wrap_line(line, width_of(sys.stdout)):
-                    write_line(part)
+                    write_line(self.styled(line, part, colored=self.shows_colors(sys.stdout)))
 
     def document(self, text: str) -> None:
         """Print a whole document on stdout: the result that was asked for."""

@@ -40,6 +40,7 @@ _added = opt.added_options("log")
 @opt.constraint_confidence
 @opt.prevalence
 @opt.prefix
+@opt.log_all
 @opt.output
 @opt.markdown
 @opt.page

@@ -721,6 +721,7 @@ markdown = write(
 force = write("--force", FLAG, "Replace files that evalreport did not write.")
 allow_running = write.setting("allow_running", FLAG, "Also log into a run that has not ended.")
 dry_run = write("-n --dry-run", FLAG, "Print what would be logged; write nothing.")
+log_all = write("--log-all", FLAG, "Log every metric, interval, class and curve.")
 prefix = write.setting("prefix", "TEXT", "Prefix of metric names in MLflow.", default="eval/")
 fail_fast = large.setting("fail_fast", FLAG, "Stop at the first run that fails.")
 jobs = large.setting(
@@ -734,6 +735,7 @@ swept = combine_options(
     markdown,
     write("--log", FLAG, "Log the report, tables and best values to the run.", envvar=None),
     prefix,
+    log_all,
     force,
     allow_running,
     dry_run,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalreport.cli.console import Console
-from evalreport.core.format import count
+from evalreport.cli.console import Console, align_columns, emphasised, indent_lines
+from evalreport.core.format import Style, format_decimals, format_fixed, pluralize
 
 if TYPE_CHECKING:
     from evalreport.core.result import Provenance
@@ -22,7 +22,7 @@ def as_run(ev: Evaluation) -> dict[str, Any]:
 
 
 def success_record(origin: Provenance) -> dict[str, Any]:
-    """Return what every element of `runs` begins with: what was worked on, and that it went well."""
+    """Return the first fields of every element of `runs`: the run or file, and that it succeeded."""
     return {"run_id": origin.run_id or None, "run_name": origin.run_name, "source": origin.source, "ok": True}
 
 
@@ -33,22 +33,84 @@ BACKWARDS = ("inverted", "own_scores")
 def print_evaluation(
     console: Console, ev: Evaluation, taken: Sequence[tuple[str, str]], line: Callable[[str], None]
 ) -> None:
-    """Print the columns in use and the warnings on stderr, then the headline metrics by `line`."""
-    from evalreport.page.summary import FEW, headline_names
+    """Print the verdict, the headline metrics and the number of findings by `line`, warnings on stderr.
+
+    With -v the findings themselves are printed on stderr, and the metrics that the table leaves out.
+    """
+    from evalreport.page.presentation import present
 
     console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
     warn_of(console, ev)
-    for finding in ev.findings:
-        if finding.severity != "note" and finding.rule not in BACKWARDS:
-            console.warn(finding.claim)
+    line(emphasised(present(ev).headline))
     line(title(ev))
-    for name in ev.metrics if len(ev.metrics) <= FEW else headline_names(ev):
-        line("  " + metric_line(ev, name))
-    for told in (*gaps(ev), *several_answers(ev), *ev.lines):
-        line("  " + told)
-    wrong = mistakes(ev)
-    if wrong:
-        line("  " + wrong)
+    for row in indent_lines(metrics_table(ev)):
+        line(row)
+    for text in (*gaps(ev), *several_answers(ev), *ev.lines):
+        line("  " + text)
+    shown = [finding for finding in ev.findings if finding.rule not in BACKWARDS]
+    notes = [finding.claim for finding in shown if finding.severity == "note"]
+    cautions = [finding.claim for finding in shown if finding.severity != "note"]
+    if console.verbosity > 0:
+        for claim in cautions:
+            console.warn(claim)
+        console.say(*(f"note: {claim}" for claim in notes))
+    elif shown:
+        line(f"{_counted_findings(len(cautions), len(notes))} (-v shows them)")
+
+
+def _counted_findings(cautions: int, notes: int) -> str:
+    known = ((cautions, "caution"), (notes, "note"))
+    return ", ".join(pluralize(n, word) for n, word in known if n)
+
+
+def metrics_table(ev: Evaluation) -> list[str]:
+    """Return the headline metrics as lines: name, value, bar and interval, with one number of decimals."""
+    from evalreport.core.estimate_format import column_places
+    from evalreport.core.result import Estimate, Undefined
+    from evalreport.metrics.catalogue import find
+    from evalreport.page.summary import FEW, headline_names
+
+    names = ev.metrics if len(ev.metrics) <= FEW else headline_names(ev)
+    results = {name: ev.metrics[name] for name in names}
+    known = {name: result for name, result in results.items() if isinstance(result, Estimate)}
+    places = column_places(known.values())
+    rows = []
+    for name, result in results.items():
+        if isinstance(result, Undefined):
+            rows.append((name, "–", "", f"undefined: {result.reason}"))
+            continue
+        within = find(name, ev.task).style != "number"
+        style: Style = "ratio" if within else "number"
+        value, *ends = (
+            "" if number is None else _decimal(number, places, style)
+            for number in (result.value, result.low, result.high)
+        )
+        limits = " to ".join(ends) if all(ends) else ""
+        rows.append((name, value, bar(result.value) if within else "", limits))
+    level = f"{ev.sampling.level * 100:.10g}% interval" if ev.sampling.intervals else ""
+    return align_columns([("metric", "value", "", level), *rows], left=(0, 2, 3)) if rows else []
+
+
+def _decimal(value: float, places: int, style: Style) -> str:
+    """A number with the decimals of its column, more where it would be rounded to 0 or 1."""
+    return format_fixed(value, places) if value in (0, 1) else format_decimals(value, places, style)
+
+
+CELLS = 10
+"""Characters of a bar."""
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def bar(value: float) -> str:
+    """Return a value from 0 to 1 as a bar of at most ten characters.
+
+    Examples
+    --------
+    >>> bar(0.5), bar(0.99), bar(1.0), bar(0.0)
+    ('█████', '█████████▉', '██████████', '')
+    """
+    eighths = int(max(0.0, min(value, 1.0)) * CELLS * 8)
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
 def warn_of(console: Console, ev: Evaluation) -> None:
@@ -64,17 +126,14 @@ def warn_of(console: Console, ev: Evaluation) -> None:
 
 
 def title(ev: Evaluation) -> str:
-    """Return the line that names the run, its task and its size.
-
-    One of ``calm-heron-412  binary, 285 cases, threshold 0.500 (default)``.
-    """
+    """Return the name, task and size: ``calm-heron-412  binary, 285 cases, threshold 0.500 (default)``."""
     from evalreport.page import summary as brief
 
     return brief.title(ev)
 
 
 def metric_line(ev: Evaluation, name: str) -> str:
-    """Return a metric with its interval, or why it is undefined."""
+    """Return a metric with its interval, or the reason why it is undefined."""
     from evalreport.core.estimate_format import format_estimate, interval
     from evalreport.core.result import Undefined
     from evalreport.metrics.catalogue import find
@@ -90,7 +149,7 @@ def metric_line(ev: Evaluation, name: str) -> str:
 
 
 def several_answers(ev: Evaluation) -> list[str]:
-    """Return what several answers to each row say, a line each."""
+    """Return the metrics of several responses per row, a line each."""
     from evalreport.core.estimate_format import format_estimate, interval
     from evalreport.core.result import Estimate
 
@@ -104,40 +163,19 @@ def several_answers(ev: Evaluation) -> list[str]:
 
 
 def gaps(ev: Evaluation) -> list[str]:
-    """Return the greatest difference between groups of each column, by the metric for groups."""
+    """Return the largest difference between the groups of each column, a line each."""
     from evalreport.core.estimate_format import distance
     from evalreport.core.result import Estimate
     from evalreport.metrics.catalogue import OF_SLICES, find
 
     known = {one.column: one for one in reversed(ev.disparities) if one.metric in OF_SLICES[ev.task]}
-    told = []
+    lines = []
     for column, one in reversed(known.items()):
         if isinstance(one.difference, Estimate):
             apart, limits = distance(one.difference, find(one.metric, ev.task).style)
-            ends = f"least {one.lowest}, greatest {one.highest}"
-            told.append(f"{one.metric} differs by {apart} ({limits}) over {column}: {ends}")
-    return told
-
-
-def mistakes(ev: Evaluation) -> str:
-    """Return the mistakes as counts, such as ``misses 30 of 106 malignant cases; 19 false alarms``."""
-    from evalreport.data.labels import Binary, Multilabel
-    from evalreport.page import evaluation_terms as about
-
-    ev = ev.in_rows()
-    four, wrong = about.four_counts(ev), about.mistakes(ev)
-    if isinstance(ev.space, Binary) and four is not None:
-        all_of_them = f"{count(four.positives)} {about.positive(ev, four.positives)}"
-        missed = f"misses {count(four.positives - four.tp)} of {all_of_them}"
-        return f"{missed}; {count(four.fp)} false alarm{'' if four.fp == 1 else 's'}"
-    if wrong is None:
-        return ""
-    if isinstance(ev.space, Multilabel):
-        left_out = sum(entry.support - entry.right for entry in ev.classes)
-        added = sum(entry.predicted - entry.right for entry in ev.classes)
-        carried = count(sum(entry.support for entry in ev.classes))
-        return f"leaves out {count(left_out)} of {carried} labels; {count(added)} labels are added wrongly"
-    return f"wrong for {count(wrong)} of {count(ev.weight)} {about.units(ev, ev.weight)}"
+            ends = f"lowest {one.lowest}, highest {one.highest}"
+            lines.append(f"{one.metric} differs by {apart} ({limits}) over {column}: {ends}")
+    return lines
 
 
 def print_delivered(console: Console, done: Delivered[Any], options: dict[str, Any]) -> None:

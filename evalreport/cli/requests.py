@@ -179,7 +179,7 @@ def destination_of(options: Mapping[str, Any], **more: Any) -> Destination:
     """
     from evalreport.workflow.request import Destination
 
-    names = ("output", "out", "prefix", "force", "allow_running", "dry_run")
+    names = ("output", "out", "prefix", "log_all", "force", "allow_running", "dry_run")
     return Destination(**{name: options[name] for name in names if name in options}, **more)
 
 

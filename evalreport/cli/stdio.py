@@ -101,7 +101,7 @@ def put_document(text: str) -> None:
 
 def _write(what: str | bytes, *, nl: bool) -> None:
     try:
-        click.echo(what, nl=nl)
+        click.echo(what, nl=nl, color=True)  # whoever asks for styles knows that the stream shows them
     except BrokenPipeError:
         raise
     except OSError as error:

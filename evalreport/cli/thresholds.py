@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console, align_columns, indent_lines
+from evalreport.cli.console import Console
 from evalreport.cli.options import SectionCommand, engine
 from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import print_delivered, success_record
+from evalreport.cli.print_thresholds import print_chosen
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.core.bounds import number
 from evalreport.core.errors import UsageError
-from evalreport.core.estimate_format import format_reference, value_and_interval
-from evalreport.core.format import Style, count, percent, show, significant, threshold
+from evalreport.core.format import significant
 from evalreport.core.progress import report_progress
-from evalreport.page.evaluation_terms import objective_style
 
 if TYPE_CHECKING:
-    from evalreport.core.result import Result
     from evalreport.evaluation.threshold_selection import ThresholdSelection
-    from evalreport.thresholds.best_threshold import Cutoff, Hold, Optimum
     from evalreport.thresholds.search import SearchProgress
     from evalreport.workflow.choose_thresholds import ThresholdRequest
     from evalreport.workflow.deliver import Delivered
@@ -139,177 +136,7 @@ def tell_search(progress: SearchProgress) -> None:
     report_progress(f"best {significant(progress.best)}, trial", progress.done, progress.of)
 
 
-HEADS = ("for", "threshold", "its interval", "chosen", "elsewhere", "interval")
-MOST_LABELS = 40
-"""Labels whose thresholds are printed; all are in the JSON and on the page."""
-WIDEST = 24
-"""Characters of a label in a terminal's table of 80."""
-
-
 def thresholds_run(done: Delivered[ThresholdSelection]) -> dict[str, Any]:
     """Return the run or file whose thresholds were swept as an element of `runs`."""
     begun = success_record(done.delivered_result.provenance)
     return {**begun, "files": done.files, "logged": done.logged_json}
-
-
-def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
-    """Print the chosen thresholds as a table, and what to beware of on stderr."""
-    from evalreport.cli.print_evaluation import title, warn_of
-
-    found = done.delivered_result
-    warn_of(console, found.evaluation)
-    bounded: list[tuple[str, Optimum | Cutoff]] = [*found.optima.items(), *found.cutoffs.items()]
-    for name, best in bounded:
-        if best.at_confidence is not None and best.at_confidence.threshold is None:
-            console.warn(f"{name} {best.at_confidence.reason}")
-    for doubt in found.doubts:
-        console.warn(doubt.removesuffix("."))
-    console.print_result(title(found.evaluation))
-    for table in (
-        _optima(found),
-        _deployment_table(found),
-        _cutoffs(found),
-        _tuned_table(found),
-        _labels(found),
-    ):
-        console.print_result(*indent_lines(table))
-
-
-def _optima(found: ThresholdSelection) -> list[str]:
-    if not found.optima:
-        return []
-    bounded = any(best.constraint is not None for best in found.optima.values())
-    level = found.evaluation.sampling.constraint_confidence
-    promised: tuple[str, ...] = ("chance to hold",) if bounded else ()
-    if bounded and level is not None:
-        promised += (f"held with {percent(level, 100)}",)
-    weighted = ", weighted" if found.evaluation.weighted else ""
-    counted = () if found.whole is None else (f"found{weighted}", f"missed{weighted}", f"alarms{weighted}")
-    known = any(best.no_skill is not None for best in found.optima.values())
-    unskilled = ("flagging all",) if known else ()
-    rows: list[tuple[str, ...]] = [(*HEADS, *unskilled, *promised, *counted)]
-    for name, best in found.optima.items():
-        style = objective_style(best.metric)
-        metric = "" if name == best.metric else f" ({best.metric})"
-        out_of_sample = None if best.out_of_sample is None else best.out_of_sample.value
-        here = None if found.whole is None else found.whole.counts_at_threshold(best.threshold)
-        counts = () if here is None else (here.tp, here.fn, here.fp)
-        rows.append(
-            (
-                name + metric,
-                threshold(best.threshold),
-                _format_range(best.low, best.high),
-                _format_reference(best.apparent, out_of_sample, style),
-                *value_and_interval(out_of_sample, style),
-                *(_no_skill_cell(best, style) for _ in unskilled),
-                *_constraint_cells(best, promised),
-                *(count(float(n)) for n in counts),
-            )
-        )
-    return align_columns(rows)
-
-
-def _no_skill_cell(best: Optimum, style: Style) -> str:
-    """F1 of flagging every row."""
-    return "–" if best.no_skill is None else show(best.no_skill, style)
-
-
-def _deployment_table(found: ThresholdSelection) -> list[str]:
-    """What each threshold does at the prevalence of deployment."""
-    from evalreport.metrics.catalogue import find
-
-    rows: list[tuple[str, ...]] = []
-    for objective, results in found.deployed.items():
-        shown = [value_and_interval(result, find(name).style) for name, result in results.items()]
-        rows.append((objective, *(f"{value} ({limits})" for value, limits in shown)))
-    names = next(iter(found.deployed.values()), {})
-    return align_columns([("for", *names), *rows]) if rows else []
-
-
-def _constraint_cells(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the probability that a constraint is met, and the threshold at the confidence."""
-    chance = "–" if best.chance is None else percent(best.chance, 100)
-    return (chance, _guaranteed_threshold(best.at_confidence))[: len(heads)]
-
-
-def _cutoffs(found: ThresholdSelection) -> list[str]:
-    if not found.cutoffs:
-        return []
-    level = found.evaluation.sampling.constraint_confidence
-    promised: tuple[str, ...] = () if level is None else (f"held with {percent(level, 100)}",)
-    heads = (
-        "for",
-        "confidence",
-        "its interval",
-        "answered",
-        "right",
-        "answered held-out",
-        "right held-out",
-    )
-    rows: list[tuple[str, ...]] = [(*heads, *promised)]
-    for name, cut in found.cutoffs.items():
-        kept = cut.out_of_sample.kept
-        coverage = cut.out_of_sample.value
-        elsewhere = [value_and_interval(result, "percent")[0] for result in (coverage, kept)]
-        here = (
-            _format_reference(cut.coverage, coverage, "percent"),
-            _format_reference(cut.accuracy, kept, "percent"),
-        )
-        held = (_guaranteed_threshold(cut.at_confidence),) if promised else ()
-        rows.append(
-            (name, threshold(cut.threshold), _format_range(cut.low, cut.high), *here, *elsewhere, *held)
-        )
-    return align_columns(rows)
-
-
-def _guaranteed_threshold(hold: Hold | None) -> str:
-    return "–" if hold is None or hold.threshold is None else threshold(hold.threshold)
-
-
-def _tuned_table(found: ThresholdSelection) -> list[str]:
-    if not found.tuned_choices:
-        return []
-    weights = found.evaluation.task == "multiclass"
-    rows: list[tuple[str, ...]] = [
-        (
-            "for",
-            "chosen",
-            "elsewhere",
-            "interval",
-            "there with equal weights" if weights else "there at 0.5",
-            "how",
-        )
-    ]
-    for name, best in found.tuned_choices.items():
-        style, value = objective_style(name), best.out_of_sample.value
-        shown = "–" if best.without is None else format_reference(best.without, value, style)
-        here = format_reference(best.apparent, value, style)
-        rows.append((name, here, *value_and_interval(value, style), shown, best.method))
-    return align_columns(rows, left=(0, 5))
-
-
-def _labels(found: ThresholdSelection) -> list[str]:
-    if not found.tuned_choices:
-        return []
-    entries = sorted(found.evaluation.in_rows().classes, key=lambda entry: -entry.support)
-    weights = found.evaluation.task == "multiclass"
-    form = significant if weights else threshold
-    rows = [("class" if weights else "label", "n", *found.tuned_choices)]
-    rows += [
-        (
-            str(entry.label)[:WIDEST],
-            count(entry.support),
-            *(form(best.values[str(entry.label)]) for best in found.tuned_choices.values()),
-        )
-        for entry in entries[:MOST_LABELS]
-    ]
-    more = len(entries) - MOST_LABELS
-    return ["", *align_columns(rows), *([f"and {more:,} more"] if more > 0 else [])]
-
-
-def _format_range(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{threshold(low)} to {threshold(high)}"
-
-
-def _format_reference(value: float, result: Result | None, style: Style) -> str:
-    return show(value, style) if result is None else format_reference(value, result, style)

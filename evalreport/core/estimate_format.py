@@ -132,6 +132,20 @@ def format_reference(value: float, result: Result, style: Style) -> str:
     return format_decimals(value, places, style, result.n)
 
 
+def column_places(results: Iterable[Estimate]) -> int:
+    """Return the decimals of a column, at least 2: up to the first digit of the median half-width.
+
+    Examples
+    --------
+    >>> wide, narrow = Estimate(0.9, n=50, low=0.81, high=0.95), Estimate(0.98, n=9000, low=0.975, high=0.985)
+    >>> column_places([wide]), column_places([narrow, narrow, wide]), column_places([])
+    (2, 3, 2)
+    """
+    half = sorted((r.high - r.low) / 2 for r in results if r.low is not None and r.high is not None)
+    middle = half[(len(half) - 1) // 2] if half else 0.0
+    return max(2, min(FINEST, math.ceil(-math.log10(middle)))) if middle > 0 else 2
+
+
 def gap(value: float, low: float | None, high: float | None, style: Style) -> tuple[str, str]:
     """Return a difference with its sign and its interval; those of rates are in points.
 

@@ -56,6 +56,36 @@ DESCRIBED: Mapping[Task, tuple[str, ...]] = {
     "graded": HEADLINE["graded"],
 }
 """The table in the description of a run in MLflow, as far as they are defined."""
+LOGGED: Mapping[Task, tuple[str, ...]] = {
+    "binary": ("recall", "specificity", "precision", "f1", "roc_auc", "average_precision", "mcc", "brier"),
+    "multiclass": (
+        "accuracy",
+        "f1_macro",
+        "balanced_accuracy",
+        "top_3_accuracy",
+        "mcc",
+        "log_loss",
+        "ece",
+    ),
+    "multilabel": ("subset_accuracy", "label_accuracy", "f1_micro", "f1_macro", "average_precision_macro"),
+    "graded": HEADLINE["graded"],
+}
+"""The metrics that are logged to MLflow by default, as far as they are defined."""
+LOGGED_OF_TEXT = ("parse_rate",)
+"""What is logged as well where labels are parsed from text."""
+SAME: Mapping[Task, Mapping[str, str]] = {
+    "binary": {},
+    "multiclass": {
+        "precision_micro": "accuracy",
+        "recall_micro": "accuracy",
+        "f1_micro": "accuracy",
+        "recall_weighted": "accuracy",
+        "recall_macro": "balanced_accuracy",
+    },
+    "multilabel": {},
+    "graded": {},
+}
+"""Averages that equal another metric unless labels are missing; only the other is logged where they do."""
 PRIMARY: Mapping[Task, tuple[str, ...]] = {
     "binary": ("roc_auc", "mcc", "accuracy"),
     "multiclass": ("accuracy", "roc_auc_ovr_macro"),

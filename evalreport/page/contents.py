@@ -14,7 +14,7 @@ from evalreport.core.progress import report_progress
 from evalreport.core.result import Estimate, Provenance, Undefined
 from evalreport.data.labels import Multiclass
 from evalreport.evaluation.evaluation import CLASS_KEYS, Evaluation
-from evalreport.metrics.catalogue import find
+from evalreport.metrics.catalogue import LOGGED, LOGGED_OF_TEXT, SAME, find
 from evalreport.page.csv_tables import (
     as_csv,
     as_parquet,
@@ -34,6 +34,7 @@ from evalreport.page.payload import (
     LONGEST_VERDICT,
     METRICS_TABLE,
     MOST_CLASSES,
+    MOST_KEYS,
     PAGE,
     ROWS,
     THRESHOLDS_TABLE,
@@ -132,8 +133,9 @@ class EvaluationPresentation(Presentation[Evaluation]):
         return made
 
     def logged_content(self) -> dict[str, Any]:
-        """Return the JSON of a run, which has the keys of its classes."""
-        return {**self.encoded_result, CLASS_KEYS: class_keys(self.of, self.prefix)}
+        """Return the JSON of a run; with the keys of its classes, where these are logged."""
+        keys = {CLASS_KEYS: class_keys(self.of, self.prefix)} if self.log_all else {}
+        return {**self.encoded_result, **keys}
 
     def lasting(self) -> tuple[Any, ...]:
         """Return what the digest is made of."""
@@ -148,11 +150,20 @@ class EvaluationPresentation(Presentation[Evaluation]):
         )
 
     def metrics(self) -> dict[str, float]:
-        """Return the numbers that are logged, under their keys."""
+        """Return every number that can be logged, by key."""
         return metrics(self.of, self.prefix, class_keys(self.of, self.prefix))
 
+    def headline_metrics(self) -> dict[str, float]:
+        """Return the headline metrics of the task, or all where few were asked for, and the threshold."""
+        ev = self.of
+        names = tuple(ev.metrics) if len(ev.metrics) <= MOST_KEYS else _headline_names(ev)
+        known = {name: result for name in names if isinstance(result := ev.metrics.get(name), Estimate)}
+        return with_metric_keys(
+            {name: result.value for name, result in known.items()}, self.prefix
+        ) | _threshold(ev, self.prefix)
+
     def series(self) -> dict[str, Series]:
-        """Return the curves that are logged, on integer steps."""
+        """Return the curves that can be logged, on integer steps."""
         return {self.prefix + key: series for key, series in grids(self.of).items()}
 
     def tags(self) -> dict[str, str]:
@@ -161,8 +172,6 @@ class EvaluationPresentation(Presentation[Evaluation]):
         tags = {"evalreport.task": ev.task, "evalreport.verdict": self.headline[:LONGEST_VERDICT]}
         if ev.provenance.unit != Provenance.unit:
             tags[UNIT_TAG] = ",".join(ev.provenance.unit)
-        if ev.threshold is not None and isinstance(ev.threshold.value, float):
-            tags["evalreport.threshold"] = f"{ev.threshold.value:.6g} ({ev.threshold.origin})"
         return tags
 
     def artifacts(self) -> dict[str, bytes]:
@@ -218,18 +227,17 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
     >>> found["eval/classes/f1/b"], "eval/log_loss" in found
     (0.6666666666666666, False)
     """
-    known = {name: result for name, result in ev.metrics.items() if isinstance(result, Estimate)}
+    known = {
+        name: result
+        for name, result in ev.metrics.items()
+        if isinstance(result, Estimate) and not _is_repeated(ev, name, result)
+    }
     found = with_metric_keys({name: result.value for name, result in known.items()}, prefix)
     ends = metric_keys(known, f"{prefix}ci/")
     for name, result in known.items():
         if result.low is not None and result.high is not None:
             found |= {f"{ends[name]}_low": result.low, f"{ends[name]}_high": result.high}
-    if (
-        ev.threshold is not None
-        and isinstance(ev.threshold.value, float)
-        and math.isfinite(ev.threshold.value)
-    ):
-        found[f"{prefix}threshold"] = ev.threshold.value
+    found |= _threshold(ev, prefix)
     found |= _best_thresholds(ev, prefix)
     found |= _gaps(ev, prefix)
     if ev.repeated_responses is not None:
@@ -246,6 +254,27 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
         if str(entry.label) in keys and isinstance(f1, Estimate):
             found[keys[str(entry.label)]] = f1.value
     return found
+
+
+def _headline_names(ev: Evaluation) -> tuple[str, ...]:
+    """The headline metrics of the task, the parse rate of text, and operating points that were asked for."""
+    parsed = () if ev.parsing is None else LOGGED_OF_TEXT
+    return (*LOGGED[ev.task], *parsed, *(name for name in ev.metrics if "@" in name))
+
+
+def _is_repeated(ev: Evaluation, name: str, result: Estimate) -> bool:
+    """Tell whether a metric equals another by definition, on these data: micro averages are the accuracy."""
+    base, declared = name, ("_supported", "_declared")
+    for ending in declared:
+        base = base.removesuffix(ending)
+    other = ev.metrics.get(SAME[ev.task].get(base, base))
+    return other is not result and isinstance(other, Estimate) and math.isclose(other.value, result.value)
+
+
+def _threshold(ev: Evaluation, prefix: str) -> dict[str, float]:
+    """The one threshold of a binary evaluation."""
+    at = None if ev.threshold is None else ev.threshold.value
+    return {f"{prefix}threshold": at} if isinstance(at, float) and math.isfinite(at) else {}
 
 
 def _gaps(ev: Evaluation, prefix: str) -> dict[str, float]:

@@ -51,8 +51,9 @@ TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_T
 MANIFEST = f"{FOLDER}/manifest.json"
 """Digests of what was written, by which our files are told from others of the same name."""
 
-DIGEST_TAG = "evalreport.digest"
-VERSION_TAG = "evalreport.version"
+STATE_TAG = "evalreport.state"
+"""For us, not for people: the digest of what was logged, and the digest of what it was made of with the folder
+of the predictions. A call on many runs skips those where these are still the same."""
 SWEEP_TAGS = "evalreport.sweep."
 """Beginning of the tags of a sweep."""
 GATE_TAGS = "evalreport.gate."
@@ -71,9 +72,8 @@ PASSING = ("made", "command", "tracking")
 addresses."""
 LONGEST_VERDICT = 250
 """Characters of a tag that the verdict may take: columns of a run list show no more."""
-INPUTS_TAG = "evalreport.inputs"
-"""Digest of what an evaluation is made of, and the folder of its predictions: a call on many runs passes over
-those where it is still the same."""
+MOST_KEYS = 12
+"""Metrics that are logged by default."""
 
 
 def in_run(figure: str) -> str:
@@ -123,15 +123,26 @@ def manifest_of(part: Part) -> str:
     return MANIFEST if part == "evaluation" else f"{FOLDER}/{part}_manifest.json"
 
 
-def digest_tag(part: Part) -> str:
-    """Return the tag that holds a part's digest.
+def state_tag(part: Part) -> str:
+    """Return the name of the tag that contains the state of a part.
 
     Examples
     --------
-    >>> digest_tag("evaluation"), digest_tag("sweep")
-    ('evalreport.digest', 'evalreport.sweep.digest')
+    >>> state_tag("evaluation"), state_tag("sweep")
+    ('evalreport.state', 'evalreport.sweep.state')
     """
-    return DIGEST_TAG if part == "evaluation" else f"evalreport.{part}.digest"
+    return STATE_TAG if part == "evaluation" else f"evalreport.{part}.state"
+
+
+def digest_in(state: str) -> str:
+    """Return the digest in the value of a state tag.
+
+    Examples
+    --------
+    >>> digest_in("ab12 77fe predictions"), digest_in("ab12"), digest_in("")
+    ('ab12', 'ab12', '')
+    """
+    return state.partition(" ")[0]
 
 
 MANIFESTS = tuple(map(manifest_of, get_args(Part)))
@@ -267,6 +278,8 @@ class Payload:
     digest : str
         Of what the payload says, without the time at which it was made: equal digests mean that there is
         nothing to write.
+    inputs : str
+        Digest of what it was made of and the folder of the predictions; empty where they are not in the run.
 
     Examples
     --------
@@ -289,6 +302,7 @@ class Payload:
     exports: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     model: str = ""
     part: Part = "evaluation"
+    inputs: str = ""
 
     def __post_init__(self) -> None:
         for name in ("metrics", "series", "tags", "artifacts", "tables", "images", "exports"):
@@ -302,6 +316,11 @@ class Payload:
         for key, points in self.series.items():
             _check_series(key, points)
         _check_names(self)
+
+    @property
+    def state(self) -> str:
+        """The value of the state tag of a run that contains all of this."""
+        return f"{self.digest} {self.inputs}".rstrip()
 
     @property
     def files(self) -> dict[str, bytes]:

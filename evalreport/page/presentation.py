@@ -6,16 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from evalreport import __version__
 from evalreport.core.errors import UsageError
 from evalreport.core.extensions import Extension, extensions
 from evalreport.core.json_codec import dumps, encode
 from evalreport.page.elements import Section
 from evalreport.page.payload import (
+    MOST_KEYS,
     PREFIX,
-    VERSION_TAG,
     Part,
     Payload,
     Series,
@@ -47,6 +47,8 @@ class Presentation(ABC, Generic[R]):
         What a command adds to the JSON, such as the rules that a comparison is held against.
     prefix : str
         Of the metric keys of an evaluation or a sweep.
+    log_all : bool
+        Whether every metric, interval, class and curve is logged, not only the headline metrics.
     """
 
     page_name: ClassVar[str]
@@ -63,6 +65,7 @@ class Presentation(ABC, Generic[R]):
     notes: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
     prefix: str = PREFIX
+    log_all: bool = False
 
     @property
     @abstractmethod
@@ -112,10 +115,14 @@ class Presentation(ABC, Generic[R]):
 
     @abstractmethod
     def metrics(self) -> dict[str, float]:
-        """Return the numbers that are logged, under their keys."""
+        """Return every number that can be logged, by key."""
+
+    @abstractmethod
+    def headline_metrics(self) -> dict[str, float]:
+        """Return the numbers that are logged by default, by key, the most important first."""
 
     def series(self) -> dict[str, Series]:
-        """Return the curves that are logged, on integer steps."""
+        """Return the curves that can be logged, on integer steps."""
         return {}
 
     @abstractmethod
@@ -147,11 +154,12 @@ class Presentation(ABC, Generic[R]):
 
     def payload(self, page: str) -> Payload:
         """Return everything that is logged, with the page as HTML."""
+        headline = dict(islice(self.headline_metrics().items(), MOST_KEYS))
         return Payload(
-            digest=content_digest(*self.lasting()),
-            metrics=self.metrics(),
-            series=self.series(),
-            tags={VERSION_TAG: __version__, **self.tags()},
+            digest=content_digest(*self.lasting(), self.log_all),
+            metrics=self.metrics() if self.log_all else headline,
+            series=self.series() if self.log_all else {},
+            tags=self.tags(),
             description=self.description,
             artifacts={
                 self.page_name: page.encode(),

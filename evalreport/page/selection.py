@@ -168,8 +168,15 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         shown = single and any(math.isfinite(best.threshold) for best in self.of.optima.values())
         return {"sweep_thresholds.png": figures.png(figures.objective_curves(self.of))} if shown else {}
 
+    def headline_metrics(self) -> dict[str, float]:
+        """Return the threshold of each objective, and the value that it reaches on held-out rows."""
+        every = self.metrics()
+        stems = objective_keys(self.of.found, f"{self.prefix}sweep/").values()
+        keys = [f"{stem}_{name}" for stem in stems for name in ("threshold", "held_out")]
+        return {key: every[key] for key in keys if key in every}
+
     def metrics(self) -> dict[str, float]:
-        """Return the chosen thresholds, their limits, and what they reach here and elsewhere."""
+        """Return the chosen thresholds with their intervals, and their values here and on held-out rows."""
         chosen, prefix = self.of, self.prefix
         names = objective_keys(chosen.found, f"{prefix}sweep/")
         found: dict[str, float | None] = {}
@@ -190,9 +197,9 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         for name, made in whole.items():
             value = None if made.out_of_sample is None else made.out_of_sample.value
             if isinstance(value, Estimate):
-                found[f"{names[name]}_honest"] = value.value
-                found[f"{names[name]}_honest_low"] = value.low
-                found[f"{names[name]}_honest_high"] = value.high
+                found[f"{names[name]}_held_out"] = value.value
+                found[f"{names[name]}_held_out_low"] = value.low
+                found[f"{names[name]}_held_out_high"] = value.high
         return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
 
     def series(self) -> dict[str, Series]:
@@ -220,8 +227,10 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         return {key: series for key, series in found.items() if series}
 
     def tags(self) -> dict[str, str]:
-        """Return each chosen threshold as text, with how it was chosen; of several labels, all as JSON."""
+        """Return the verdict; with `log_all` each chosen threshold as well, those of labels as JSON."""
         chosen = self.of
+        if not self.log_all:
+            return super().tags()
         names = objective_keys(chosen.found, f"{SWEEP_TAGS}threshold/")
         how = "chosen on other rows" if chosen.tuned_on else "cross-fitted"
         single: Mapping[str, Optimum | Cutoff] = {**chosen.optima, **chosen.cutoffs}

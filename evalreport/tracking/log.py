@@ -27,7 +27,7 @@ from typing import Any
 from evalreport.core.errors import LoggingInterrupted, NotFoundError, UsageError
 from evalreport.core.format import pluralize
 from evalreport.core.progress import report_progress
-from evalreport.page.payload import LONGEST_TAG, Part, Payload, digest_tag, manifest_of
+from evalreport.page.payload import LONGEST_TAG, Part, Payload, digest_in, manifest_of, state_tag
 from evalreport.tracking.folder import refuse_link
 from evalreport.tracking.interface import Logged, State, Tracking
 from evalreport.tracking.ownership import (
@@ -225,8 +225,8 @@ class Job:
 
     @property
     def tag(self) -> str:
-        """Name of the tag that holds the digest."""
-        return digest_tag(self.payload.part)
+        """Name of the tag that contains the state."""
+        return state_tag(self.payload.part)
 
     @cached_property
     def _files(self) -> dict[int, dict[str, bytes]]:
@@ -301,7 +301,7 @@ def plan_logging(job: Job, run: Any) -> Plan:
         absent = sent.metrics
     tags, notes = _tags(job.payload, run.data.tags)
     todo = MissingParts({path: "missing" for path in new if path not in stand}, absent, tags)
-    whole = tag == job.payload.digest
+    whole = tag == job.payload.state
     if whole and todo and not job.force:
         notes.append(f"the run had lost {todo}")
     return Plan(
@@ -357,7 +357,7 @@ def _timestamp(job: Job, held: ExistingArtifacts) -> tuple[bool, int]:
     before = held.manifest.sent
     if before is not None and before.digest == job.payload.digest and 0 < before.timestamp <= LATEST:
         return True, before.timestamp
-    if job.repair and before is None and held.tag == job.payload.digest:
+    if job.repair and before is None and digest_in(held.tag) == job.payload.digest:
         return True, _find_logging_time(job)
     return False, _fresh(job, held.run)
 
@@ -582,7 +582,7 @@ def _write(job: Job, plan: Plan, writer: Writer) -> None:
         lacking = _lacking(job, plan, writer.look())
     if lacking:
         raise not_stored(str(lacking), job.where)
-    writer.end(job.payload.digest)
+    writer.end(job.payload.state)
     if _lacking_files(job, plan, record):
         raise concurrent_logging_error(job.run_id, job.where)
     logger.info("verified %d files and %d metrics of %s", len(plan.files), len(plan.sent.metrics), job.where)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from evalreport.core.errors import some_of
 from evalreport.core.format import pluralize
-from evalreport.page.payload import Part, digest_tag, manifest_of
+from evalreport.page.payload import Part, digest_in, manifest_of, state_tag
 from evalreport.tracking.interface import Tracking
 from evalreport.tracking.ownership import Manifest, Points, content, list_file_sizes
 from evalreport.tracking.writer import UNFINISHED
@@ -112,7 +112,7 @@ def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedP
     ------
     ServerError
     """
-    tag, path = run.data.tags.get(digest_tag(part), ""), manifest_of(part)
+    tag, path = run.data.tags.get(state_tag(part), ""), manifest_of(part)
     sizes = list_file_sizes(tracking, run.info.run_id, {path}, where)
     manifest = Manifest()
     if path in sizes:
@@ -120,14 +120,15 @@ def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedP
     sent = manifest.sent
     if sent is None:
         lost = MissingParts({path: "changed" if path in sizes else "missing"})
-        known = bool(tag or sizes)
-        return CheckedPart(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest, tag) if known else None
+        if not tag and not sizes:
+            return None
+        return CheckedPart(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest, digest_in(tag))
     lacking = MissingParts(
         lacking_files(tracking, run.info.run_id, sent.sizes, manifest.stands, sent.sizes, where),
         missing_points(tracking, run, sent.metrics, sent.timestamp, where),
         {name: text for name, text in sent.tags.items() if run.data.tags.get(name) != text},
     )
-    unfinished = tag.startswith(UNFINISHED) or tag != sent.digest
+    unfinished = digest_in(tag) != sent.digest
     return CheckedPart(part, lacking, len(sent.sizes), len(sent.metrics), unfinished, manifest, sent.digest)
 
 

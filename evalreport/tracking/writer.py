@@ -98,8 +98,8 @@ class Writer:
             self.look()  # a run that was deleted meanwhile is refused as a wrong parameter
             raise
 
-    def end(self, digest: str) -> None:
-        """Set the digest, and check that it is set.
+    def end(self, state: str) -> None:
+        """Set the state of a complete logging, and check that it is set.
 
         Raises
         ------
@@ -109,9 +109,9 @@ class Writer:
             The server did not store it.
         """
         for _ in range(2):
-            self.write(methodcaller("set_tag", self.run_id, self.tag, digest))
+            self.write(methodcaller("set_tag", self.run_id, self.tag, state))
             tag = self._run().data.tags.get(self.tag, "")
-            if tag == digest:
+            if tag == state:
                 return
             if tag != self.mark:
                 raise concurrent_logging_error(self.run_id, self.where)

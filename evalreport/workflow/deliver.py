@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from operator import methodcaller
 from pathlib import Path, PurePosixPath
-from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from evalreport.core.errors import UsageError, some_of
@@ -29,11 +28,10 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.csv_tables import PARTS, extracts
 from evalreport.page.payload import (
     FOLDER,
-    INPUTS_TAG,
     SITE,
     Payload,
-    digest_tag,
     is_ours,
+    state_tag,
 )
 from evalreport.page.presentation import Presentation, present
 from evalreport.page.render import render_page, templates_of
@@ -82,10 +80,10 @@ class Deliverable(Generic[T]):
         logger.debug("made the page, %.0f kB", len(html.encode()) / 1000)
         return html
 
-    def payload(self, prefix: str, folder: bool) -> Payload:
+    def payload(self, where: Destination, *, folder: bool = False, inputs: str = "") -> Payload:
         """Return what is logged, and with a folder its files: every figure and table is among them."""
-        shown, html = replace(self.result_presentation, prefix=prefix), self.html
-        made = shown.payload(html)
+        shown, html = replace(self.result_presentation, prefix=where.prefix, log_all=where.log_all), self.html
+        made = replace(shown.payload(html), inputs=inputs)
         return replace(made, exports={**shown.files(html), **extracts(html)}) if folder else made
 
 
@@ -166,7 +164,7 @@ def deliver(
     key: str = "",
     origin: str = "",
     read: Sequence[str | None] = (),
-    tags: Mapping[str, str] = MappingProxyType({}),
+    inputs: str = "",
 ) -> Delivered[T]:
     """Write a document to a page, a folder and a run, as far as they are asked for.
 
@@ -184,8 +182,8 @@ def deliver(
         What the input is, by which its page is known from that of another of the same name; else the key.
     read : sequence of str or None
         Files that were read, which are not written over.
-    tags : mapping
-        Of the run, beside those of the document.
+    inputs : str
+        See `Payload`.
 
     Raises
     ------
@@ -197,9 +195,9 @@ def deliver(
     page, folder = where.page_of(name, made_of), where.folder_of(name, key)
     outer = None if folder is None else FolderSink(folder, where.force)
     inner = run if where.log else None
-    payload = document.payload(where.prefix, outer is not None) if outer or inner else None
-    if payload is not None and tags:
-        payload = replace(payload, tags={**payload.tags, **tags})
+    payload = None
+    if outer or inner:
+        payload = document.payload(where, folder=outer is not None, inputs=inputs)
     paths = (*([] if page is None else [page]), *_paths(payload, folder))
     refuse_inputs(paths, read)
     if page is not None:
@@ -356,15 +354,17 @@ def code_digest(package: Path) -> str:
     return digest.hexdigest()
 
 
-def inputs_tag(item: Item, path: str, request: Request, where: Destination) -> dict[str, str]:
-    """Return the tag of a run whose predictions are the artifact at `path`; nothing where none can tell.
+def inputs_of(item: Item, path: str, request: Request, where: Destination) -> str:
+    """Return a digest of what a report is made of, with the folder of the predictions at `path`.
+
+    Empty where the run alone does not determine it.
 
     A truth file and rows for the threshold are not of the run, and may change without it.
     """
     if item.run is None or not path or request.truth_file is not None or request.tune_on is not None:
-        return {}
+        return ""
     folder = str(PurePosixPath(path).parent)
-    return {INPUTS_TAG: f"{_inputs_digest(item.tracking_store, item.run, folder, request, where)} {folder}"}
+    return f"{_inputs_digest(item.tracking_store, item.run, folder, request, where)} {folder}"
 
 
 def standing(item: Item, request: Request, where: Destination) -> StandingRun | None:
@@ -372,15 +372,15 @@ def standing(item: Item, request: Request, where: Destination) -> StandingRun | 
     run = item.run
     if run is None or item.children or where.force or where.out is not None or where.dry_run:
         return None
-    whole = run.tags.get(digest_tag("evaluation"), UNFINISHED)
-    if whole.startswith(UNFINISHED) or not same_inputs(item, run.tags.get(INPUTS_TAG, ""), request, where):
+    digest, _, inputs = run.tags.get(state_tag("evaluation"), UNFINISHED).partition(" ")
+    if digest == UNFINISHED or not same_inputs(item, inputs, request, where):
         return None
     return StandingRun(item, run.tags.get("evalreport.verdict", ""))
 
 
-def same_inputs(item: Item, tag: str, request: Request, where: Destination) -> bool:
-    """Tell whether a run holds what an evaluation was made of; one request."""
-    digest, _, folder = tag.partition(" ")
+def same_inputs(item: Item, inputs: str, request: Request, where: Destination) -> bool:
+    """Tell whether a run still contains what an evaluation was made of; one request."""
+    digest, _, folder = inputs.partition(" ")
     if item.run is None or not folder:
         return False
     return digest == _inputs_digest(item.tracking_store, item.run, folder, request, where)
@@ -397,7 +397,8 @@ def _inputs_digest(store: Store, run: RunInfo, folder: str, request: Request, wh
     lasting = replace(with_unit(request, run), command="", made="")
     told = [run.name, run.experiment, run.models, run.datasets]
     tags = [run.tags.get(name, "") for name in (SENSITIVE_TAG, _COMMIT_TAG)]
-    parts = [code_digest(Path(__file__).parents[1]), where.prefix, dumps(lasting), dumps(told), tags, files]
+    parts = [code_digest(Path(__file__).parents[1]), where.prefix, where.log_all]
+    parts += [dumps(lasting), dumps(told), tags, files]
     return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]
 
 
@@ -411,8 +412,8 @@ def report_item(item: Item, request: Request, where: Destination) -> Delivered[E
     """
     run = run_of(item, where)
     ev, read = item.evaluate(request)
-    tags = inputs_tag(item, read.artifact, request, where) if run is not None else {}
-    done = deliver_evaluation(ev, item, request, where, run=run, tags=tags)
+    inputs = inputs_of(item, read.artifact, request, where) if run is not None else ""
+    done = deliver_evaluation(ev, item, request, where, run=run, inputs=inputs)
     return replace(done, taken=read.taken)
 
 
@@ -428,14 +429,14 @@ def deliver_evaluation(
     where: Destination,
     *,
     run: MlflowSink | None = None,
-    tags: Mapping[str, str] = MappingProxyType({}),
+    inputs: str = "",
 ) -> Delivered[Evaluation]:
     """Deliver the report of an evaluation of an item."""
     document = Deliverable(ev, notes=request.notes)
     key = ev.provenance.run_id or ev.provenance.sha256
     read = files_read(request, [item])
     return deliver(
-        document, where, run=run, name=item.page, key=key, origin=item.origin, read=read, tags=tags
+        document, where, run=run, name=item.page, key=key, origin=item.origin, read=read, inputs=inputs
     )
 
 

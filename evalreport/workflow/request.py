@@ -139,6 +139,8 @@ class Destination:
         Whether it is logged into a run.
     prefix : str
         Of every metric that is logged.
+    log_all : bool
+        Whether all metrics, intervals, classes and curves are logged, not only the headline metrics.
     force : bool
         Whether to write over files of others.
     allow_running : bool
@@ -159,6 +161,7 @@ class Destination:
     page: bool = False
     log: bool = False
     prefix: str = PREFIX
+    log_all: bool = False
     force: bool = False
     allow_running: bool = False
     dry_run: bool = False

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import methodcaller
 from typing import Any, get_args
 
 from evalreport.core.errors import EvalreportError, NotFoundError, ServerError
 from evalreport.core.json_codec import encode
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.page.payload import EVALUATION, Part
+from evalreport.page.payload import EVALUATION, Part, Payload
 from evalreport.tracking.ownership import content, list_file_sizes
 from evalreport.tracking.verify import CheckedPart, check_part
 from evalreport.workflow.deliver import Deliverable, sink_in
@@ -93,12 +93,23 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     sink = sink_in(item.tracking_store, _run_id(item), where, repair=True)
     (evaluation,) = (checked for checked in found if checked.part == "evaluation")
     kept = _read_kept_evaluation(item, evaluation)
-    made = None if kept is None else Deliverable(kept, notes=request.notes).payload(where.prefix, False)
-    if made is None or made.digest != evaluation.digest:
+    made = None if kept is None else _logged_of(kept, evaluation, request, where)
+    if made is None:
         ev, _ = item.evaluate(request)
-        made = Deliverable(ev, notes=request.notes).payload(where.prefix, False)
+        made = _logged_of(ev, evaluation, request, where)
+    if made is None:
+        made = Deliverable(ev, notes=request.notes).payload(where)
     sink.log(made)
     return VerifiedRuns(item, found, _check_parts(item), repair)
+
+
+def _logged_of(ev: Evaluation, found: CheckedPart, request: Request, where: Destination) -> Payload | None:
+    """Return the payload with the digest of what was logged, with or without `log_all`; else None."""
+    for log_all in (where.log_all, not where.log_all):
+        made = Deliverable(ev, notes=request.notes).payload(replace(where, log_all=log_all))
+        if made.digest == found.digest:
+            return made
+    return None
 
 
 def _run_id(item: Item) -> str:

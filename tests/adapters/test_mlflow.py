@@ -116,7 +116,7 @@ def test_a_model_by_its_own_scores(mlflow: Any, estimator: Any) -> None:
             targets="label",
             model_type="classifier",
             evaluators=["evalreport"],
-            evaluator_config={"evalreport": {"group": "site", "slices": "site"}},
+            evaluator_config={"evalreport": {"group": "site", "slices": "site", "log_all": True}},
         )
     answers = estimator.predict(X)
     scores = estimator.decision_function(X)
@@ -131,7 +131,7 @@ def test_features_of_an_array_and_groups_of_another(mlflow: Any) -> None:
         model=Raw(plain),
         dataset=mlflow.data.from_numpy(X.to_numpy(), targets=TRUTH).to_evaluation_dataset(),
         run_id=new_run(mlflow),
-        evaluator_config={"group": SITE, "weight": np.ones(N)},
+        evaluator_config={"group": SITE, "weight": np.ones(N), "log_all": True},
     )
     assert found.metrics["eval/accuracy"] == pytest.approx(accuracy_score(TRUTH, plain.predict(X.to_numpy())))
 

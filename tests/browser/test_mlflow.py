@@ -60,8 +60,9 @@ def test_the_charts_lay_the_threshold_curves_of_two_runs_over_each_other(
         rows = parquet(table[["example_id", "y_true"]].assign(score=table[column]))
         made[name] = make_run(store, {"predictions.parquet": rows}, name=name, experiment="overlaid")
     ids = [word for run in made.values() for word in ("--run-id", run.run_id)]
-    command = ["sweep", "thresholds", *ids, "--positive", "spam", "--objective", "f1", "--log", "-q"]
-    assert run_command(capsys, *command, "--set", "resamples=100", "--tracking-uri", store.uri).code == 0
+    command = ["sweep", "thresholds", *ids, "--positive", "spam", "--objective", "f1", "-q"]
+    logging = ("--log", "--log-all", "--set", "resamples=100", "--tracking-uri", store.uri)
+    assert run_command(capsys, *command, *logging).code == 0
     key = "eval/sweep/f1_by_threshold_pct"
     wanted = {
         name: {point.step: point.value for point in store.client.get_metric_history(run.run_id, key)}

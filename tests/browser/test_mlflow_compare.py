@@ -68,7 +68,7 @@ def logged(mlflow_server: MlflowServer) -> Logged:
     for experiment in found.experiments:
         few = ["--metrics", "recall,precision,f1,roc_auc" if experiment == "spam-ui" else "accuracy,f1_macro"]
         with pytest.raises(SystemExit) as stop:
-            main(["log", "--tracking-uri", found.uri, "--experiment", experiment, "-q", *few])
+            main(["log", "--tracking-uri", found.uri, "--experiment", experiment, "-q", "--log-all", *few])
         assert stop.value.code == 0
     return found
 

@@ -102,7 +102,8 @@ def test_children_are_logged_into_their_parent(sqlite_store: Store, tmp_path: Pa
     )
     told = run(capsys, *server, "log", "--run-id", parent.run_id)
     assert (told.code, "pass --children" in told.err) == (3, True)
-    done = run(capsys, *server, "log", "--run-id", parent.run_id, "--children", "--json", *QUICK)
+    command = (*server, "log", "--run-id", parent.run_id, "--children", "--json", "--log-all", *QUICK)
+    done = run(capsys, *command)
     assert done.code == 0, done.out
     assert "lost) has not finished (FAILED) and is skipped" in done.err
     body = done.json["runs"][0]
@@ -111,7 +112,9 @@ def test_children_are_logged_into_their_parent(sqlite_store: Store, tmp_path: Pa
     assert logged["eval/roc_auc"] == body["metrics"]["roc_auc"]["value"]
     history = sqlite_store.client.get_metric_history(parent.run_id, "eval/folds/roc_auc")
     assert [point.value for point in history] == pytest.approx(body["folds"]["metrics"]["roc_auc"]["folds"])
-    again = run(capsys, *server, "log", "--run-id", parent.run_id, "--children", "--json", *QUICK)
+    again = run(
+        capsys, *server, "log", "--run-id", parent.run_id, "--children", "--json", "--log-all", *QUICK
+    )
     assert again.json["runs"][0]["logged"]["state"] == "unchanged"
     whole = json.loads(
         (files_of(sqlite_store, parent.run_id, tmp_path / "got") / "evalreport/evaluation.json").read_text()

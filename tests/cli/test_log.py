@@ -54,13 +54,8 @@ def test_a_finished_run_gets_everything_and_stays_as_it_was(
     before = state(store, made.run_id)
     done = run(
         capsys,
-        "log",
-        "--run-id",
-        made.run_id[:8],
-        "--tracking-uri",
-        store.uri,
-        "--set",
-        "unit=message,messages",
+        *("log", "--run-id", made.run_id[:8], "--tracking-uri", store.uri, "--log-all"),
+        *("--set", "unit=message,messages"),
     )
     assert done.code == 0, done.err
     assert "logged" in done.out
@@ -100,14 +95,29 @@ def test_a_second_call_writes_nothing_and_a_changed_one_replaces(
     assert shown["eval/f1"] == pytest.approx(changed.json["runs"][0]["metrics"]["f1"]["value"])
 
 
+def test_twelve_metrics_are_logged_by_default(store: Store, tmp_path: Path, capsys: Capture) -> None:
+    made = make_run(store, {"predictions.csv": SCORES}, folder=folder(store, tmp_path))
+    call = ["log", "--run-id", made.run_id, "--tracking-uri", store.uri]
+    done = run(capsys, *call, "--json")
+    assert done.code == 0, done.err
+    held = store.client.get_run(made.run_id).data
+    assert {*held.metrics} == {*done.json["runs"][0]["logged"]["metrics"]}
+    assert len(held.metrics) <= 12
+    ours = {name for name in held.tags if name.startswith("evalreport.")}
+    assert ours == {"evalreport.verdict", "evalreport.task", "evalreport.state"}
+    whole = run(capsys, *call, "--log-all", "--json").json["runs"][0]["logged"]
+    assert (whole["state"], whole["left"]) == ("written", [])
+    assert "eval/ci/f1_low" in store.client.get_run(made.run_id).data.metrics
+    assert run(capsys, *call, "--log-all", "--json").json["runs"][0]["logged"]["state"] == "unchanged"
+
+
 def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Capture) -> None:
     made = make_run(sqlite_store, {"predictions.csv": SCORES}, folder=tmp_path)
-    done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run")
+    command = ("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run", "--log-all")
+    done = run(capsys, *command)
     told = [line.split() for line in done.out.split("would log")[1].splitlines()[1:]]
     values = {name: rest for name, *rest in told}
-    in_json = run(
-        capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run", "--json"
-    ).json["runs"][0]
+    in_json = run(capsys, *command, "--json").json["runs"][0]
     for name in ("f1", "roc_auc", "log_loss"):
         assert float(values[f"eval/{name}"][0]) == pytest.approx(in_json["metrics"][name]["value"], rel=1e-5)
     assert values["eval/curves/roc_tpr_by_fpr_pct"] == ["a", "curve"]

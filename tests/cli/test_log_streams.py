@@ -79,8 +79,8 @@ def test_what_is_logged_of_a_stream_is_what_is_logged_of_the_rows_in_memory(
     rows, asked, headline = TABLES[kind]
     whole = make_run(sqlite_store, {"predictions.parquet": content(rows)}, folder=tmp_path).run_id
     parts = make_run(sqlite_store, in_parts(rows), folder=tmp_path).run_id
-    known = on(capsys, sqlite_store, "log", whole, "--set", "engine=memory", *asked)
-    streamed = on(capsys, sqlite_store, "log", parts, *asked)
+    known = on(capsys, sqlite_store, "log", whole, "--set", "engine=memory", "--log-all", *asked)
+    streamed = on(capsys, sqlite_store, "log", parts, "--log-all", *asked)
     assert (known.code, streamed.code) == (0, 0), known.err + streamed.err
     assert "stream of 4 files, by itself" in streamed.err
     assert "out/preds" in streamed.err
@@ -89,7 +89,7 @@ def test_what_is_logged_of_a_stream_is_what_is_logged_of_the_rows_in_memory(
     assert metrics(sqlite_store, parts) == pytest.approx(expected, rel=1e-9)
     paths = {entry.path for entry in sqlite_store.client.list_artifacts(parts)}
     assert paths >= {"evalreport.html", "evalreport"}
-    again = on(capsys, sqlite_store, "log", parts, *asked)
+    again = on(capsys, sqlite_store, "log", parts, "--log-all", *asked)
     assert "unchanged" in again.out and again.code == 0
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from evalreport.cli.print_evaluation import bar
 from evalreport.tracking.client import Store
 from tests.cli.running import run
 from tests.tracking import make_run
@@ -272,3 +273,48 @@ def test_the_page_of_a_run_has_its_name_and_id(
     for run_id in (*made, made[0]):
         done = run(capsys, "report", "--run-id", run_id, "--tracking-uri", sqlite_store.uri, "-q")
         assert done.out == f"calm-heron-{run_id[:8]}.html\n", done.err
+
+
+def test_the_verdict_the_metrics_and_the_number_of_findings_are_printed(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.random(400) < 0.3
+    score = 1 / (1 + np.exp(-(3 * truth - 3 + rng.normal(size=400))))
+    file = tmp_path / "rows.csv"
+    pd.DataFrame({"y_true": truth.astype(int), "score": score}).to_csv(file, index=False)
+    done = run(capsys, "report", str(file), "-o", str(tmp_path / "page.html"))
+    body = run(capsys, "report", str(file), "--json").json["runs"][0]
+    lines = done.err.splitlines()
+    found = body["metrics"]["recall"]["value"]
+    assert lines[1].startswith(f"Finds {round(found * truth.sum())} of {truth.sum()}")
+    at = next(place for place, line in enumerate(lines) if line.split()[:2] == ["metric", "value"])
+    table = [line for line in lines[at + 1 :] if line.split()[0] in body["metrics"]]
+    assert len(table) > 5
+    assert table[0].split()[:3] == ["recall", f"{found:.2f}", bar(found)]
+    values = [line.split()[1] for line in table]
+    assert {len(value.partition(".")[2]) for value in values} == {2}, "one number of decimals"
+    assert len({line.index(value) + len(value) for line, value in zip(table, values, strict=True)}) == 1
+    cautions = [one["claim"] for one in body["findings"] if one["severity"] != "note"]
+    notes = len(body["findings"]) - len(cautions)
+    assert f"{len(cautions)} caution" in lines[-1] and f"{notes} note" in lines[-1]
+    assert lines[-1].endswith(" (-v shows them)")
+    assert "warning:" not in done.err and done.out.splitlines()[-1].endswith("page.html")
+    loud = run(capsys, "report", str(file), "-o", str(tmp_path / "page.html"), "-v")
+    assert all(f"warning: {claim}" in loud.err for claim in cautions)
+    assert "-v shows" not in loud.err
+
+
+def test_a_terminal_shows_the_verdict_in_bold(capsys: Capture, tmp_path: Path) -> None:
+    files = []
+    for name, skill in (("old", 0.7), ("new", 0.95)):
+        rng = np.random.default_rng(7)
+        truth = rng.integers(0, 2, 300)
+        answers = np.where(rng.random(300) < skill, truth, 1 - truth)
+        files.append(str(tmp_path / f"{name}.csv"))
+        pd.DataFrame({"y_true": truth, "y_pred": answers}).to_csv(files[-1], index=False)
+    plain = run(capsys, "compare", *files)
+    colored = run(capsys, "compare", *files, "--color", "always")
+    assert "\x1b" not in plain.out
+    assert colored.out.startswith(f"\x1b[1m{plain.out.splitlines()[0]}\x1b[0m")
+    assert "\x1b[32mbetter\x1b[0m" in colored.out

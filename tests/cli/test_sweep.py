@@ -46,7 +46,9 @@ def failing(trial: Any) -> float:
 def test_thresholds_as_a_table_with_out_of_sample_values(capsys: Capture) -> None:
     done = run(capsys, "sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "recall>=0.95", "--cost", "10")
     assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["for", "recall>=0.95", "cost"]
+    lines = done.out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == ["objective", "recall>=0.95", "cost"]
+    assert max(map(len, lines)) <= 80
     assert "same cases" in done.err
     assert not list(Path.cwd().iterdir())
 

@@ -90,7 +90,7 @@ def test_a_sweep_is_logged_once_and_the_run_stays_as_it_was(
     store: Store, tmp_path: Path, capsys: Capture, kind: str
 ) -> None:
     made, words = KINDS[kind](store, tmp_path)
-    command = ["sweep", *words, "--run-id", made.run_id, "--tracking-uri", store.uri, "--log"]
+    command = ["sweep", *words, "--run-id", made.run_id, "--tracking-uri", store.uri, "--log", "--log-all"]
     before = snapshot(store, made)
     if kind in DRY:
         dry = run(capsys, *command, "--dry-run")
@@ -111,6 +111,20 @@ def test_a_sweep_is_logged_once_and_the_run_stays_as_it_was(
     assert again.code == 0, again.err
     assert "unchanged: the run holds exactly this" in again.out
     assert snapshot(store, made) == after
+
+
+def test_thresholds_and_held_out_values_are_logged_by_default(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture
+) -> None:
+    made = predicted(sqlite_store, tmp_path, spam(1000))
+    command = ["sweep", "thresholds", "--run-id", made.run_id, "--objective", "f1", "--resamples", "100"]
+    done = run(capsys, *command, "--tracking-uri", sqlite_store.uri, "--log", "--json", "-q")
+    assert done.code == 0, done.err
+    after = snapshot(sqlite_store, made)
+    found = {name for name in after["metrics"] if name.startswith("eval/")}
+    assert found == {"eval/sweep/f1_threshold", "eval/sweep/f1_held_out"}
+    ours = {name for name in after["tags"] if name.startswith("evalreport.")}
+    assert ours == {"evalreport.sweep.verdict", "evalreport.sweep.state"}
 
 
 def test_a_parent_that_has_not_ended_is_written_to_only_when_told(
@@ -166,7 +180,7 @@ def check_binary(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     metrics, tags, best = after["metrics"], after["tags"], sweep["optima"]["f1"]
     assert metrics["eval/sweep/f1_threshold"] == best["threshold"]
     assert metrics["eval/sweep/f1_apparent"] == best["apparent"]
-    assert metrics["eval/sweep/f1_honest"] == best["held_out"]
+    assert metrics["eval/sweep/f1_held_out"] == best["held_out"]
     assert (
         metrics["eval/sweep/recall_at_least_0.95_threshold_low"] == (sweep["optima"]["recall>=0.95"]["low"])
     )
@@ -191,7 +205,7 @@ def check_multilabel(after: dict[str, Any], sweep: dict[str, Any]) -> None:
 
 def check_searched(after: dict[str, Any], sweep: dict[str, Any]) -> None:
     best = sweep["optima"]["f1_samples"]
-    assert after["metrics"]["eval/sweep/f1_samples_honest"] == best["held_out"] > best["without"]
+    assert after["metrics"]["eval/sweep/f1_samples_held_out"] == best["held_out"] > best["without"]
     assert json.loads(after["tags"]["evalreport.sweep.threshold/f1_samples"]) == best["values"]
     assert len(best["trials"]["trials"]) == 15
 

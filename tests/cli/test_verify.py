@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from evalreport.page.payload import DIGEST_TAG, EVALUATION, MANIFEST, PAGE
+from evalreport.page.payload import EVALUATION, MANIFEST, PAGE, STATE_TAG
 from evalreport.tracking.client import Store
 from tests.cli.running import Ran, run
 from tests.faults.harness import SCORES, check_mended, fresh_run, log_command
@@ -102,7 +102,7 @@ def test_without_its_manifest_what_is_changed_and_missing_is_mended(
 def test_a_half_logged_run_is_finished(
     sqlite_store: Store, tmp_path: Path, capsys: Capture, logged: MadeRun
 ) -> None:
-    sqlite_store.client.set_tag(logged.run_id, DIGEST_TAG, "unfinished")
+    sqlite_store.client.set_tag(logged.run_id, STATE_TAG, "unfinished")
     (place(logged, tmp_path) / PAGE).unlink()
     done = verify(capsys, sqlite_store, logged)
     assert (done.code, "an unfinished logging and lost or changed 1 file" in done.out) == (1, True)

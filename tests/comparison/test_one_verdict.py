@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from evalreport.cli.compare import print_comparison
 from evalreport.cli.console import Console
+from evalreport.cli.print_comparison import print_comparison
 from evalreport.comparison.compare import compare
 from evalreport.comparison.comparison import Comparison, PairVerdict
 from evalreport.core.json_codec import encode

@@ -90,7 +90,7 @@ def test_every_artifact_and_tag_is_named() -> None:
         payload.SWEEP,
     ]
     told += [payload.COMPARISON, payload.SWEEP_POINTS, payload.MANIFEST]
-    told += [payload.DIGEST_TAG, payload.VERSION_TAG, payload.SWEEP_TAGS, payload.GATE_TAGS]
+    told += [payload.STATE_TAG, payload.SWEEP_TAGS, payload.GATE_TAGS]
     assert all(f"`{name}`" in page for name in told)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evalreport.cli import main
-from evalreport.page.payload import DIGEST_TAG
+from evalreport.page.payload import STATE_TAG
 from evalreport.tracking.client import Store
 from evalreport.tracking.verify import check_part
 from evalreport.tracking.writer import UNFINISHED
@@ -73,7 +73,8 @@ def said(*arguments: str) -> Said:
 def log_command(uri: str, run_id: str, command: str = "log") -> tuple[str, ...]:
     """Return the arguments that log (or verify) a run quickly: no intervals, few metrics."""
     less = ("--set", "confidence=none", "--metrics", "accuracy,f1")
-    return (command, "--run-id", run_id, "--tracking-uri", uri, *less)
+    everything = ("--log-all",) if command == "log" else ()
+    return (command, "--run-id", run_id, "--tracking-uri", uri, *everything, *less)
 
 
 def fresh_run(store: Store, folder: Path | None = None, table: str = LABELS) -> MadeRun:
@@ -102,7 +103,7 @@ def check_claims(store: Store, run_id: str, *, complete: bool) -> None:
         Whether the command said that all is logged.
     """
     run = store.ask(lambda client: client.get_run(run_id))
-    digest = run.data.tags.get(DIGEST_TAG, "")
+    digest = run.data.tags.get(STATE_TAG, "")
     if complete or (digest and not digest.startswith(UNFINISHED)):
         checked = check_part(store, run, "evaluation", f"run {run_id[:8]}")
         assert checked is not None

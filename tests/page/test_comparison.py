@@ -216,7 +216,13 @@ def test_hostile_names_do_not_change_the_tree(task: str) -> None:
 def test_what_is_logged() -> None:
     two = several("binary")
     assert {"compare/recall_difference", "compare/recall_difference_low"} <= set(differences(two))
+    ends = [f"compare/{two.primary}_difference{end}" for end in ("", "_low", "_high")]
+    assert [*present(two).payload("").metrics] == ends
+    assert present(two, log_all=True).payload("").metrics == differences(two)
     three = several("binary", 3)
+    assert [*present(three).payload("").metrics] == [
+        f"compare/run-{k}/{three.primary}_difference" for k in (1, 2)
+    ]
     assert {"compare/run-1/recall_difference", "compare/run-2/recall_difference"} <= set(differences(three))
     hostile = replace(three, names=three.names)
     payload = present(hostile).payload("<html>")

@@ -25,10 +25,11 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
 from evalreport.intervals.settings import Sampling
+from evalreport.metrics.catalogue import SAME
 from evalreport.page.contents import class_keys
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.evaluation_terms import whole_sweep
-from evalreport.page.payload import FIGURES, MOST_CLASSES, Payload, in_run, is_ours
+from evalreport.page.payload import FIGURES, MOST_CLASSES, MOST_KEYS, Payload, in_run, is_ours
 from evalreport.page.presentation import Presentation, present
 from evalreport.page.summary import as_text
 from evalreport.tracking.client import Store
@@ -98,15 +99,60 @@ def shown(ev: Evaluation, figures: Mapping[str, bytes], **options: object) -> Pr
 
 
 @pytest.mark.parametrize("make", ALL, ids=IDS)
-def test_every_defined_metric_is_logged_and_no_other(make: Callable[[], Evaluation]) -> None:
+def test_log_all_logs_every_defined_metric_and_no_other(make: Callable[[], Evaluation]) -> None:
     ev = make()
-    what = made(ev)
+    what = made(ev, log_all=True)
+    logged = {key.removeprefix("eval/") for key in what.metrics}
     for name, result in ev.metrics.items():
         key = f"eval/{name}"
-        assert (key in what.metrics) == isinstance(result, Estimate)
-        if isinstance(result, Estimate):
+        if isinstance(result, Estimate) and name in logged:
             assert what.metrics[key] == result.value
             assert what.metrics.get(f"eval/ci/{name}_low") == result.low
+            continue
+        assert key not in what.metrics
+        if isinstance(result, Estimate):  # another metric has the value
+            base = name.removesuffix("_supported").removesuffix("_declared")
+            same = SAME[ev.task].get(base, base)
+            assert math.isclose(what.metrics[f"eval/{same}"], result.value)
+
+
+DEFAULT_KEYS = {
+    "binary": "recall specificity precision f1 roc_auc average_precision mcc brier threshold",
+    "multiclass": "accuracy f1_macro balanced_accuracy top_3_accuracy mcc log_loss ece",
+    "multilabel": "subset_accuracy label_accuracy f1_micro f1_macro average_precision_macro threshold",
+    "text": "accuracy f1_macro balanced_accuracy mcc parse_rate",
+}
+
+
+@pytest.mark.parametrize("name", DEFAULT_KEYS)
+def test_by_default_the_headline_metrics_are_logged(name: str) -> None:
+    ev = dict(zip(IDS, ALL, strict=True))[name]()
+    what = made(ev)
+    expected = [f"eval/{key}" for key in DEFAULT_KEYS[name].split()]
+    assert [*what.metrics] == expected
+    assert len(expected) <= MOST_KEYS
+    assert not what.series
+    assert what.tags.keys() == {"evalreport.task", "evalreport.verdict"}
+    rows = json.loads(what.tables["evalreport/metrics.json"])["data"]
+    assert {*ev.metrics} == {row[0] for row in rows}  # the rest is in the table
+
+
+def test_few_metrics_that_were_asked_for_are_all_logged() -> None:
+    ev = replace(binary(), metrics={"npv": binary().metrics["npv"], "fnr": binary().metrics["fnr"]})
+    assert [*made(ev).metrics] == ["eval/npv", "eval/fnr", "eval/threshold"]
+
+
+def test_averages_that_equal_another_metric_are_not_logged() -> None:
+    """Micro averages of single-label data are the accuracy, unless text could not be parsed."""
+    micro = {f"eval/{name}_micro" for name in ("precision", "recall", "f1")}
+    others = {"eval/recall_weighted", "eval/f1_macro_declared"}
+    assert not (micro | others) & made(multiclass(), log_all=True).metrics.keys()
+    assert "eval/f1_micro" in made(text(), log_all=True).metrics
+    assert "eval/f1_micro" in made(multilabel(), log_all=True).metrics
+
+
+def test_what_is_logged_by_default_and_with_log_all_differ_in_digest() -> None:
+    assert made(binary()).digest != made(binary(), log_all=True).digest
 
 
 @pytest.mark.parametrize("make", ALL, ids=IDS)
@@ -131,7 +177,7 @@ def test_a_figure_of_another_name_goes_into_the_folder() -> None:
 
 
 def test_the_key_of_each_class_is_in_the_json() -> None:
-    what = made(multiclass())
+    what = made(multiclass(), log_all=True)
     keys = json.loads(what.artifacts["evalreport/evaluation.json"])["class_keys"]
     assert set(keys) == set(NAMES)
     assert len({key.casefold() for key in keys.values()}) == len(NAMES)
@@ -157,7 +203,7 @@ def test_curves_on_the_grid_equal_those_of_the_rows() -> None:
     assert ev.predictions is not None
     truth, scores = ev.predictions.y_true, np.asarray(ev.predictions.scores.values)  # type: ignore[union-attr]
     fpr, tpr, _ = roc_curve(truth, scores, drop_intermediate=False)
-    series = made(ev).series
+    series = made(ev, log_all=True).series
     for step, value in series["eval/curves/roc_tpr_by_fpr_pct"]:
         assert value == pytest.approx(np.interp(step / 100 + 1e-12, fpr, tpr), abs=1e-3)
     precision, recall, _ = precision_recall_curve(truth, scores)
@@ -172,7 +218,7 @@ def test_metrics_by_threshold_equal_those_of_the_rows() -> None:
     ev = binary()
     assert ev.predictions is not None
     truth, scores = ev.predictions.y_true, np.asarray(ev.predictions.scores.values)  # type: ignore[union-attr]
-    series = made(ev).series
+    series = made(ev, log_all=True).series
     for step, value in series["eval/thresholds/f1_by_threshold_pct"]:
         assert value == pytest.approx(f1_score(truth, scores >= step / 100), abs=1e-12)
     precision = dict(series["eval/thresholds/precision_by_threshold_pct"])
@@ -185,27 +231,25 @@ def test_metrics_by_threshold_equal_those_of_the_rows() -> None:
 
 
 def test_decision_scores_have_no_grid_of_thresholds() -> None:
-    series = made(binary(decisions=True)).series
+    series = made(binary(decisions=True), log_all=True).series
     assert "eval/curves/roc_tpr_by_fpr_pct" in series
     assert not any("threshold" in key for key in series)
 
 
 def test_the_prefix_is_the_users() -> None:
-    what = made(binary(), prefix="test/")
+    what = made(binary(), prefix="test/", log_all=True)
     assert all(key.startswith("test/") for key in (*what.metrics, *what.series, *what.images))
 
 
-def test_the_threshold_is_a_metric_and_a_tag() -> None:
-    what = made(binary())
-    assert what.metrics["eval/threshold"] == 0.5
-    assert what.tags["evalreport.threshold"] == "0.5 (default)"
-    assert "evalreport.threshold" not in made(multiclass()).tags
+def test_the_threshold_is_a_metric() -> None:
+    assert made(binary()).metrics["eval/threshold"] == 0.5
+    assert "eval/threshold" not in made(multiclass()).metrics
 
 
 def test_the_best_thresholds_are_metrics_with_keys_that_mlflow_takes() -> None:
     ev = binary()
     assert ev.sweep is not None
-    what = made(ev).metrics
+    what = made(ev, log_all=True).metrics
     best = {key: value for key, value in what.items() if key.startswith("eval/optima/")}
     assert best["eval/optima/f1_threshold"] == ev.sweep.optima["f1"].threshold  # type: ignore[union-attr]
     assert "eval/optima/recall_at_least_0.95_threshold" in best
@@ -214,7 +258,7 @@ def test_the_best_thresholds_are_metrics_with_keys_that_mlflow_takes() -> None:
 def test_a_card_of_300_pixels_tells_the_metric() -> None:
     """Charts of MLflow cut a title there after about 30 characters: the general part takes 12 of them."""
     for ev in (binary(), multiclass()):
-        for key in made(ev).metrics:
+        for key in made(ev, log_all=True).metrics:
             section = key.rpartition("/")[0] + "/"
             assert len(section) <= len("eval/optima/") or section.startswith(
                 ("eval/classes/", "eval/slices/")
@@ -320,10 +364,13 @@ def test_rows_that_nothing_decides() -> None:
 
 def test_a_real_evaluation_goes_into_a_real_run(sqlite_store: Store, tmp_path: Path) -> None:
     run = make_run(sqlite_store, folder=tmp_path)
-    what = made(multiclass())
+    what = made(multiclass(), log_all=True)
     assert MlflowSink(sqlite_store, run.run_id).log(what, timestamp=1).state == "written"
     held = sqlite_store.ask(lambda client: client.get_run(run.run_id)).data.metrics
     last = {key: points[-1][1] for key, points in what.series.items()}
     assert held == {**what.metrics, **last}
     assert all(math.isfinite(value) for value in held.values())
-    assert MlflowSink(sqlite_store, run.run_id).log(made(multiclass()), timestamp=2).state == "unchanged"
+    assert (
+        MlflowSink(sqlite_store, run.run_id).log(made(multiclass(), log_all=True), timestamp=2).state
+        == "unchanged"
+    )

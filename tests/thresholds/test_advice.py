@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.cli.thresholds import _optima
+from evalreport.cli.print_thresholds import _every_column
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
@@ -115,7 +115,7 @@ def test_beside_f1_is_that_of_flagging_all(share: float) -> None:
         optima = found.record()["optima"]
         assert optima["f1"]["no_skill"] == pytest.approx(level, abs=1e-12)
         assert optima["mcc"]["no_skill"] is None
-        printed = "\n".join(_optima(found))
+        printed = "\n".join(_every_column(found))
         assert "flagging all" in printed and f"{level:.2f}" in printed
         every = er.evaluate(
             np.array([1] * int(ev.rows * p + 0.5) + [0] * int(ev.rows * (1 - p) + 0.5)), np.ones(ev.rows, int)

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import pytest
 
 from evalreport.core.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
-from evalreport.page.payload import DIGEST_TAG, MANIFEST, Payload, Series, split_json
+from evalreport.page.payload import MANIFEST, STATE_TAG, Payload, Series, split_json
 from evalreport.tracking.client import Store, connect, quiet
 from evalreport.tracking.interface import Logged
 from evalreport.tracking.log import BEGIN, END, MlflowSink, check_run
@@ -70,7 +70,7 @@ def payload(f1: float = 0.75, digest: str = "digest-1", colour: str = "red", **c
         "digest": digest,
         "metrics": {"eval/f1": f1, "eval/classes/f1/größe": 0.5},
         "series": {"eval/curves/roc_tpr_by_fpr_pct": curve(f1, 25)},
-        "tags": {"evalreport.version": "0.1.0", "evalreport.threshold": "0.5"},
+        "tags": {"evalreport.task": "binary", "evalreport.verdict": "Finds 3 of 4."},
         "description": f"**recall {f1}**",
         "artifacts": {
             "evalreport.html": f"<!doctype html>{f1}".encode(),
@@ -169,8 +169,8 @@ def test_everything_stands_in_the_run_and_the_run_is_as_it_was(store: Store, run
     assert after["files"]["evalreport.html"] == b"<!doctype html>0.75"
     assert after["files"]["notes/readme.txt"] == b"mine"
     assert after["tags"]["owner"] == "ada"
-    assert after["tags"][DIGEST_TAG] == "digest-1"
-    assert after["tags"]["evalreport.threshold"] == "0.5"
+    assert after["tags"][STATE_TAG] == "digest-1"
+    assert after["tags"]["evalreport.verdict"] == "Finds 3 of 4."
 
 
 def test_a_failed_run_stays_failed(store: Store, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_a_clock_that_was_years_ahead_hides_no_value(
 def test_no_value_of_the_tag_locks_a_run(
     sqlite_store: Store, local_run: MadeRun, tag: str, force: bool
 ) -> None:
-    sqlite_store.ask(lambda client: client.set_tag(local_run.run_id, DIGEST_TAG, tag))
+    sqlite_store.ask(lambda client: client.set_tag(local_run.run_id, STATE_TAG, tag))
     assert do(sqlite_store, local_run, payload(), force=force).state == "written"
     assert_whole(sqlite_store, local_run, payload())
 
@@ -363,7 +363,7 @@ def test_a_logging_that_was_cut_short_is_done_again(
         do(sqlite_store, made, old)
     with pytest.raises(ServerError):
         MlflowSink(Watched(sqlite_store, break_at), made.run_id).log(new, timestamp=NOW + 1)
-    digest = snapshot(sqlite_store, made)["tags"].get(DIGEST_TAG)
+    digest = snapshot(sqlite_store, made)["tags"].get(STATE_TAG)
     assert digest != "digest-2"
     for what, at in ((old, 2), (new, 3)):
         logged = MlflowSink(sqlite_store, made.run_id).log(what, timestamp=NOW + at)
@@ -372,7 +372,7 @@ def test_a_logging_that_was_cut_short_is_done_again(
         held = snapshot(sqlite_store, made)
         assert held["files"].items() >= what.files.items()
         assert held["metrics"]["eval/f1"] == what.metrics["eval/f1"]
-        assert held["tags"][DIGEST_TAG] == what.digest
+        assert held["tags"][STATE_TAG] == what.digest
 
 
 def test_while_it_is_under_way_the_digest_says_so(sqlite_store: Store, tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_while_it_is_under_way_the_digest_says_so(sqlite_store: Store, tmp_path:
     do(sqlite_store, made, payload())
     with pytest.raises(ServerError):
         MlflowSink(Watched(sqlite_store, 1), made.run_id).log(payload(digest="digest-2"), timestamp=NOW)
-    assert snapshot(sqlite_store, made)["tags"][DIGEST_TAG].startswith(UNFINISHED)
+    assert snapshot(sqlite_store, made)["tags"][STATE_TAG].startswith(UNFINISHED)
 
 
 def test_a_store_that_takes_nothing_is_known_before_a_file_lies_there(
@@ -489,7 +489,7 @@ def assert_holds(store: Store, made: MadeRun, what: Payload) -> None:
     held = snapshot(store, made)
     assert checked(store, made).whole
     assert held["files"].items() >= what.files.items()
-    assert held["tags"][DIGEST_TAG] == what.digest
+    assert held["tags"][STATE_TAG] == what.digest
     assert held["metrics"].items() >= what.metrics.items()
     assert do(store, made, what, timestamp=NOW + 10).state == "unchanged"
 
@@ -700,7 +700,7 @@ def test_what_is_swallowed_once_is_sent_again_and_twice_is_an_error(
     with pytest.raises(ServerError, match="does not hold") as caught:
         MlflowSink(Swallowing(sqlite_store, call, 99), made.run_id).log(payload(), timestamp=NOW)
     assert "the same command sends what is missing" in caught.value.fix
-    assert snapshot(sqlite_store, made)["tags"].get(DIGEST_TAG) != "digest-1"
+    assert snapshot(sqlite_store, made)["tags"].get(STATE_TAG) != "digest-1"
     if call != "set_tag":  # the mark itself
         sink = MlflowSink(Swallowing(sqlite_store, call, 1), made.run_id)
         assert sink.log(payload(), timestamp=NOW).state == "written"
@@ -713,7 +713,7 @@ def assert_whole(store: Store, made: MadeRun, what: Payload) -> None:
     """Everything of a payload is there, each point once, and a further call writes nothing."""
     held = snapshot(store, made)
     assert held["files"].items() >= what.files.items()
-    assert held["tags"][DIGEST_TAG] == what.digest
+    assert held["tags"][STATE_TAG] == what.digest
     for key, value in what.metrics.items():
         assert [point[2] for point in held["history"][key]] == [value]
     for key, points in what.series.items():
@@ -797,5 +797,5 @@ def test_of_several_loggings_at_once_none_is_a_silent_mixture(store: Store, run:
         assert checked(store, run).whole
     digest = "digest-1"
     assert do(store, run, payloads[1], repair=True, timestamp=NOW + 1000).state in ("written", "unchanged")
-    assert snapshot(store, run)["tags"][DIGEST_TAG] == digest
+    assert snapshot(store, run)["tags"][STATE_TAG] == digest
     assert checked(store, run).whole

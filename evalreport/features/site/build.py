@@ -47,7 +47,6 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.site.leaderboard import Board, BoardRun, FoundInRun, MissingRun, RunFacts, same_rows
 from evalreport.features.site.page import board_headline, site_files, site_payload
 from evalreport.metrics.catalogue import COMPARED, PRIMARY, find
-from evalreport.page.payload import INPUTS_TAG
 from evalreport.page.render import render
 from evalreport.page.sections.headline import headline
 from evalreport.statistics.confusion import Array
@@ -64,7 +63,7 @@ from evalreport.tracking.folder import (
 from evalreport.tracking.interface import Logged
 from evalreport.tracking.ownership import Manifest
 from evalreport.tracking.runs import RunInfo, find_run, valid_time
-from evalreport.workflow.deliver import Deliverable, inputs_tag, same_inputs, sink_in
+from evalreport.workflow.deliver import Deliverable, inputs_of, same_inputs, sink_in
 from evalreport.workflow.evaluate import evaluate_collected
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import Destination, Request
@@ -251,8 +250,7 @@ def make_pages(
     else:
         ev = evaluate_collected(collected, request)
     facts, parts = _facts(ev, sort_by)
-    tag = inputs_tag(task.item, collected.artifact, request, Destination())
-    facts = replace(facts, inputs=tag.get(INPUTS_TAG, ""))
+    facts = replace(facts, inputs=inputs_of(task.item, collected.artifact, request, Destination()))
     files: dict[str, bytes] = {}
     if reference is not None and reference.stem != task.stem and reference.rows_key == facts.rows_key:
         files |= _comparison(task, ev, reference)

@@ -32,7 +32,7 @@ from evalreport.page.charts import nice_step, pad_range, tick_text
 from evalreport.page.comparison.table import RANKING_COLUMNS, head_texts, ranking_rows, row_texts, table_data
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import Cell, Column, Facts, ForestRow, Section, Table, forest_row
-from evalreport.page.payload import LONGEST_VERDICT, SITE, VERSION_TAG, Payload, content_digest
+from evalreport.page.payload import LONGEST_VERDICT, SITE, Payload, content_digest
 from evalreport.page.render import asset, whole_page
 
 HEIGHT = 260.0
@@ -613,7 +613,7 @@ def site_payload(files: Mapping[str, bytes], headline: str) -> Payload:
     """Return a site as it is logged into a run: all of its files in a folder of its own."""
     return Payload(
         digest=content_digest(__version__, {path: data.hex() for path, data in files.items()}),
-        tags={VERSION_TAG: __version__, "evalreport.site": headline[:LONGEST_VERDICT]},
+        tags={"evalreport.site": headline[:LONGEST_VERDICT]},
         artifacts={f"{SITE}/{path}": data for path, data in files.items()},
         part="site",
     )

@@ -102,16 +102,22 @@ class StudyPresentation(SweepPresentation[Study]):
         return study_figures(self.of)
 
     def metrics(self) -> dict[str, float]:
-        """Return the numbers that are logged, under their keys."""
+        """Return every number that can be logged, by key."""
         return study_metrics(self.of, self.prefix)
 
+    def headline_metrics(self) -> dict[str, float]:
+        """Return the counts of trials, the best values and their correction, without parameters."""
+        start = f"{self.prefix}sweep/"
+        parts = tuple(f"{start}{name}" for name in ("best_param/", "importance"))
+        return {key: value for key, value in self.metrics().items() if not key.startswith(parts)}
+
     def series(self) -> dict[str, Series]:
-        """Return the curves that are logged, on integer steps."""
+        """Return the curves that can be logged, on integer steps."""
         return study_series(self.of, self.prefix)
 
     def tags(self) -> dict[str, str]:
-        """Return the tags of a run."""
-        return super().tags() | study_tags(self.of)
+        """Return the verdict; with `log_all` the best trial and its parameters as well."""
+        return super().tags() | (study_tags(self.of) if self.log_all else {})
 
     def tables(self) -> dict[str, dict[str, list[Any]]]:
         """Return the tables that MLflow shows, by their path."""

@@ -84,6 +84,12 @@ class SystemsPresentation(ComparisonBase[SystemsComparison]):
         }
         return {name: value for name, value in ends.items() if value is not None}
 
+    def headline_metrics(self) -> dict[str, float]:
+        """Return the mean of the primary metric of each system."""
+        every = self.metrics()
+        keys = [f"{stem}{self.of.primary}" for stem in _keys(self.of).values()]
+        return {key: every[key] for key in keys if key in every}
+
     def series(self) -> dict[str, Series]:
         """Return ``systems/NAME/accuracy_by_run``: a step for each run, drawn as a line over runs."""
         keys = _keys(self.of)

@@ -111,8 +111,14 @@ class ComparisonPresentation(ComparisonBase[Comparison]):
         return content, [lasting(encode(ev)) for ev in self.of.evaluations], *rest
 
     def metrics(self) -> dict[str, float]:
-        """Return the numbers that are logged, under their keys."""
+        """Return every number that can be logged, by key."""
         return differences(self.of)
+
+    def headline_metrics(self) -> dict[str, float]:
+        """Return the differences of the primary metric: of two runs with the ends of the interval."""
+        name, every = f"{self.of.primary}_difference", self.metrics()
+        ends = (name, f"{name}_low", f"{name}_high")[: 3 if len(self.of.pairings) == 1 else 1]
+        return {key: value for key, value in every.items() if key.rpartition("/")[2] in ends}
 
     def exports(self) -> dict[str, bytes]:
         """Return the files of an output folder beside page and JSON: every difference and the ranking as CSV."""

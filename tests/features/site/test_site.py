@@ -274,9 +274,13 @@ ODD: dict[str, dict[str, Any]] = {
     "early champion": {"tags": {"champion": "0001-01-01T00:00:00+23:59"}},
     "late champion": {"tags": {"champion": "9999-12-31T23:59:59-23:59"}},
     "deep": {
-        "tags": {"mlflow.loggedArtifacts": DEEP, "evalreport.inputs": DEEP, "evalreport.unit": "a{b}|:,%s"}
+        "tags": {
+            "mlflow.loggedArtifacts": DEEP,
+            "evalreport.state": f"0 {DEEP}",
+            "evalreport.unit": "a{b}|:,%s",
+        }
     },
-    "no list": {"tags": {"mlflow.loggedArtifacts": "{}", "evalreport.digest": "unfinished " + "9" * 99}},
+    "no list": {"tags": {"mlflow.loggedArtifacts": "{}", "evalreport.state": "unfinished " + "9" * 99}},
 }
 """Runs with times and tags that no program should have written."""
 

@@ -82,7 +82,10 @@ def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsCom
 
 
 def test_what_is_logged_is_what_the_comparison_says(found: SystemsComparison) -> None:
-    made = present(found).payload("<html>")
+    default = present(found).payload("<html>")
+    assert [*default.metrics] == [f"systems/{one.system}/{found.primary}" for one in found.systems]
+    assert not default.series
+    made = present(found, log_all=True).payload("<html>")
     value = found.system_value("old")
     assert made.metrics["systems/old/accuracy"] == value.value
     assert made.metrics["systems/old/accuracy_high"] == value.high
