@@ -61,7 +61,7 @@ def grade_column(table: RawTable) -> str | None:
 def grade_columns(table: RawTable) -> tuple[str, ...]:
     """Return all columns with a grade per item, the likeliest first: those that the format names come first.
 
-    A column of scores counts only where there is no other.
+    A column of scores counts only without any other.
     """
     known = {plain_name(name): name for name in table.columns}
     tool = [name for part, name in table.parts.items() if part.startswith("grade")]

@@ -22,7 +22,7 @@ from evalreport.page.evaluation_terms import tell
 FULL = "= 1"
 """What passes on the scale from 0 to 1 where no rule is named."""
 UNIT = ("item", "items")
-"""What a row is called where nobody says otherwise."""
+"""The default name of a row."""
 Measures = Mapping[str, Mapping[str, Result]]
 """Measure to ``mean``, ``median`` and ``p95``."""
 
@@ -105,7 +105,7 @@ class GradedEvaluation(Evaluation):
     examples : tuple of GradedExample
     judge : JudgeResult or None
         How well a judge agrees with people.
-    judged : JudgedItems or None
+    judge_items : JudgedItems or None
         The items with both grades, in the session that made the evaluation.
 
     Examples
@@ -123,11 +123,11 @@ class GradedEvaluation(Evaluation):
     repeats: RepeatStatistics | None = None
     examples: tuple[GradedExample, ...] = ()
     judge: JudgeResult | None = None
-    judged: JudgedItems | None = None
+    judge_items: JudgedItems | None = None
 
     @classmethod
     def append_value(cls, ev: Evaluation, **more: Any) -> Self:
-        """Return the evaluation of the core with what graded items have beside it."""
+        """Return the evaluation of the core, extended by the fields of graded items."""
         known = {entry.name: getattr(ev, entry.name) for entry in fields(Evaluation)}
         return cls(**known | more)
 
@@ -175,9 +175,13 @@ class GradedEvaluation(Evaluation):
 
     def note_of_pair(self, baseline: Evaluation) -> str:
         """Return the difference of the pass rates as people would grade all items, through one judge."""
-        if self.judged is None or not isinstance(baseline, GradedEvaluation) or baseline.judged is None:
+        if (
+            self.judge_items is None
+            or not isinstance(baseline, GradedEvaluation)
+            or baseline.judge_items is None
+        ):
             return ""
-        pair = shared_items(self.judged, baseline.judged)
+        pair = shared_items(self.judge_items, baseline.judge_items)
         found = None if pair is None else corrected_difference(*pair, self.sampling)
         if not isinstance(found, Estimate) or found.low is None or found.high is None:
             return ""

@@ -69,7 +69,7 @@ def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, data: bytes) -> di
 
 
 def _sample(sample: dict[str, Any]) -> dict[str, Any]:
-    """Return what is read of a sample, without its messages and events."""
+    """Return the fields of a sample that are used; messages and events are dropped."""
     output = sample.get("output")
     completion = output.get("completion") if isinstance(output, dict) else None
     return {name: sample[name] for name in KEPT if name in sample} | {"output": {"completion": completion}}

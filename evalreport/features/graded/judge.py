@@ -119,7 +119,7 @@ def judge_result(
     Raises
     ------
     DataError
-        No item has a grade of people, or people give one grade only to all of theirs.
+        No item has a human grade, or all human grades are the same.
     """
     judge, rows = np.asarray(made.y_pred), np.flatnonzero(human >= 0)
     if not len(rows):

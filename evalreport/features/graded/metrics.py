@@ -111,7 +111,7 @@ METRICS: tuple[Metric, ...] = (
         formula="passed / n",
         function=pass_rate,
         source="Miller 2024, arXiv 2411.00640",
-        use="the first number of any benchmark with right and wrong answers",
+        use="the first number of a benchmark with right and wrong items",
         trap="items without a grade count as not passed; tools that skip them report a higher rate",
     ),
     _metric(
@@ -144,7 +144,7 @@ METRICS: tuple[Metric, ...] = (
     _metric(
         name="no_grade_rate",
         title="Attempts without a grade",
-        meaning="proportion of attempts that ended in an error or timeout, or that nobody graded",
+        meaning="proportion of attempts without a grade: error, timeout or not graded",
         formula="no grade / n",
         better="lower",
         function=no_grade_rate,

@@ -341,7 +341,7 @@ def completion(
             judge=None
             if people is None
             else judge_result(made, people, metrics[PASS], sampling, withheld=withheld),
-            judged=None if people is None else JudgedItems(made, people),
+            judge_items=None if people is None else JudgedItems(made, people),
         )
 
     return completed
