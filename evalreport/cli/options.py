@@ -8,7 +8,6 @@ An option is typed as ``--truth COL``. A setting is a property of a file or a pa
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -459,6 +458,8 @@ def _two_on_stdout(other: str) -> UsageError:
 
 def _set_temp_dir(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Use a folder for all temporary files, in worker processes too."""
+    import tempfile
+
     if value is not None:
         if not os.path.isdir(value):
             raise UsageError(

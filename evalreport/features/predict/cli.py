@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from evalreport.cli import options as opt
@@ -64,6 +62,8 @@ def predict_first(item: Item, *, work: Any, path: str) -> Any:
     EvalreportError
         The model or the file cannot be used, or the run has other predictions already.
     """
+    from tempfile import TemporaryDirectory
+
     from evalreport.workflow.collect import collect_file
     from evalreport.workflow.deliver import run_of
     from evalreport.workflow.items import Item as FileItem
@@ -108,6 +108,8 @@ def write_predictions(item: Item, path: str, request: Request, place: Path) -> t
     -------
     Digest of the file that was predicted, and the request for what was written.
     """
+    import hashlib
+
     import pandas as pd
 
     from evalreport.features.predict.model import loaded_model, predictions_of
