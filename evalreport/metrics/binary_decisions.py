@@ -1,13 +1,13 @@
 """Functions of the four counts at an operating point.
 
 Each takes `BinaryCounts` whose fields are numbers or float64 arrays of one shape and returns that shape:
-a single operating point, every threshold of a sweep, one-vs-rest labels and bootstrap replicates alike.
-NaN stands where a quantity is 0/0, infinity where only its denominator is 0. An answer that could not be
-parsed is wrong: it counts in the total, among the positives or negatives it belongs to, and nowhere else.
+a single operating point, every threshold of a sweep, one-vs-rest labels or bootstrap replicates.
+A value is NaN if the quantity is 0/0, and infinite if only the denominator is 0. An unparsed prediction is
+wrong: it counts in the total and among the positives or negatives, by its true label, and in no other count.
 
 Records of the binary count metrics.
 
-Records of the binary count metrics that weigh several cells against each other.
+Records of the binary count metrics that combine several cells.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from evalreport.statistics.summary import Summary
 
 
 def reweight_to_prevalence(c: BinaryCounts, share: float) -> BinaryCounts:
-    """Return the counts of a population in which a share is positive, with this recall and this FPR.
+    """Return the counts of a population with another prevalence, with the same recall and FPR.
 
-    Their total is 1; NaN or infinite where one class has no example.
+    The total is 1. Counts are NaN or infinite if one class has no examples.
 
     >>> there = reweight_to_prevalence(BinaryCounts(tp=3, fp=1, fn=1, tn=4), 0.1)
     >>> [round(float(part), 3) for part in (there.tp, there.fp, there.fn, there.tn)]
@@ -50,7 +50,7 @@ def reweight_to_prevalence(c: BinaryCounts, share: float) -> BinaryCounts:
 
 
 def prevalence(c: BinaryCounts | ScoreTable) -> Any:
-    """Return the share of all rows that are positive, P / n, in [0, 1].
+    """Return the fraction of all rows that are positive, P / n, in [0, 1].
 
     >>> float(prevalence(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.4
@@ -59,7 +59,7 @@ def prevalence(c: BinaryCounts | ScoreTable) -> Any:
 
 
 def predicted_positive_rate(c: BinaryCounts) -> Any:
-    """Return the share of all rows that are predicted positive, (TP + FP) / n, in [0, 1].
+    """Return the fraction of all rows that are predicted positive, (TP + FP) / n, in [0, 1].
 
     >>> float(predicted_positive_rate(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.4
@@ -68,7 +68,7 @@ def predicted_positive_rate(c: BinaryCounts) -> Any:
 
 
 def accuracy(c: BinaryCounts) -> Any:
-    """Return the share of right answers, (TP + TN) / n, in [0, 1].
+    """Return the fraction of correct predictions, (TP + TN) / n, in [0, 1].
 
     >>> float(accuracy(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.8
@@ -77,7 +77,7 @@ def accuracy(c: BinaryCounts) -> Any:
 
 
 def no_information_rate(c: BinaryCounts | ScoreTable) -> Any:
-    """Return the accuracy of always answering the more frequent class, max(P, N) / n, in [0.5, 1].
+    """Return the accuracy of always predicting the more frequent class, max(P, N) / n, in [0.5, 1].
 
     >>> float(no_information_rate(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.6
@@ -86,7 +86,7 @@ def no_information_rate(c: BinaryCounts | ScoreTable) -> Any:
 
 
 def precision(c: BinaryCounts) -> Any:
-    """Return the share of positive predictions that are right, TP / (TP + FP), in [0, 1].
+    """Return the fraction of predicted positives that are positive, TP / (TP + FP), in [0, 1].
 
     >>> float(precision(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.75
@@ -95,7 +95,7 @@ def precision(c: BinaryCounts) -> Any:
 
 
 def recall(c: BinaryCounts) -> Any:
-    """Return the share of positives that are found, TP / P, in [0, 1].
+    """Return the fraction of positives that are predicted positive, TP / P, in [0, 1].
 
     >>> float(recall(BinaryCounts(tp=3, fp=1, fn=1, tn=5)))
     0.75
@@ -104,7 +104,7 @@ def recall(c: BinaryCounts) -> Any:
 
 
 def specificity(c: BinaryCounts) -> Any:
-    """Return the share of negatives that are called negative, TN / N, in [0, 1].
+    """Return the fraction of negatives that are predicted negative, TN / N, in [0, 1].
 
     >>> float(specificity(BinaryCounts(tp=3, fp=1, fn=1, tn=4)))
     0.8
@@ -113,7 +113,7 @@ def specificity(c: BinaryCounts) -> Any:
 
 
 def npv(c: BinaryCounts) -> Any:
-    """Return the share of negative predictions that are right, TN / (TN + FN), in [0, 1].
+    """Return the fraction of predicted negatives that are negative, TN / (TN + FN), in [0, 1].
 
     >>> float(npv(BinaryCounts(tp=3, fp=1, fn=1, tn=4)))
     0.8
@@ -122,7 +122,7 @@ def npv(c: BinaryCounts) -> Any:
 
 
 def fpr(c: BinaryCounts) -> Any:
-    """Return the share of negatives that are called positive, FP / N, in [0, 1].
+    """Return the fraction of negatives that are predicted positive, FP / N, in [0, 1].
 
     >>> float(fpr(BinaryCounts(tp=3, fp=1, fn=1, tn=4)))
     0.2
@@ -131,7 +131,7 @@ def fpr(c: BinaryCounts) -> Any:
 
 
 def fnr(c: BinaryCounts) -> Any:
-    """Return the share of positives that are missed, FN / P, in [0, 1].
+    """Return the fraction of positives that are missed, FN / P, in [0, 1].
 
     >>> float(fnr(BinaryCounts(tp=3, fp=1, fn=1, tn=4)))
     0.25
@@ -140,7 +140,7 @@ def fnr(c: BinaryCounts) -> Any:
 
 
 def balanced_accuracy(c: BinaryCounts) -> Any:
-    """Return the mean of recall and specificity, in [0, 1]; NaN when one class has no example.
+    """Return the mean of recall and specificity, in [0, 1]; NaN if one class has no examples.
 
     >>> float(balanced_accuracy(BinaryCounts(tp=3, fp=1, fn=1, tn=1)))
     0.625
@@ -149,7 +149,7 @@ def balanced_accuracy(c: BinaryCounts) -> Any:
 
 
 def f_beta(c: BinaryCounts, beta: float) -> Any:
-    """Return the weighted harmonic mean of precision and recall, in [0, 1]; recall weighs beta² as much.
+    """Return the weighted harmonic mean of precision and recall, in [0, 1]; recall has weight beta².
 
     >>> float(f_beta(BinaryCounts(tp=3, fp=1, fn=1, tn=5), 2))
     0.75
@@ -168,7 +168,7 @@ def f1(c: BinaryCounts) -> Any:
 
 
 def f05(c: BinaryCounts) -> Any:
-    """Return F with beta = 0.5 (precision weighs more), in [0, 1].
+    """Return F with beta = 0.5 (more weight on precision), in [0, 1].
 
     >>> float(f05(BinaryCounts(tp=1, fp=0, fn=1, tn=5)))
     0.8333333333333334
@@ -177,7 +177,7 @@ def f05(c: BinaryCounts) -> Any:
 
 
 def f2(c: BinaryCounts) -> Any:
-    """Return F with beta = 2 (recall weighs more), in [0, 1].
+    """Return F with beta = 2 (more weight on recall), in [0, 1].
 
     >>> float(f2(BinaryCounts(tp=1, fp=0, fn=1, tn=5)))
     0.5555555555555556
@@ -195,18 +195,18 @@ def jaccard(c: BinaryCounts) -> Any:
 
 
 def _agreement(c: BinaryCounts) -> Any:
-    """Right answers beyond what the marginals alone would give, times n: the numerator of MCC and kappa.
+    """n times the correct predictions beyond chance agreement: the numerator of MCC and kappa.
 
-    Written without the squares of n of the textbook form, which lose the digits of rare classes.
+    The textbook form with n² loses precision for rare classes; this form avoids it.
     """
     missed = c.fn - c.unread_positive
     return c.negatives * (c.tp - missed) + c.positives * (c.tn - c.fp)
 
 
 def mcc(c: BinaryCounts) -> Any:
-    """Return Matthews' correlation of truth and prediction, in [-1, 1]; NaN when either is constant.
+    """Return the Matthews correlation of labels and predictions, in [-1, 1]; NaN if either is constant.
 
-    With unparsed answers: Gorodkin's (2004) form, where they are a predicted category of their own.
+    With unparsed predictions: Gorodkin's (2004) form, in which they are a separate predicted category.
 
     >>> float(mcc(BinaryCounts(tp=4, fp=1, fn=1, tn=4)))
     0.6
@@ -297,7 +297,7 @@ def diagnostic_odds_ratio(c: BinaryCounts) -> Any:
 def net_benefit(c: BinaryCounts) -> Any:
     """Return (TP - FP t / (1 - t)) / n at the probability threshold t, at most the prevalence.
 
-    NaN where the threshold is not known or is not a probability below 1.
+    NaN if the threshold is unknown or is not a probability below 1.
 
     >>> float(net_benefit(BinaryCounts(tp=3, fp=1, fn=1, tn=5, threshold=0.5)))
     0.2
@@ -320,21 +320,21 @@ _metric = partial(
 _proportion = partial(_metric, strategy=Proportion())
 _number = partial(_metric, high=math.inf, strategy=NoInterval(), monotone="always")
 
-NO_POSITIVE = (lambda c: c.positives == 0, "no positive example in the truth")
-NO_NEGATIVE = (lambda c: c.negatives == 0, "no negative example in the truth")
+NO_POSITIVE = (lambda c: c.positives == 0, "no positive examples among the true labels")
+NO_NEGATIVE = (lambda c: c.negatives == 0, "no negative examples among the true labels")
 NONE_FLAGGED = (lambda c: c.predicted_positives == 0, "nothing was predicted positive")
 NONE_CLEARED = (lambda c: c.predicted_negatives == 0, "nothing was predicted negative")
-ONE_CLASS = (lambda c: c.positives == 0 or c.negatives == 0, "only one class occurs in the truth")
+ONE_CLASS = (lambda c: c.positives == 0 or c.negatives == 0, "only one class occurs among the true labels")
 CONSTANT = (
     lambda c: c.predicted_positives == 0 or c.predicted_negatives == 0,
     "the predictions are constant",
 )
 CONFUSION = "scikit-learn confusion_matrix"
-TIES = "The rule is score >= threshold; tools that use > differ where scores tie with the threshold."
+TIES = "The rule is score >= threshold; tools that use > differ if scores equal the threshold."
 
 
 def majority(summary: Summary) -> float:
-    """Return the accuracy of always answering the more frequent class."""
+    """Return the accuracy of always predicting the more frequent class."""
     return float(no_information_rate(view(summary, "truth")))
 
 
@@ -344,7 +344,7 @@ def share(summary: Summary) -> float:
 
 
 def constant_level(value: float) -> Callable[[Summary], float]:
-    """Return the function that gives one level whatever the data."""
+    """Return a function that returns the same level for all data."""
     return lambda _: value
 
 
@@ -352,86 +352,88 @@ COUNTS: tuple[Metric, ...] = (
     _number(
         name="tp",
         title="True positives",
-        meaning="positives that are called positive",
+        meaning="positives that are predicted positive",
         formula="#(truth positive, predicted positive)",
         function=lambda c: c.tp,
         source=CONFUSION,
-        use="to put a rate back into numbers of cases",
-        trap="with weights it is a sum of weights, not a number of rows",
+        use="to convert a rate back into a number of cases",
+        trap="with weights, this is a sum of weights, not a number of rows",
     ),
     _number(
         name="fp",
         title="False positives",
-        meaning="negatives that are called positive: false alarms",
+        meaning="negatives that are predicted positive",
         formula="#(truth negative, predicted positive)",
         better="lower",
         function=lambda c: c.fp,
         source=CONFUSION,
-        use="to weigh the work that false alarms make",
+        use="to estimate the work that false positives cause",
         trap="grows with the number of negatives: compare rates, not counts, between data sets",
     ),
     _number(
         name="fn",
         title="False negatives",
-        meaning="positives that are missed",
+        meaning="positives that are not predicted positive",
         formula="#(truth positive, not predicted positive)",
         better="lower",
         function=lambda c: c.fn,
         source=CONFUSION,
-        use="to weigh the harm that misses do",
-        trap="an answer to a positive that could not be parsed is counted here",
+        use="to estimate the harm that missed positives cause",
+        trap="includes positives with an unparsed prediction",
     ),
     _number(
         name="tn",
         title="True negatives",
-        meaning="negatives that are called negative",
+        meaning="negatives that are predicted negative",
         formula="#(truth negative, predicted negative)",
         function=lambda c: c.tn,
         source=CONFUSION,
-        use="to put specificity back into numbers of cases",
-        trap="usually the largest cell: what leans on it looks good at low prevalence",
+        use="to convert specificity back into a number of cases",
+        trap="usually the largest cell: metrics that depend on it look good at low prevalence",
     ),
     _proportion(
         name="prevalence",
         title="Prevalence",
-        meaning="share of all examples that are positive",
+        meaning="fraction of all examples that are positive",
         formula="P / n",
         better="neither",
         needs="truth",
         reads="truth",
         function=prevalence,
         source="Altman & Bland 1994, BMJ 309:102",
-        use="to read every other number: precision, accuracy and average precision move with it",
-        trap="a sample enriched with positives does not have the prevalence of practice, nor its precision",
+        use="to interpret the other metrics: precision, accuracy and average precision depend on it",
+        trap="a sample enriched with positives has a higher prevalence, and a higher precision, than "
+        "production data",
     ),
     _proportion(
         name="predicted_positive_rate",
         title="Predicted positive rate",
-        meaning="share of all examples that are called positive",
+        meaning="fraction of all examples that are predicted positive",
         formula="(TP + FP) / n",
         better="neither",
         function=predicted_positive_rate,
         source="Provost & Fawcett 2013, Data Science for Business",
-        use="when someone has to act on every positive: it is the workload",
-        trap="close to the prevalence it may still be the wrong ones that are called positive",
+        use="someone has to act on every predicted positive: this is the workload",
+        trap="a rate close to the prevalence does not show that the right examples are predicted positive",
     ),
     _proportion(
         name="accuracy",
         title="Accuracy",
-        meaning="share of all answers that are right",
+        meaning="fraction of all predictions that are correct",
         formula="(TP + TN) / n",
         function=accuracy,
         monotone="always",
         no_skill=majority,
         source="scikit-learn accuracy_score",
-        use="classes are about balanced and both mistakes cost the same",
-        trap="at 1% prevalence, always saying no is 99% accurate: compare with the no-information rate",
+        use="classes are about balanced and both kinds of error cost the same",
+        trap="at 1% prevalence, always predicting negative is 99% accurate: compare with the no-information "
+        "rate",
     ),
     _metric(
         name="no_information_rate",
         rate=True,
         title="No-information rate",
-        meaning="accuracy of always answering the more frequent class",
+        meaning="accuracy of always predicting the more frequent class",
         formula="max(P, N) / n",
         low=0.5,
         better="neither",
@@ -440,13 +442,13 @@ COUNTS: tuple[Metric, ...] = (
         reads="truth",
         function=no_information_rate,
         source="Kuhn, caret confusionMatrix",
-        use="the bar that accuracy has to pass",
+        use="as the baseline for accuracy",
         trap="describes the data, not the model",
     ),
     _proportion(
         name="precision",
         title="Precision (PPV)",
-        meaning="share of positive predictions that are right",
+        meaning="fraction of predicted positives that are positive",
         formula="TP / (TP + FP)",
         function=precision,
         monotone="above 0",
@@ -454,27 +456,28 @@ COUNTS: tuple[Metric, ...] = (
         over="predicted_positives",
         no_skill=share,
         source="scikit-learn precision_score",
-        use="acting on a false alarm is dear",
-        trap="moves with prevalence, so it does not carry over to a population with another one. "
-        "Where nothing is predicted positive scikit-learn returns 0; here it is undefined. " + TIES,
+        use="a false positive is expensive",
+        trap="depends on prevalence, so it does not transfer to a population with another prevalence. "
+        "If nothing is predicted positive, scikit-learn returns 0; here it is undefined. " + TIES,
     ),
     _proportion(
         name="recall",
         title="Recall (sensitivity)",
-        meaning="share of positives that are found",
+        meaning="fraction of positives that are predicted positive",
         formula="TP / P",
         function=recall,
         monotone="always",
         undefined=because(NO_POSITIVE),
         over="positives",
         source="scikit-learn recall_score",
-        use="missing a positive is dear",
-        trap="calling everything positive gives 1: read it beside precision or specificity. " + TIES,
+        use="a missed positive is expensive",
+        trap="predicting everything positive gives 1: read it together with precision or specificity. "
+        + TIES,
     ),
     _proportion(
         name="specificity",
         title="Specificity",
-        meaning="share of negatives that are left alone",
+        meaning="fraction of negatives that are predicted negative",
         formula="TN / N",
         function=specificity,
         monotone="always",
@@ -482,25 +485,25 @@ COUNTS: tuple[Metric, ...] = (
         over="negatives",
         source="Altman & Bland 1994, BMJ 308:1552",
         use="together with recall: neither depends on prevalence",
-        trap="0.99 at a prevalence of 1% still means as many false alarms as positives",
+        trap="0.99 at a prevalence of 1% still means about as many false positives as positives",
     ),
     _proportion(
         name="npv",
         title="Negative predictive value",
-        meaning="share of negative predictions that are right",
+        meaning="fraction of predicted negatives that are negative",
         formula="TN / (TN + FN)",
         function=npv,
         undefined=because(NONE_CLEARED),
         over="predicted_negatives",
         no_skill=lambda summary: 1 - share(summary),
         source="Altman & Bland 1994, BMJ 309:102",
-        use="a negative answer is relied upon, as in ruling out a disease",
-        trap="near 1 by itself when positives are rare: compare with 1 - prevalence",
+        use="people rely on negative predictions, for example to rule out a disease",
+        trap="close to 1 for any model when positives are rare: compare with 1 - prevalence",
     ),
     _proportion(
         name="fpr",
         title="False positive rate",
-        meaning="share of negatives that are called positive",
+        meaning="fraction of negatives that are predicted positive",
         formula="FP / N",
         better="lower",
         function=fpr,
@@ -508,14 +511,14 @@ COUNTS: tuple[Metric, ...] = (
         undefined=because(NO_NEGATIVE),
         over="negatives",
         source="scikit-learn roc_curve",
-        use="the number of false alarms per negative is limited",
-        trap="not the share of alarms that are false; a small rate of many negatives is many false alarms. "
-        "1 - specificity, unless answers to negatives could not be parsed",
+        use="the number of false positives per negative is limited",
+        trap="not the fraction of predicted positives that are false. A small rate of many negatives is many"
+        " false positives. Equals 1 - specificity if all predictions of negatives were parsed",
     ),
     _proportion(
         name="fnr",
         title="False negative rate",
-        meaning="share of positives that are missed",
+        meaning="fraction of positives that are not predicted positive",
         formula="FN / P",
         better="lower",
         function=fnr,
@@ -523,8 +526,8 @@ COUNTS: tuple[Metric, ...] = (
         undefined=because(NO_POSITIVE),
         over="positives",
         source="scikit-learn det_curve",
-        use="the share of misses is limited",
-        trap="1 - recall: not a second piece of evidence",
+        use="the fraction of missed positives is limited",
+        trap="equals 1 - recall, so it adds no information to recall",
     ),
 )
 
@@ -559,9 +562,9 @@ AGREEMENT: tuple[Metric, ...] = (
         undefined=because(ONE_CLASS),
         no_skill=constant_level(0.5),
         source="Brodersen et al. 2010, ICPR; scikit-learn balanced_accuracy_score",
-        use="classes are unbalanced and both matter the same",
-        trap="says nothing of how many alarms are false. "
-        "With one class in the truth scikit-learn returns the recall of that class; here it is undefined",
+        use="classes are imbalanced and both matter equally",
+        trap="does not show what fraction of predicted positives is false. If only one class occurs among "
+        "the true labels, scikit-learn returns the recall of that class; here it is undefined",
     ),
     _binary_agreement_metric(
         name="f1",
@@ -569,33 +572,33 @@ AGREEMENT: tuple[Metric, ...] = (
         meaning="harmonic mean of precision and recall",
         formula="2 TP / (2 TP + FP + FN)",
         function=f1,
-        undefined="no positive example, and none was predicted",
+        undefined="no positive examples and no predicted positives",
         source="van Rijsbergen 1979; scikit-learn f1_score",
-        use="positives are rare and false alarms and misses cost about the same",
-        trap="leaves out true negatives and changes when the classes are swapped; moves with prevalence. "
-        "Without a positive and a positive prediction scikit-learn returns 0; here it is undefined",
+        use="positives are rare, and false positives and false negatives cost about the same",
+        trap="ignores true negatives and changes when the classes are swapped. Depends on prevalence. "
+        "Without positives and predicted positives, scikit-learn returns 0; here it is undefined",
     ),
     _binary_agreement_metric(
         name="f05",
         title="F0.5",
-        meaning="F-score in which precision weighs more",
+        meaning="F-score that weights precision more than recall",
         formula="1.25 TP / (1.25 TP + FP + 0.25 FN)",
         function=f05,
-        undefined="no positive example, and none was predicted",
+        undefined="no positive examples and no predicted positives",
         source="van Rijsbergen 1979; scikit-learn fbeta_score(beta=0.5)",
-        use="a false alarm is worse than a miss",
-        trap="beta is a convention, not a cost: with known costs use cost or net benefit",
+        use="a false positive is worse than a false negative",
+        trap="beta is a convention, not a cost: if costs are known, use cost or net benefit",
     ),
     _binary_agreement_metric(
         name="f2",
         title="F2",
-        meaning="F-score in which recall weighs more",
+        meaning="F-score that weights recall more than precision",
         formula="5 TP / (5 TP + FP + 4 FN)",
         function=f2,
-        undefined="no positive example, and none was predicted",
+        undefined="no positive examples and no predicted positives",
         source="van Rijsbergen 1979; scikit-learn fbeta_score(beta=2)",
-        use="a miss is worse than a false alarm",
-        trap="beta is a convention, not a cost: with known costs use cost or net benefit",
+        use="a false negative is worse than a false positive",
+        trap="beta is a convention, not a cost: if costs are known, use cost or net benefit",
     ),
     _binary_agreement_metric(
         name="jaccard",
@@ -603,15 +606,15 @@ AGREEMENT: tuple[Metric, ...] = (
         meaning="overlap of true and predicted positives",
         formula="TP / (TP + FP + FN)",
         function=jaccard,
-        undefined="no positive example, and none was predicted",
+        undefined="no positive examples and no predicted positives",
         source="Jaccard 1912; scikit-learn jaccard_score",
-        use="sets are compared, as in segmentation",
-        trap="orders models as F1 does, at lower values: F1 = 2 J / (1 + J)",
+        use="to compare sets, for example in segmentation",
+        trap="ranks models in the same order as F1, at lower values: F1 = 2 J / (1 + J)",
     ),
     _binary_agreement_metric(
         name="mcc",
         title="MCC",
-        meaning="correlation of truth and prediction",
+        meaning="correlation of true labels and predictions",
         formula="(TP TN - FP FN) / sqrt((TP + FP) P N (TN + FN))",
         low=-1.0,
         function=mcc,
@@ -619,22 +622,22 @@ AGREEMENT: tuple[Metric, ...] = (
         undefined=because(ONE_CLASS, CONSTANT),
         no_skill=constant_level(0.0),
         source="Matthews 1975; Gorodkin 2004; scikit-learn matthews_corrcoef",
-        use="one number for all four cells at the operating point",
-        trap="of constant predictions it is 0/0: undefined here, 0 in scikit-learn. It moves with prevalence",
+        use="to summarize all four cells at the operating point in one number",
+        trap="0/0 for constant predictions: undefined here, 0 in scikit-learn. Depends on prevalence",
     ),
     _binary_agreement_metric(
         name="cohen_kappa",
         title="Cohen's kappa",
-        meaning="agreement beyond what the two marginals give by chance",
+        meaning="agreement beyond the chance agreement of the two marginals",
         formula="(accuracy - expected) / (1 - expected)",
         low=-1.0,
         function=cohen_kappa,
-        undefined="truth and predictions are constant and equal: chance alone agrees",
+        undefined="true labels and predictions are constant and equal, so chance agreement is 1",
         no_skill=constant_level(0.0),
         source="Cohen 1960; scikit-learn cohen_kappa_score",
-        use="the model is compared with human raters",
-        trap="moves with prevalence and with bias; 0 of constant predictions while MCC is undefined there, "
-        "and 0/0 itself when truth is constant too",
+        use="to compare the model with human raters",
+        trap="depends on prevalence and on bias. 0 for constant predictions (MCC is undefined there), and "
+        "0/0 if the true labels are constant and equal, too",
     ),
     _binary_agreement_metric(
         name="youden_j",
@@ -646,7 +649,7 @@ AGREEMENT: tuple[Metric, ...] = (
         undefined=because(ONE_CLASS),
         no_skill=constant_level(0.0),
         source="Youden 1950, Cancer 3:32",
-        use="choosing a threshold where both errors per class count the same",
+        use="to choose a threshold when recall and specificity matter equally",
         trap="its best threshold ignores prevalence and costs",
     ),
     _binary_agreement_metric(
@@ -660,8 +663,8 @@ AGREEMENT: tuple[Metric, ...] = (
         undefined=because(NONE_FLAGGED, NONE_CLEARED),
         no_skill=constant_level(0.0),
         source="Powers 2011, J. Machine Learning Technologies 2:37",
-        use="how far both kinds of answer can be trusted",
-        trap="moves with prevalence",
+        use="to measure how reliable positive and negative predictions are",
+        trap="depends on prevalence",
     ),
     _binary_agreement_metric(
         name="g_mean",
@@ -671,8 +674,8 @@ AGREEMENT: tuple[Metric, ...] = (
         function=g_mean,
         undefined=because(ONE_CLASS),
         source="Kubat & Matwin 1997, ICML; imbalanced-learn geometric_mean_score",
-        use="both classes must be served: one at 0 makes it 0",
-        trap="not the Fowlkes-Mallows index, which some call G-measure",
+        use="both classes matter: a rate of 0 for one class makes it 0",
+        trap="not the Fowlkes-Mallows index, which some authors call G-measure",
     ),
     _binary_agreement_metric(
         name="fowlkes_mallows",
@@ -683,8 +686,8 @@ AGREEMENT: tuple[Metric, ...] = (
         monotone="above 0",
         undefined=because(NO_POSITIVE, NONE_FLAGGED),
         source="Fowlkes & Mallows 1983, JASA 78:553",
-        use="as F1, with a milder penalty where precision and recall differ",
-        trap="of two labellings; scikit-learn's function of this name compares clusterings",
+        use="like F1, with a smaller penalty if precision and recall differ",
+        trap="compares labels with predictions; the scikit-learn function of this name compares clusterings",
     ),
     _binary_agreement_metric(
         name="lr_positive",
@@ -694,11 +697,11 @@ AGREEMENT: tuple[Metric, ...] = (
         high=math.inf,
         function=lr_positive,
         monotone=None,
-        undefined=because(ONE_CLASS, (lambda c: c.fp == 0, "there is no false positive: no finite ratio")),
+        undefined=because(ONE_CLASS, (lambda c: c.fp == 0, "no false positives: the ratio is not finite")),
         no_skill=constant_level(1.0),
         source="Deeks & Altman 2004, BMJ 329:168; scikit-learn class_likelihood_ratios",
-        use="to go from the odds before to the odds after a positive answer, at any prevalence",
-        trap="rests on the number of false positives alone when they are few",
+        use="to convert prior odds into the odds after a positive prediction, at any prevalence",
+        trap="depends almost entirely on the number of false positives if they are few",
     ),
     _binary_agreement_metric(
         name="lr_negative",
@@ -709,43 +712,46 @@ AGREEMENT: tuple[Metric, ...] = (
         better="lower",
         function=lr_negative,
         monotone=None,
-        undefined=because(ONE_CLASS, (lambda c: c.tn == 0, "there is no true negative: no finite ratio")),
+        undefined=because(ONE_CLASS, (lambda c: c.tn == 0, "no true negatives: the ratio is not finite")),
         no_skill=constant_level(1.0),
         source="Deeks & Altman 2004, BMJ 329:168; scikit-learn class_likelihood_ratios",
-        use="to go from the odds before to the odds after a negative answer, at any prevalence",
-        trap="rests on the number of misses alone when they are few",
+        use="to convert prior odds into the odds after a negative prediction, at any prevalence",
+        trap="depends almost entirely on the number of false negatives if they are few",
     ),
     _binary_agreement_metric(
         name="diagnostic_odds_ratio",
         title="Diagnostic odds ratio",
-        meaning="odds of a positive prediction among positives over those among negatives",
+        meaning="odds of a positive prediction among positives, divided by the odds among negatives",
         formula="(TP TN) / (FP FN)",
         high=math.inf,
         function=diagnostic_odds_ratio,
         monotone=None,
         undefined=because(
             ONE_CLASS,
-            (lambda c: c.fp == 0 or c.fn == 0, "there is no false positive or no miss: no finite ratio"),
+            (
+                lambda c: c.fp == 0 or c.fn == 0,
+                "no false positives or no false negatives: the ratio is not finite",
+            ),
         ),
         no_skill=constant_level(1.0),
         source="Glas et al. 2003, J. Clinical Epidemiology 56:1129",
-        use="meta-analysis of tests",
-        trap="one value stands for very different pairs of recall and specificity",
+        use="meta-analysis of diagnostic tests",
+        trap="very different pairs of recall and specificity give the same value",
     ),
     _binary_agreement_metric(
         name="net_benefit",
         title="Net benefit",
-        meaning="true positives per case, less the false ones at the threshold's exchange rate",
+        meaning="true positives per case minus false positives per case times the odds of the threshold",
         formula="TP / n - FP / n * t / (1 - t)",
         needs="probabilities",
         low=-math.inf,
         function=net_benefit,
         monotone=None,
-        undefined="the predictions follow no known threshold below 1 on the probability",
+        undefined="the predictions do not use a known probability threshold below 1",
         no_skill=_treat_all_or_none,
         source="Vickers & Elkin 2006, Medical Decision Making 26:565",
-        use="the threshold states how many false alarms one found case is worth",
-        trap="means nothing at a threshold that was not chosen for its costs. "
-        "Compare it with treating all and treating none",
+        use="the threshold expresses how many false positives one true positive is worth",
+        trap="not meaningful at a threshold that was not chosen from costs. Compare it with treating all and"
+        " treating none",
     ),
 )

@@ -31,7 +31,7 @@ _metric = partial(
     strategy=Smooth("probabilities"),
 )
 
-BINS = "Tools differ in the number of bins, in width or mass, and in the side that a bin's edge belongs to"
+BINS = "Tools differ in the number of bins, in equal width or equal mass, and in which bin includes an edge"
 
 
 def _uncertainty(summary: Summary) -> float:
@@ -56,14 +56,14 @@ def _no_fit(t: ScoreTable) -> str:
         return ONE_CLASS[1]
     if len(t) == 1:
         return "all scores are equal"
-    return "the scores separate the classes: the logistic fit has no finite solution"
+    return "the scores separate the classes perfectly: the logistic fit has no finite solution"
 
 
 PROBABILITY: tuple[Metric, ...] = (
     _metric(
         name="log_loss",
         title="Log loss",
-        meaning="mean surprise at the truth, in nats",
+        meaning="negative mean log-likelihood of the true labels, in nats",
         formula="-mean(y ln p + (1 - y) ln(1 - p))",
         high=math.inf,
         strategy=Smooth("mean"),
@@ -73,8 +73,9 @@ PROBABILITY: tuple[Metric, ...] = (
         no_skill=_entropy,
         source="Good 1952; scikit-learn log_loss",
         use="probabilities feed decisions with unknown costs; models are compared on the same rows",
-        trap="one sure and wrong answer can rule it: probabilities are clipped at the float64 epsilon, "
-        "2.2e-16; a tool that clips elsewhere gives another value. Its no-skill level depends on prevalence",
+        trap="can be dominated by one confident, wrong prediction. Probabilities are clipped at the float64 "
+        "epsilon, 2.2e-16; tools that clip at another value give another result. The no-skill level "
+        "depends on prevalence",
     ),
     _metric(
         name="brier",
@@ -87,14 +88,14 @@ PROBABILITY: tuple[Metric, ...] = (
         derivative=influence.brier,
         no_skill=_uncertainty,
         source="Brier 1950; scikit-learn brier_score_loss",
-        use="probabilities matter: it asks for calibration and for discrimination at once",
-        trap="Brier's own definition sums over both classes and is twice this. "
-        "Small by itself at low prevalence: compare with prevalence times (1 - prevalence)",
+        use="probabilities matter: it measures calibration and discrimination together",
+        trap="Brier's original definition sums over both classes and is twice this value. Small for any "
+        "model at low prevalence: compare with prevalence times (1 - prevalence)",
     ),
     _metric(
         name="brier_skill",
         title="Brier skill score",
-        meaning="share of the Brier score of always answering the prevalence that is saved",
+        meaning="reduction of the Brier score relative to always predicting the prevalence, as a fraction",
         formula="1 - Brier / (prevalence (1 - prevalence))",
         low=-math.inf,
         better="higher",
@@ -105,26 +106,27 @@ PROBABILITY: tuple[Metric, ...] = (
         no_skill=constant_level(0.0),
         source="Murphy 1973; scikit-learn d2_brier_score",
         use="to compare the Brier score across prevalences",
-        trap="the reference is the prevalence of these very rows, which no forecast knew",
+        trap="the reference is the prevalence of the evaluated rows, which is unknown at prediction time",
     ),
     _metric(
         name="brier_reliability",
         title="Brier reliability",
-        meaning="part of the Brier score that comes from miscalibration",
+        meaning="component of the Brier score due to miscalibration",
         formula="sum over distinct scores of w (p - outcome rate)^2 / n",
         strategy=NoMethod("probabilities"),
         function=prob.brier_reliability,
         derivative=influence.brier_reliability,
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="scores take few distinct values",
-        trap="over distinct scores: when nearly each row has its own, it is nearly the Brier score itself, "
-        "and resolution nearly the uncertainty. Tools that bin the scores get other parts. Never 0 in a "
-        "sample, so that the interval may lie below the value; it needs 5 rows or more per distinct score",
+        trap="computed over distinct scores: if almost every row has its own score, it is close to the Brier"
+        " score, and resolution is close to the uncertainty. Tools that bin the scores get other "
+        "components. Greater than 0 in a finite sample even for a calibrated model, so the interval may"
+        " be below the value. The interval needs at least 5 rows per distinct score",
     ),
     _metric(
         name="brier_resolution",
         title="Brier resolution",
-        meaning="part of the outcome's variance that the scores sort out",
+        meaning="component of the outcome variance that the scores explain",
         formula="sum over distinct scores of w (outcome rate - prevalence)^2 / n",
         high=0.25,
         better="higher",
@@ -134,12 +136,12 @@ PROBABILITY: tuple[Metric, ...] = (
         no_skill=constant_level(0.0),
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="scores take few distinct values",
-        trap="grows with the number of distinct scores, skill or none: see Brier reliability",
+        trap="increases with the number of distinct scores, even without skill: see Brier reliability",
     ),
     _metric(
         name="brier_uncertainty",
         title="Brier uncertainty",
-        meaning="Brier score of always answering the prevalence",
+        meaning="Brier score of always predicting the prevalence",
         formula="prevalence (1 - prevalence)",
         high=0.25,
         better="neither",
@@ -154,58 +156,59 @@ PROBABILITY: tuple[Metric, ...] = (
     _metric(
         name="ece",
         title="Expected calibration error",
-        meaning="mean gap between probability and frequency, over 15 equal-width bins",
+        meaning="mean gap between predicted probability and observed rate, over 15 equal-width bins",
         formula="sum over bins of |sum p - sum y| / n",
         strategy=CalibrationGaps("width"),
         function=prob.ece,
         source="Naeini, Cooper & Hauskrecht 2015, AAAI; bins right-closed, the first holding 0",
         use="a first look at calibration",
-        trap="of P(positive); for networks it is often the ECE of the top label, another number. "
+        trap="computed from P(positive); for neural networks, ECE often means the ECE of the top label. "
         + BINS
         + ". "
-        "Never 0 for a finite sample, and blind to errors that cancel inside a bin",
+        "Greater than 0 for a finite sample, and does not show errors that cancel inside a bin",
     ),
     _metric(
         name="ece_equal_mass",
         title="Expected calibration error (equal-mass bins)",
-        meaning="mean gap between probability and frequency, over 15 bins of equal weight",
+        meaning="mean gap between predicted probability and observed rate, over 15 bins of equal weight",
         formula="sum over bins of |sum p - sum y| / n",
         strategy=CalibrationGaps("mass"),
         function=prob.ece_equal_mass,
         source="Nixon et al. 2019, CVPR workshops (adaptive calibration error, there of each class)",
-        use="scores crowd together, so that most equal-width bins are empty",
-        trap="of P(positive) alone, where the source averages over bins of each class. "
+        use="scores are concentrated, so most equal-width bins are empty",
+        trap="computed from P(positive) only; the source averages over bins of each class. "
         + BINS
-        + ". Tied scores stay in one bin, that of the middle of their weight",
+        + ". Tied scores stay in one bin: the bin that contains the middle of their weight",
     ),
     _metric(
         name="ici",
         title="Integrated calibration index",
-        meaning="mean gap between probability and smooth calibration curve",
-        formula="mean(|p - c(p)|), c the share of positives on a restricted cubic spline of logit(p)",
+        meaning="mean gap between predicted probability and smooth calibration curve",
+        formula="mean(|p - c(p)|), c the fraction of positives on a restricted cubic spline of logit(p)",
         strategy=SmoothGaps(),
         function=prob.smooth_gap,
         undefined=_no_fit,
         source=AUSTIN,
-        use="one number for calibration that no choice of bins moves",
-        trap=CURVE + "; a local regression gives a slightly other number. Never 0 for a finite sample",
+        use="one calibration metric that does not depend on bins",
+        trap=CURVE
+        + ". A local regression gives a slightly different value. Greater than 0 for a finite sample",
     ),
     _metric(
         name="corp_miscalibration",
         title="CORP miscalibration",
-        meaning="what the best monotone recalibration takes off the Brier score",
+        meaning="reduction of the Brier score by the best monotone recalibration",
         formula="Brier - Brier of the isotonic fit",
         strategy=NoMethod("probabilities"),
         function=prob.corp_miscalibration,
         source=CORP,
-        use="to see how much of the Brier score recalibration could save, without a choice of bins",
-        trap="of the rows that the isotonic fit was made on: never below 0, and above it in a finite sample. "
-        "It has no interval here",
+        use="to measure how much recalibration could reduce the Brier score, without a choice of bins",
+        trap="computed on the rows that the isotonic fit uses: never below 0, and greater than 0 in a finite"
+        " sample. No interval is computed",
     ),
     _metric(
         name="corp_discrimination",
         title="CORP discrimination",
-        meaning="by how much the recalibrated scores beat the prevalence, in Brier score",
+        meaning="Brier score of the prevalence minus the Brier score of the recalibrated scores",
         formula="prevalence (1 - prevalence) - Brier of the isotonic fit",
         high=0.25,
         better="higher",
@@ -213,14 +216,14 @@ PROBABILITY: tuple[Metric, ...] = (
         function=prob.corp_discrimination,
         no_skill=constant_level(0.0),
         source=CORP,
-        use="Brier = miscalibration - discrimination + uncertainty, stable where each row has its own score",
-        trap="of the rows that the isotonic fit was made on: above 0 in a finite sample, skill or none. "
-        "It has no interval here",
+        use="Brier = miscalibration - discrimination + uncertainty, stable if each row has its own score",
+        trap="computed on the rows that the isotonic fit uses: greater than 0 in a finite sample, even "
+        "without skill. No interval is computed",
     ),
     _metric(
         name="calibration_in_the_large",
         title="Calibration in the large",
-        meaning="log-odds to add to every probability: above 0, risks are too low",
+        meaning="log-odds to add to every probability: above 0, probabilities are too low",
         formula="a in logit P(y = 1) = a + logit(p), the slope fixed at 1",
         low=-math.inf,
         high=math.inf,
@@ -229,28 +232,30 @@ PROBABILITY: tuple[Metric, ...] = (
         derivative=influence.calibration_in_the_large,
         undefined=because(ONE_CLASS, (lambda _: True, "every probability is 0 or 1")),
         source="Steyerberg 2019, Clinical Prediction Models; scores clipped to [1e-6, 1 - 1e-6]",
-        use="a model goes to a place where the outcome is more, or less, frequent",
-        trap="0 of a model that is too high at one end and too low at the other: read it beside the slope",
+        use="the model moves to a population with a different prevalence",
+        trap="also 0 if probabilities are too high at one end and too low at the other: read it together "
+        "with the slope",
     ),
     _metric(
         name="observed_expected_ratio",
         title="Observed / expected",
-        meaning="how many positives there are for each that the probabilities promise",
+        meaning="number of positives divided by the sum of the probabilities",
         formula="P / sum of p",
         high=math.inf,
         better="one",
         function=prob.observed_expected_ratio,
         bounds=binned_bounds.observed_expected_ratio_bounds,
         derivative=influence.observed_expected_ratio,
-        undefined="all probabilities are 0, or next to it: nothing is expected",
+        undefined="all probabilities are 0 or almost 0, so no positives are expected",
         source="Debray et al. 2017, BMJ 356:i6460",
-        use="numbers of cases are planned from the probabilities",
-        trap="1 of a model that is too high at one end and too low at the other: read it beside the slope",
+        use="to plan numbers of cases from the probabilities",
+        trap="also 1 if probabilities are too high at one end and too low at the other: read it together "
+        "with the slope",
     ),
     _metric(
         name="calibration_intercept",
         title="Calibration intercept",
-        meaning="log-odds to add after the slope: above 0, risks are too low",
+        meaning="log-odds to add after scaling by the slope: above 0, probabilities are too low",
         formula="a in logit P(y = 1) = a + b logit(p), fitted jointly",
         low=-math.inf,
         high=math.inf,
@@ -259,14 +264,14 @@ PROBABILITY: tuple[Metric, ...] = (
         derivative=partial(influence.recalibration, which=0),
         undefined=_no_fit,
         source="Cox 1958, Biometrika 45:562; scores clipped to [1e-6, 1 - 1e-6]",
-        use="probabilities will be shown to people",
-        trap="of the joint fit; calibration-in-the-large fixes the slope at 1 and is another number. "
-        "Only together with a slope near 1 does it say that risks are too low or too high",
+        use="probabilities are shown to people",
+        trap="belongs to the joint fit; calibration in the large fixes the slope at 1 and has another value."
+        " It shows that probabilities are too low or too high only if the slope is close to 1",
     ),
     _metric(
         name="calibration_slope",
         title="Calibration slope",
-        meaning="below 1, probabilities are too extreme; above 1, too timid",
+        meaning="below 1, probabilities are overconfident; above 1, underconfident",
         formula="b in logit P(y = 1) = a + b logit(p), fitted jointly",
         low=-math.inf,
         high=math.inf,
@@ -275,7 +280,8 @@ PROBABILITY: tuple[Metric, ...] = (
         derivative=partial(influence.recalibration, which=1),
         undefined=_no_fit,
         source="Cox 1958, Biometrika 45:562; Miller, Hui & Tierney 1991",
-        use="to see overfitting: its mark is a slope below 1",
-        trap="1 does not make a model calibrated, only neither too extreme nor too timid on average",
+        use="to detect overfitting, which gives a slope below 1",
+        trap="a slope of 1 does not imply calibration: the model is neither overconfident nor underconfident"
+        " on average",
     ),
 )
