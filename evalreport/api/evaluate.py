@@ -177,6 +177,7 @@ def evaluate(
     prevalence: float | None = None,
     extra_metrics: Mapping[str, Any] | None = None,
     extra_columns: Mapping[str, npt.ArrayLike] | pd.DataFrame | None = None,
+    find_slices: bool = True,
     *,
     y_score: npt.ArrayLike | None = None,
     y_proba: npt.ArrayLike | None = None,
@@ -229,6 +230,8 @@ def evaluate(
     extra_columns : mapping from name to array-like of shape (n,), or a frame, optional
         Other columns, such as amounts: for these functions, and to search for weak slices. A frame with the
         predictions in it has its own.
+    find_slices : bool
+        Whether these columns are searched for weak slices: see ``ev.weak_slices``.
     y_score, y_proba, y_prob, sample_weight : array-like, optional
         The names of scikit-learn for `scores` and `weights`.
     pos_label : label, optional
@@ -269,6 +272,7 @@ def evaluate(
         }
         columns |= {} if prevalence is None else {"prevalence": prevalence}
         columns |= {} if extra_metrics is None else {"extra_metrics": extra_metrics}
+        columns |= {"find_slices": find_slices}
         arrays |= {"extra_columns": extra_columns}
         return _of_frame(y_true, columns, arrays, tune_on)
     if columns or isinstance(scores, str):
@@ -306,7 +310,11 @@ def evaluate(
     refuse_misread(rows, given=y_pred is not None, declared=labels is not None)
     sampling = sampling_of(confidence, resamples, seed, constraint_confidence)
     request = Request(
-        sampling=sampling, threshold=objective, prevalence=prevalence, extra_metrics=extra_metrics or {}
+        sampling=sampling,
+        threshold=objective,
+        prevalence=prevalence,
+        extra_metrics=extra_metrics or {},
+        find_slices=find_slices,
     )
     other = _tuning_rows(tune_on, chosen=numbers is None)
     return convert_to_view(

@@ -687,8 +687,13 @@ metrics = evaluate(
     "Only these metrics, comma separated; module:function adds your own.",
     type=Words(),
 )
-evaluation = combine_options(threshold, tune_on, confidence_or_none, resamples, seed, metrics)
-compared = combine_options(threshold, tune_on, confidence, resamples, seed, metrics)
+no_find_slices = evaluate(
+    "--no-find-slices",
+    FLAG,
+    "Do not search the other columns for groups of rows with more errors.",
+)
+evaluation = combine_options(threshold, tune_on, confidence_or_none, resamples, seed, metrics, no_find_slices)
+compared = combine_options(threshold, tune_on, confidence, resamples, seed, metrics, no_find_slices)
 
 unit = report.setting("unit", "ONE,MANY", "What a row represents, e.g. tumour,tumours.", type=Words())
 label_names = report.setting(

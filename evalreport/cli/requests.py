@@ -51,6 +51,7 @@ def request_of(options: Mapping[str, Any], command: str) -> Request:
         title=options.get("title") or "",
         unit=_unit(options.get("unit")),
         no_examples=bool(options.get("no_examples")),
+        find_slices=not options.get("no_find_slices"),
         label_names=_label_names(options.get("label_names")),
         notes=read_notes(options.get("notes")),
         command=command,

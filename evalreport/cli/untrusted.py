@@ -32,8 +32,8 @@ SETTINGS: Mapping[str, Reach] = MappingProxyType(
         **_reach("nothing", "show_text", "batch_axis", "list_separator", "fold", "where", "missing"),
         **_reach("nothing", "weight_kind", "no_scores", "repeats", "constraint_confidence", "prevalence"),
         **_reach("nothing", "confidence", "resamples", "seed", "title", "unit"),
-        **_reach("nothing", "label_names", "no_examples", "prefix", "log_all", "experiment"),
-        **_reach("nothing", "filter", "max_runs"),
+        **_reach("nothing", "label_names", "no_examples", "no_find_slices", "prefix", "log_all"),
+        **_reach("nothing", "experiment", "filter", "max_runs"),
         **_reach("nothing", "columns", "champion", "jobs", "fail_fast", "color", "engine", "approximate"),
         **_reach(
             "nothing", "memory", "allow_running", "grade", "pass", "repeat", "measure", "judge", "human"

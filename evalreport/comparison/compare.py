@@ -44,12 +44,14 @@ from evalreport.comparison.verdicts import (
     ranking,
 )
 from evalreport.core.errors import EvalreportError, UsageError, some_of
+from evalreport.core.extensions import installed_extension
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Binary, Graded, LabelSpace, Multiclass
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.examples import one_label
+from evalreport.evaluation.parts import WorseSlices
 from evalreport.intervals.paired import (
     ScoreCurve,
     StudentCurve,
@@ -380,6 +382,7 @@ def compare(
     joined = [(match.samples, match.names) for match in detailed if match.samples is not None]
     every_match = (matched_runs(samples, pair, costs) for samples, pair in joined)
     alike = [runs for runs in every_match if runs is not None]
+    worse = _worse_slices(matches) if details else ()
     return Comparison(
         names=tuple(called),
         evaluations=tuple(evaluations),
@@ -398,8 +401,36 @@ def compare(
         alerts=tuple(each.alerts for each in alike) if len(alike) <= MOST_LISTED else (),
         crossings=tuple(one for samples, pair in joined for one in roc_crossings(samples, pair)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
-        notes=notes(called, evaluations),
+        weak_slices=worse,
+        notes=(*notes(called, evaluations), *map(_worse_note, worse)),
     )
+
+
+def _worse_slices(matches: Sequence[Match]) -> tuple[WorseSlices, ...]:
+    """Search each pair on the same rows for slices in which the run is worse, where its own search was on."""
+    search = installed_extension("slice_searches", "worse slices")
+    if search is None:
+        return ()
+    found = [
+        search(
+            match.samples.run.predictions,
+            match.samples.baseline.predictions,
+            match.names,
+            match.samples.sampling,
+        )
+        for match in matches
+        if match.samples is not None and match.evaluations[0].weak_slices is not None
+    ]
+    return tuple(one for one in found if one is not None)
+
+
+def _worse_note(found: WorseSlices) -> str:
+    """Return what a search found for readers of the comparison."""
+    first = next(iter(found.confirmed), None)
+    if first is None or first.difference.value is None:
+        return f"“{found.run}” against “{found.baseline}”: {found.summary}."
+    points = f"{100 * first.difference.value:.1f} points more errors in {first.n:,} rows"
+    return f"“{found.run}” against “{found.baseline}”: {found.summary} ({points})."
 
 
 def common_level(evaluations: Sequence[Evaluation], most: int) -> float:

@@ -13,6 +13,7 @@ from evalreport.comparison.pairing import Pairing
 from evalreport.core.json_codec import Infinite, Mass, dumps
 from evalreport.core.result import Estimate
 from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.parts import WorseSlices
 from evalreport.thresholds.objectives import Costs
 
 MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms", "lowest_cost"]
@@ -374,6 +375,8 @@ class Comparison:
     matched, alarms, crossings : tuple of MatchedPoint, AlarmList, RocCrossing
         Binary with scores in both, on the same rows: each pair at matched points, over numbers of alarms, and
         where curves cross.
+    weak_slices : tuple of WorseSlices
+        Of each pair on the same rows: slices in which the run makes more errors than its baseline.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
 
@@ -388,7 +391,7 @@ class Comparison:
     KEYS: ClassVar = (
         *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
         *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alerts"),
-        *("crossings", "notes"),
+        *("crossings", "weak_slices", "notes"),
     )
 
     names: tuple[str, ...]
@@ -408,6 +411,7 @@ class Comparison:
     matched: tuple[MatchedPoint, ...] = ()
     alerts: tuple[AlarmList, ...] = ()
     crossings: tuple[RocCrossing, ...] = ()
+    weak_slices: tuple[WorseSlices, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

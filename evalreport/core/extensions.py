@@ -28,6 +28,8 @@ POINTS: Final = (
     "options",
     "metrics",
     "own_metrics",
+    "slice_searches",
+    "group_parts",
     "readers",
     "tools",
     "sections",
@@ -131,6 +133,11 @@ def extensions(point: str) -> tuple[Extension, ...]:
 def load_extensions(point: str) -> tuple[Any, ...]:
     """Return the objects of all installed extensions of a point; a feature that was left out adds none."""
     return tuple(one.load() for one in extensions(point) if one.is_installed)
+
+
+def installed_extension(point: str, name: str) -> Any | None:
+    """Return the object of a name at a point; None where the feature was left out."""
+    return next((one.load() for one in extensions(point) if one.name == name and one.is_installed), None)
 
 
 def extension(point: str, name: str) -> Any:

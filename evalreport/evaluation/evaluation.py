@@ -45,6 +45,7 @@ from evalreport.evaluation.parts import (
     RowCounts,
     Slice,
     Swap,
+    WeakSlices,
 )
 from evalreport.intervals.cross_validation import Folds
 from evalreport.intervals.settings import Sampling
@@ -127,6 +128,7 @@ class EvaluationRecord:
     row_counts: RowCounts | None
     off_coverage: Mapping[str, str]
     own_metrics: Mapping[str, Direction]
+    weak_slices: WeakSlices | None
     folds: Folds | None
     repeated_responses: RepeatedResponses | None
     data_checks: Mapping[str, float]
@@ -212,6 +214,8 @@ class Evaluation:
         Multilabel: the thresholds that were chosen label by label, with out-of-sample values.
     own_metrics : mapping from name to {"higher", "lower"}
         Metrics of the user's own, and which values are better.
+    weak_slices : WeakSlices or None
+        Slices of columns that are used for nothing else in which the model is worse; None without a search.
     folds : Folds or None
         Of a cross-validation: every metric fold by fold.
     answers : RepeatedResponses or None
@@ -239,6 +243,7 @@ class Evaluation:
     tuned: Tuned | None = None
     parsing: ParsingReport | None = None
     own_metrics: Mapping[str, Direction] = field(default_factory=dict)
+    weak_slices: WeakSlices | None = None
     folds: Folds | None = None
     repeated_responses: RepeatedResponses | None = None
     provenance: Provenance = field(default_factory=Provenance)
@@ -296,7 +301,7 @@ class Evaluation:
     @property
     def lines(self) -> tuple[str, ...]:
         """What a terminal shows below the metrics."""
-        return ()
+        return () if self.weak_slices is None else (self.weak_slices.summary,)
 
     def __repr__(self) -> str:
         labels = "" if isinstance(self.space, Binary | Graded) else f", {len(self.space)} labels"

@@ -379,3 +379,122 @@ class RepeatedResponses:
             if k != "1":
                 yield f"pass@{k}", f"one of {k} answers is right", result
         yield "agreement", "two answers are the same, right or wrong", self.agreement
+
+
+@dataclass(frozen=True)
+class WeakSlice:
+    """A slice of the rows in which a model is confirmed to be worse, or miscalibrated.
+
+    The numbers are those of the rows that did not choose the slice.
+
+    Parameters
+    ----------
+    kind : {"error", "calibration"}
+    slice : str
+        In words: ``age over 75 and site = north``.
+    columns, values : tuple of str
+        One or two.
+    n : int
+        Rows in the slice.
+    errors : int
+        Wrong predictions; of kind ``calibration`` rows of the positive class.
+    rate : Estimate or Undefined
+        Error rate; of kind ``calibration`` the gap: observed rate minus mean predicted probability.
+    rate_outside : float
+        The same of all other rows.
+    p : float
+        Of the difference from the other rows; adjusted for all slices that were tested (Holm).
+    expected : float or None
+        Of kind ``calibration``, the sum of the predicted probabilities.
+    """
+
+    kind: Literal["error", "calibration"]
+    slice: str
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
+    n: Whole
+    errors: Whole
+    rate: Result
+    rate_outside: float
+    p: Share
+    expected: float | None = None
+
+
+@dataclass(frozen=True)
+class WeakSlices:
+    """The result of a search for weak slices.
+
+    Parameters
+    ----------
+    looked : int
+        Slices that were looked at on the first half of the rows.
+    tested : int
+        Of these, the worst ones, tested on the second half.
+    confirmed : tuple of WeakSlice
+        Significantly worse there; those of kind ``error`` first.
+    reason : str
+        Why nothing was searched.
+    """
+
+    looked: Whole = 0
+    tested: Whole = 0
+    confirmed: tuple[WeakSlice, ...] = ()
+    reason: str = ""
+
+    @property
+    def summary(self) -> str:
+        """What was found, in one line without a full stop."""
+        return _search_summary(self, "weak slice", "weak slices")
+
+
+@dataclass(frozen=True)
+class WorseSlice:
+    """A slice in which a run makes more errors than its baseline; fields as of `WeakSlice`.
+
+    Parameters
+    ----------
+    errors : int
+        Wrong predictions of the run.
+    difference : Estimate or Undefined
+        Error rate of the run minus that of the baseline.
+    difference_outside : float
+        The same of all other rows.
+    """
+
+    kind: Literal["error"]
+    slice: str
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
+    n: Whole
+    errors: Whole
+    difference: Result
+    difference_outside: float
+    p: Share
+
+
+@dataclass(frozen=True)
+class WorseSlices:
+    """The result of a search for slices in which a run is worse; fields as of `WeakSlices`."""
+
+    run: str
+    baseline: str
+    looked: Whole = 0
+    tested: Whole = 0
+    confirmed: tuple[WorseSlice, ...] = ()
+    reason: str = ""
+
+    @property
+    def summary(self) -> str:
+        """What was found, in one line without a full stop."""
+        return _search_summary(self, "worse slice", "worse slices")
+
+
+def _search_summary(found: WeakSlices | WorseSlices, one: str, several: str) -> str:
+    if found.reason:
+        return f"No {one} searched for: {found.reason}"
+    if not found.confirmed:
+        return f"No {one} confirmed among {found.looked:,} looked at"
+    first, n = found.confirmed[0], len(found.confirmed)
+    more = "" if n == 1 else f" and {n - 1} more"
+    noun = (one if n == 1 else several).capitalize()
+    return f"{noun} confirmed among {found.looked:,} looked at: {first.slice}{more}"

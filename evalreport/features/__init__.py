@@ -84,6 +84,14 @@ TABLE: Final[Mapping[str, Table]] = {
         "metrics": {"graded": "evalreport.features.graded.metrics:METRICS"},
         "results": {"GradedEvaluation": "evalreport.features.graded.presentation:GradedPresentation"},
     },
+    "weak_slices": {
+        "slice_searches": {
+            "weak slices": "evalreport.features.weak_slices.find:weak_slices",
+            "worse slices": "evalreport.features.weak_slices.find:worse_slices",
+        },
+        "group_parts": {"weak slices": "evalreport.features.weak_slices.report:group_part"},
+        "findings": {"weak_slice": "evalreport.features.weak_slices.report:WEAK_SLICE"},
+    },
     "large": {
         "engines": {
             "stream": "evalreport.features.large.collect:open_files",

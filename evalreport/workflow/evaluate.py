@@ -15,7 +15,7 @@ from typing import assert_never
 
 from evalreport.core.bounds import is_bound
 from evalreport.core.errors import DataError, UsageError
-from evalreport.core.extensions import extensions
+from evalreport.core.extensions import extensions, installed_extension
 from evalreport.core.progress import report_progress
 from evalreport.core.result import Undefined
 from evalreport.core.user_functions import load_function
@@ -453,6 +453,9 @@ def evaluate_collected(
         sweep=decision.sweep,
         tuned=decision.tuned,
     )
+    if request.find_slices and request.sampling.intervals:
+        search = installed_extension("slice_searches", "weak slices")
+        ev = ev if search is None else ev.with_fields(weak_slices=search(rows, request.sampling))
     answers = None if collected.response_metrics is None else collected.response_metrics(request.sampling)
     ev = ev.with_fields(provenance=collected.provenance, repeated_responses=answers)
     if request.no_examples or collected.sensitive:

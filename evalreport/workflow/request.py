@@ -71,6 +71,8 @@ class Request(PageRequest):
         Only these; all when empty. A ``module:function`` is the user's own and is added to the others.
     extra_metrics : mapping from name to function
         Metrics of the user's own, beside those.
+    find_slices : bool
+        Whether columns that are used for nothing else are searched for weak slices.
     prevalence : float or None
         Prevalence in deployment, for PPV, NPV, net benefit and alerts per 1,000.
     points : tuple of str
@@ -103,6 +105,7 @@ class Request(PageRequest):
     sampling: Sampling = field(default_factory=Sampling)
     metrics: tuple[str, ...] = ()
     extra_metrics: Mapping[str, Any] = field(default_factory=dict)
+    find_slices: bool = True
     prevalence: float | None = None
     points: tuple[str, ...] = ()
     unit: tuple[str, str] = ("case", "cases")

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from evalreport.core.estimate_format import distance, interval, value_and_interval
+from evalreport.core.extensions import load_extensions
 from evalreport.core.format import Style, count, format_fixed, ratio, threshold
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.sentences import NOTHING, Sentence, interval_sentence, say
@@ -278,6 +279,9 @@ MOST = 30
 def groups_section(ev: Evaluation) -> Section:
     """Return the slices of an evaluation."""
     title = "Does it work equally well for everyone?"
+    found_parts = tuple(part for make in load_extensions("group_parts") for part in make(ev))
+    if not ev.slices and found_parts:
+        return Section.from_parts("groups", "Groups", title, NOTHING, *found_parts)
     if not ev.slices:
         words = "To see whether some {units} get worse answers, log a column such as `language` and pass "
         empty = Empty(say("No slice column was named."), tell(ev, words + "`--slice language`."))
@@ -288,7 +292,7 @@ def groups_section(ev: Evaluation) -> Section:
         summary += _verdict(ev, name, found) + _furthest(ev, name)
     summary += tell(ev, "Groups with fewer than ten {units} show counts, not rates.")
     parts = [part for place, pair in enumerate(columns) for part in _group_tables(ev, place, *pair)]
-    return Section.from_parts("groups", "Groups", title, summary, *parts)
+    return Section.from_parts("groups", "Groups", title, summary, *found_parts, *parts)
 
 
 def headline(ev: Evaluation) -> tuple[Metric, ...]:

@@ -1,0 +1,223 @@
+"""Columns as levels that can be searched: values, quantile bins, lengths of texts, missing values.
+
+Bins are made from the rows of the first half only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.core.text import printable
+from evalreport.data.arrays import is_gap
+
+Codes = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+MOST_COLUMNS = 50
+MOST_VALUES = 20
+"""Values of a column that are slices of their own, the most frequent first."""
+FEW_NUMBERS = 10
+"""Distinct numbers up to which each is a slice of its own."""
+QUANTILES = np.unique([0.01, 0.02, *(np.arange(1, 40) / 40), 0.98, 0.99])
+"""Where a numeric column is cut into bins; a slice is any range of them."""
+COARSE = 5
+"""Quantile bins of a numeric column in the crossing of two columns."""
+MOSTLY = 0.5
+"""Proportion of the rows that frequent values must have; else a text is searched by its length."""
+LONGEST_VALUE = 40
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
+MISSING = "(missing)"
+
+
+@dataclass(frozen=True, eq=False)
+class SearchColumn:
+    """A column as codes of levels, in order, and the slices that are made of them.
+
+    Parameters
+    ----------
+    name : str
+    codes : int array of shape (n,)
+        Level of each row; -1 for a level that is no slice.
+    levels : tuple of str
+        A level in words, after the name: ``= north``, ``over 20, up to 30``.
+    is_ordered : bool
+        Whether ranges of levels are slices, too.
+    edges : float array
+        Of ordered levels, the upper ends of all but the last one.
+    missing : int or None
+        The level of rows without a value.
+    dates : bool
+        Whether the edges are days.
+    """
+
+    name: str
+    codes: Codes
+    levels: tuple[str, ...]
+    is_ordered: bool = False
+    edges: npt.NDArray[np.float64] | None = None
+    missing: int | None = None
+    dates: bool = False
+
+    @property
+    def ordered_levels(self) -> int:
+        """Number of levels that have an order; a level of missing values follows them."""
+        return len(self.levels) - (self.missing is not None)
+
+    def text(self, first: int, last: int) -> str:
+        """Return a range of levels in words."""
+        if first == last and (not self.is_ordered or first == self.missing or self.edges is None):
+            return self.levels[first]
+        edges = () if self.edges is None else self.edges
+        low = None if first == 0 else self._number(edges[first - 1])
+        high = None if last == self.ordered_levels - 1 else self._number(edges[last])
+        if low is None:
+            return f"up to {high}"
+        return f"over {low}" if high is None else f"over {low}, up to {high}"
+
+    def _number(self, edge: float) -> str:
+        if self.dates:
+            return str(np.datetime64(int(edge), "D"))
+        return f"{edge:.15g}"
+
+    def coarse(self) -> tuple[Codes, tuple[tuple[int, int], ...]]:
+        """Return the codes and ranges of few levels, for the crossing of two columns."""
+        if not self.is_ordered:
+            return self.codes, tuple((level, level) for level in range(len(self.levels)))
+        size = self.ordered_levels
+        starts = np.unique(np.round(np.linspace(0, size, min(COARSE, size) + 1)).astype(np.int64))[:-1]
+        ends = [*(starts[1:] - 1).tolist(), size - 1]
+        ranges = [*zip(starts.tolist(), ends, strict=True)]
+        place = np.searchsorted(starts, np.arange(size), side="right") - 1
+        if self.missing is not None:
+            ranges.append((self.missing, self.missing))
+            place = np.append(place, len(ranges) - 1)
+        return np.where(self.codes < 0, -1, place[self.codes]), tuple(ranges)
+
+
+def search_columns(
+    columns: Mapping[str, npt.NDArray[Any]], names: list[str], first: Mask
+) -> list[SearchColumn]:
+    """Return the columns that can be searched, at most fifty; ids and columns with one value are not.
+
+    Parameters
+    ----------
+    columns : mapping from name to array of shape (n,)
+    names : list of str
+        Which of them are searched.
+    first : bool array of shape (n,)
+        Rows of the first half.
+    """
+    found = []
+    for name in names:
+        column = _search_column(name, columns[name], first)
+        if column is not None and len(np.unique(column.codes[column.codes >= 0])) > 1:
+            found.append(column)
+        if len(found) == MOST_COLUMNS:
+            break
+    return found
+
+
+def _search_column(name: str, values: npt.NDArray[Any], first: Mask) -> SearchColumn | None:
+    if values.dtype.kind in "iuf":
+        numbers = values.astype(np.float64)
+        if values.dtype.kind in "iu" and len(np.unique(values)) == len(values):
+            return None  # as many numbers as rows: an id
+        return _numeric(name, numbers, first)
+    if values.dtype.kind == "M":
+        days = values.astype("datetime64[D]")
+        return _numeric(name, np.where(np.isnat(days), np.nan, days.astype(np.float64)), first, dates=True)
+    return _of_objects(name, values, first)
+
+
+def _numeric(
+    name: str, numbers: npt.NDArray[np.float64], first: Mask, *, dates: bool = False
+) -> SearchColumn | None:
+    known = np.isfinite(numbers)
+    seen = np.unique(numbers[known & first])
+    if len(seen) + (not known.all()) < 2:
+        return None
+    if len(seen) <= FEW_NUMBERS and not dates:
+        return _categorical(name, numbers, known, seen)
+    edges = np.quantile(numbers[known & first], QUANTILES, method="higher")
+    if not dates:  # rounded before rows are binned, so that the numbers in words are exact
+        edges = np.array([float(f"{edge:.4g}") for edge in edges])
+    edges = np.unique(edges)
+    edges = edges[edges < seen[-1]]
+    if not len(edges):
+        return None
+    codes = np.searchsorted(edges, np.where(known, numbers, 0.0), side="left")
+    levels = tuple("" for _ in range(len(edges) + 1))
+    missing = None
+    if not known.all():
+        missing, levels = len(levels), (*levels, f"= {MISSING}")
+        codes = np.where(known, codes, missing)
+    return SearchColumn(name, codes.astype(np.int64), levels, True, edges, missing, dates)
+
+
+def _categorical(
+    name: str, numbers: npt.NDArray[np.float64], known: Mask, seen: npt.NDArray[np.float64]
+) -> SearchColumn:
+    place = np.minimum(np.searchsorted(seen, np.where(known, numbers, seen[0])), len(seen) - 1)
+    codes = np.where(known & (seen[place] == numbers), place, -1)
+    levels = tuple(f"= {value:.15g}" for value in seen)
+    if not known.all():
+        codes, levels = np.where(known, codes, len(levels)), (*levels, f"= {MISSING}")
+    return SearchColumn(name, codes.astype(np.int64), levels)
+
+
+def _of_objects(name: str, values: npt.NDArray[Any], first: Mask) -> SearchColumn | None:
+    """Texts, booleans and mixed values: frequent values, dates, or the length of texts."""
+    cells = values.tolist()
+    if any(isinstance(cell, (list, tuple, dict, set, np.ndarray)) for cell in cells[:1000]):
+        return None
+    places: dict[str, int] = {}
+    texts = [MISSING if is_gap(cell) else str(cell) for cell in cells]
+    codes = np.fromiter((places.setdefault(text, len(places)) for text in texts), np.int64, len(texts))
+    names = list(places)
+    counts = np.bincount(codes, minlength=len(names))
+    numbers = _as_dates(names)
+    if numbers is not None and len(names) > FEW_NUMBERS:
+        return _numeric(name, numbers[codes], first, dates=True)
+    frequent = np.argsort(-counts, kind="stable")[:MOST_VALUES]
+    if counts[frequent].sum() < MOSTLY * len(codes):
+        lengths = np.array([np.nan if text == MISSING else len(text) for text in names])
+        return _numeric(f"length of {name}", lengths[codes], first)
+    if MISSING in places and places[MISSING] not in frequent:
+        frequent = np.append(frequent, places[MISSING])
+    level = np.full(len(names), -1, dtype=np.int64)
+    level[frequent] = np.arange(len(frequent))
+    return SearchColumn(name, level[codes], tuple(f"= {_short(names[code])}" for code in frequent))
+
+
+def _as_dates(names: list[str]) -> npt.NDArray[np.float64] | None:
+    """Return distinct texts as days since 1970; None where some are not dates."""
+    given = [text for text in names if text != MISSING]
+    if not given or not all(_DATE.fullmatch(text) for text in given[:100]):
+        return None
+    try:
+        days = {text: float(np.datetime64(text[:10], "D").astype(np.int64)) for text in given}
+    except ValueError:
+        return None
+    return np.array([days.get(text, np.nan) for text in names])
+
+
+def _short(text: str) -> str:
+    shown = printable(text)
+    return shown if len(shown) <= LONGEST_VALUE else shown[: LONGEST_VALUE - 1] + "…"
+
+
+def ranges_of(column: SearchColumn) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of levels that are slices of one column."""
+    if not column.is_ordered:
+        yield from ((level, level) for level in range(len(column.levels)))
+        return
+    size = column.ordered_levels
+    yield from ((low, high) for low in range(size) for high in range(low, size) if high - low + 1 < size)
+    if column.missing is not None:
+        yield column.missing, column.missing

@@ -1,0 +1,189 @@
+"""Weak slices of one run, and the slices in which a run is worse than its baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evalreport.comparison.changed_predictions import correct_rows
+from evalreport.core.result import Estimate
+from evalreport.data.labels import Binary
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import Probabilities
+from evalreport.evaluation.parts import WeakSlice, WeakSlices, WorseSlice, WorseSlices
+from evalreport.features.weak_slices.columns import Codes, search_columns
+from evalreport.features.weak_slices.search import (
+    FEWEST_GROUPS,
+    FEWEST_ROWS,
+    Data,
+    Quantity,
+    Tested,
+    search,
+    split_halves,
+)
+from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.paired import ScoreCurve, holm
+from evalreport.intervals.proportions import wilson
+from evalreport.intervals.settings import Sampling
+from evalreport.statistics.resampling import Stream
+
+
+def weak_slices(p: Predictions, sampling: Sampling) -> WeakSlices | None:
+    """Return the slices whose error rate, or calibration gap, is confirmed on rows that did not choose them.
+
+    Parameters
+    ----------
+    p : Predictions
+        With the columns that are searched: those that are used for nothing else.
+    sampling : Sampling
+        Seed and level; slices are corrected for their number at this level.
+
+    Returns
+    -------
+    WeakSlices or None
+        None where there is no column to search, or nothing decides.
+    """
+    if not _names(p) or p.y_pred is None:
+        return None
+    data = _data(p, sampling)
+    if isinstance(data, str):
+        return WeakSlices(reason=data)
+    quantities = [Quantity("error", (~correct_rows(p)).astype(np.float64), is_binary=True)]
+    if isinstance(p.space, Binary) and isinstance(p.scores, Probabilities):
+        scores = p.scores.values.astype(np.float64)
+        gap, variances = p.y_true - scores, scores * (1 - scores)
+        quantities.append(Quantity("calibration", gap, two_sided=True, variances=variances))
+    looked, tested = search(data, quantities)
+    adjusted = holm([one.p for one in tested])
+    confirmed = [
+        _weak(p, data, one, float(value), sampling)
+        for one, value in zip(tested, adjusted, strict=True)
+        if value < 1 - sampling.level
+    ]
+    confirmed.sort(key=lambda one: (one.kind != "error", one.p))
+    return WeakSlices(looked, len(tested), tuple(confirmed))
+
+
+def worse_slices(
+    run: Predictions, baseline: Predictions, names: tuple[str, str], sampling: Sampling
+) -> WorseSlices | None:
+    """Return the slices in which a run is confirmed to make more errors than its baseline on the same rows.
+
+    Parameters
+    ----------
+    run, baseline : Predictions
+        Of the same rows in the same order.
+    names : (str, str)
+        Of the run and of the baseline.
+    """
+    if not _names(run) or run.y_pred is None or baseline.y_pred is None:
+        return None
+    data = _data(run, sampling)
+    if isinstance(data, str):
+        return WorseSlices(*names, reason=data)
+    values = correct_rows(baseline).astype(np.float64) - correct_rows(run)
+    looked, tested = search(data, [Quantity("error", values, against_zero=True)])
+    adjusted = holm([one.p for one in tested])
+    confirmed = [
+        _worse(run, data, one, float(value), sampling)
+        for one, value in zip(tested, adjusted, strict=True)
+        if value < 1 - sampling.level
+    ]
+    confirmed.sort(key=lambda one: one.p)
+    return WorseSlices(*names, looked, len(tested), tuple(confirmed))
+
+
+def _names(p: Predictions) -> list[str]:
+    return [name for name in p.columns if name not in p.slices]
+
+
+def _data(p: Predictions, sampling: Sampling) -> Data | str:
+    """Return the rows of a search, or why they cannot be searched."""
+    if len(p) < FEWEST_ROWS:
+        return f"too few rows to search: {len(p)}; at least {FEWEST_ROWS} are needed"
+    groups: Codes | None = None
+    if p.groups is not None:
+        _, codes = np.unique(p.groups.codes, return_inverse=True)
+        groups = codes.astype(np.int64)
+        if groups.max() + 1 < FEWEST_GROUPS:
+            return f"too few groups to search: {groups.max() + 1}; at least {FEWEST_GROUPS} are needed"
+    first = split_halves(len(p), groups, sampling.generator(Stream.WEAK_SLICES))
+    columns = search_columns(p.columns, _names(p), first)
+    if not columns:
+        return "no column can be searched: each has one value only, or is an id"
+    return Data(columns, first, np.asarray(p.weights, dtype=np.float64), groups, p.weighted)
+
+
+def _words(data: Data, one: Tested) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return a slice in words, its columns, and their values."""
+    columns = [data.columns[condition.column] for condition in one.conditions]
+    values = [
+        column.text(condition.first, condition.last)
+        for column, condition in zip(columns, one.conditions, strict=True)
+    ]
+    names = tuple(column.name for column in columns)
+    shown = " and ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+    return shown, names, tuple(value.removeprefix("= ") for value in values)
+
+
+def _weak(p: Predictions, data: Data, one: Tested, p_value: float, sampling: Sampling) -> WeakSlice:
+    shown, columns, values = _words(data, one)
+    n = int(one.inside.sum())
+    is_error = one.quantity.kind == "error"
+    counted = one.quantity.values[one.inside] if is_error else p.y_true[one.inside]
+    expected = None
+    if not is_error and isinstance(p.scores, Probabilities):
+        expected = float(p.scores.values[one.inside].sum())
+    return WeakSlice(
+        kind="error" if is_error else "calibration",
+        slice=shown,
+        columns=columns,
+        values=values,
+        n=n,
+        errors=int(counted.sum()),
+        rate=_rate(data, one, n, sampling),
+        rate_outside=one.mean_outside,
+        p=p_value,
+        expected=expected,
+    )
+
+
+def _rate(data: Data, one: Tested, n: int, sampling: Sampling) -> Estimate:
+    if one.quantity.is_binary and data.groups is None and not data.is_weighted:
+        low, high = wilson(float(one.quantity.values[one.inside].sum()), n, sampling.level)
+        return Estimate(one.mean, n, float(low), float(high), "wilson")
+    half = t_quantile(sampling.upper, one.df) * one.standard_error
+    low, high = one.mean - half, one.mean + half
+    if one.quantity.is_binary:
+        low, high = max(low, 0.0), min(high, 1.0)
+    return Estimate(
+        one.mean, n, low, high, "Student's t" if data.groups is None else "Student's t, by cluster"
+    )
+
+
+def _worse(p: Predictions, data: Data, one: Tested, p_value: float, sampling: Sampling) -> WorseSlice:
+    shown, columns, values = _words(data, one)
+    n, inside = int(one.inside.sum()), one.quantity.values[one.inside]
+    if data.groups is None and not data.is_weighted:
+        curve = ScoreCurve(int((inside > 0).sum()), int((inside < 0).sum()), n)
+        (low, high), how = curve.limits(sampling.level), "paired score"
+    else:
+        half = t_quantile(sampling.upper, one.df) * one.standard_error
+        low, high, how = one.mean - half, one.mean + half, "Student's t"
+    return WorseSlice(
+        kind="error",
+        slice=shown,
+        columns=columns,
+        values=values,
+        n=n,
+        errors=int((~correct_rows(p))[one.inside].sum()),
+        difference=Estimate(one.mean, n, float(low), float(high), how),
+        difference_outside=one.mean_outside,
+        p=p_value,
+    )
+
+
+def all_columns(found: Sequence[WeakSlice | WorseSlice]) -> tuple[str, ...]:
+    """Return the columns of some slices, each once."""
+    return tuple(dict.fromkeys(name for one in found for name in one.columns))
