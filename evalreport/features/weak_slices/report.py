@@ -21,9 +21,13 @@ def group_part(ev: Evaluation) -> tuple[PagePart, ...]:
         return ()
     if not found.confirmed:
         return (Note(say("{summary}.", summary=found.summary)),)
-    words = "{looked:count} slices of the other columns were looked at on one half of the rows. "
-    words += "The {tested:count} worst were tested on the other half; the numbers are of that half, and p is "
-    words += "adjusted for the number of tests (Holm)."
+    words = (
+        "{looked:count} slices of the other columns were looked at on one half of the rows. Those with the "
+    )
+    words += (
+        "greatest excess were tested on the other half ({tested:count}). The numbers are of that half, and p "
+    )
+    words += "is adjusted for the number of tests (Holm)."
     note = Note(say(words, looked=found.looked, tested=found.tested))
     heads = (
         "Slice",
