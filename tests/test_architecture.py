@@ -31,7 +31,18 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli", "api", "adapters", "__init__", "__main__"),
 )
 LAYER = {name: layer for layer, names in enumerate(LAYERS) for name in names}
-FEATURES = ("gate", "graded", "large", "predict", "site", "spark", "studies", "systems", "text_labels")
+FEATURES = (
+    "gate",
+    "graded",
+    "large",
+    "predict",
+    "site",
+    "spark",
+    "studies",
+    "systems",
+    "text_labels",
+    "weak_slices",
+)
 HOMES = {
     "jinja2": {"page/render.py"},
     "matplotlib": {"figures", "features/studies/figures.py"},

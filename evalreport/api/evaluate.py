@@ -257,6 +257,8 @@ def evaluate(
     """
     scores = one_of(scores=scores, y_score=y_score, y_proba=y_proba, y_prob=y_prob)
     weights = one_of(weights=weights, sample_weight=sample_weight)
+    own: dict[str, Any] = {"prevalence": prevalence, "extra_metrics": extra_metrics or {}}
+    own["find_slices"] = find_slices
     if is_frame(y_true) and y_pred is None and (scores is None or isinstance(scores, str)):
         if pos_label is not None:
             columns["positive"] = pos_label
@@ -270,9 +272,7 @@ def evaluate(
             "seed": seed,
             "constraint_confidence": constraint_confidence,
         }
-        columns |= {} if prevalence is None else {"prevalence": prevalence}
-        columns |= {} if extra_metrics is None else {"extra_metrics": extra_metrics}
-        columns |= {"find_slices": find_slices}
+        columns |= {name: value for name, value in own.items() if value is not None}
         arrays |= {"extra_columns": extra_columns}
         return _of_frame(y_true, columns, arrays, tune_on)
     if columns or isinstance(scores, str):
@@ -309,13 +309,7 @@ def evaluate(
     )
     refuse_misread(rows, given=y_pred is not None, declared=labels is not None)
     sampling = sampling_of(confidence, resamples, seed, constraint_confidence)
-    request = Request(
-        sampling=sampling,
-        threshold=objective,
-        prevalence=prevalence,
-        extra_metrics=extra_metrics or {},
-        find_slices=find_slices,
-    )
+    request = Request(sampling=sampling, threshold=objective, **own)
     other = _tuning_rows(tune_on, chosen=numbers is None)
     return convert_to_view(
         Evaluation, evaluate_collected(Collected(rows, (), Provenance(notes=notes)), request, other)

@@ -138,7 +138,7 @@ class Tested:
 
 
 @dataclass(eq=False)
-class _Ranked:
+class _RankedSlices:
     """Slices of the first half with their deviates, one entry per slice."""
 
     conditions: list[tuple[Condition, ...]] = field(default_factory=list)
@@ -169,13 +169,13 @@ def search(data: Data, quantities: Sequence[Quantity]) -> tuple[int, list[Tested
     data : Data
     quantities : sequence of Quantity
     """
-    ranked = [_Ranked() for _ in quantities]
+    ranked = [_RankedSlices() for _ in quantities]
     looked = _rank_single(data, quantities, ranked) + _rank_crossings(data, quantities, ranked)
     kept = _kept(data, ranked)
     return looked, [_tested(data, quantities[which], conditions) for which, conditions in kept]
 
 
-def _rank_single(data: Data, quantities: Sequence[Quantity], ranked: list[_Ranked]) -> int:
+def _rank_single(data: Data, quantities: Sequence[Quantity], ranked: list[_RankedSlices]) -> int:
     looked = 0
     for place, column in enumerate(data.columns):
         size = len(column.levels)
@@ -199,7 +199,7 @@ def _between(sums: Array, low: Codes, high: Codes) -> Array:
     return between
 
 
-def _rank_crossings(data: Data, quantities: Sequence[Quantity], ranked: list[_Ranked]) -> int:
+def _rank_crossings(data: Data, quantities: Sequence[Quantity], ranked: list[_RankedSlices]) -> int:
     looked, coarse = 0, [column.coarse() for column in data.columns]
     for a, b in combinations(range(len(coarse)), 2):
         (first, ranges), (second, others) = coarse[a], coarse[b]
@@ -254,7 +254,7 @@ class _Table:
         return large, found
 
 
-def _kept(data: Data, ranked: Sequence[_Ranked]) -> list[tuple[int, tuple[Condition, ...]]]:
+def _kept(data: Data, ranked: Sequence[_RankedSlices]) -> list[tuple[int, tuple[Condition, ...]]]:
     """Return the slices that are tested, the worst first: without nested ones, at most `MOST_KEPT`."""
     candidates: list[tuple[float, int, tuple[Condition, ...]]] = []
     for which, one in enumerate(ranked):
