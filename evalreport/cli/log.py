@@ -29,7 +29,7 @@ _added = opt.added_options("log")
     cls=SectionCommand,
     shown="run-id experiment filter latest artifact predict-on truth pred score scores positive response "
     "slice "
-    "threshold tune-on output dry-run force",
+    "threshold tune-on output log-all dry-run force",
 )
 @opt.selection
 @opt.combine_options(*(group.options for group in _added))

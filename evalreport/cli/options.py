@@ -630,7 +630,7 @@ columns = combine_options(
     data.setting("batch_axis", FLAG, "Arrays have a leading batch axis [batch, n, labels]."),
     data.setting("list_separator", "CHAR", "Separator of labels within one CSV cell."),
     grades("--grade", "COL", "Grade of each item (pass/fail, 0 to 1, a rating) in place of labels."),
-    grades("--judge", "COL", "Grades of a model for all items, corrected by --set human."),
+    grades.setting("judge", "COL", "Grades of a model for all items, corrected by --set human."),
     grades.setting("pass", "RULE", "Grades that pass, such as '>=4'."),
     grades.setting("repeat", "COL", "Number of the attempt at an item."),
     grades.setting("measure", "COL", "Cost, latency or tokens of each item; repeat.", multiple=True),

@@ -46,7 +46,9 @@ _sweep = opt.HelpSection("Sweep")
 )
 @_sweep("--cost", "N|FILE", "Cost of a miss in false positives, fp=1,fn=10,tp=0,tn=0, or a table of costs.")
 @_sweep("--trials", click.IntRange(min=1), "Let Optuna search with N trials.")
-@_sweep("--timeout", "S", "Time limit of the search in seconds.", type=click.FloatRange(min=0, min_open=True))
+@_sweep.setting(
+    "timeout", "S", "Time limit of the search in seconds.", type=click.FloatRange(min=0, min_open=True)
+)
 @_sweep("--study storage", "URL|FILE", "Storage of the Optuna study.")
 @_sweep("--study-name", "NAME", "Name of the Optuna study.")
 @opt.selection

@@ -36,7 +36,16 @@ SETTINGS: Mapping[str, Reach] = MappingProxyType(
         **_reach("nothing", "experiment", "filter", "max_runs"),
         **_reach("nothing", "columns", "champion", "jobs", "fail_fast", "color", "engine", "approximate"),
         **_reach(
-            "nothing", "memory", "allow_running", "grade", "pass", "repeat", "measure", "judge", "human"
+            "nothing",
+            "memory",
+            "timeout",
+            "allow_running",
+            "grade",
+            "pass",
+            "repeat",
+            "measure",
+            "judge",
+            "human",
         ),
         **_reach("code", "parse", "threshold", "metrics", "sort_by"),
         **_reach("server", "tracking_uri"),

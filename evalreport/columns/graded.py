@@ -108,7 +108,7 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> 
     if name is None:
         return
     if name not in table.columns:
-        option = "--grade" if request.graded.grade else "--judge"
+        option = "--grade" if request.graded.grade else "--set judge"
         raise missing_column(name, option, table.names, table.name)
     values = sorted({str(value) for value in table.columns[name].tolist() if not is_gap(value)})
     error = GradedError(

@@ -95,7 +95,7 @@ class ThresholdRequest:
         if self.search is not None and not found:
             raise UsageError(
                 "nothing is left to Optuna: what is asked for is exact",
-                where="--trials, --timeout, --study, --study-name",
+                where="--trials, --set timeout, --study, --study-name",
                 fix="leave them out, or ask for an objective that is searched, such as f1_samples of labels",
             )
 

@@ -560,8 +560,8 @@ REFUSALS = (
         },
     ),
     Refusal(
-        "name columns of labels with --truth and --pred, answers with --response, scores with --score",
-        "report rows.csv --json",
+        "or name columns of labels with --truth and --pred, responses with --response, scores with --score",
+        "report rows.csv --json --set engine=stream",
         {
             "rows.csv": csv(
                 "first,second,share,correct",
@@ -570,6 +570,9 @@ REFUSALS = (
         },
         code=5,
         fills={
+            "--set engine": None,
+            "--folds": "report rows.csv --json --truth first --pred second",
+            "--children": "report rows.csv --json --truth first --pred second",
             "--truth": "report rows.csv --json --truth first --pred second",
             "--pred": "report rows.csv --json --pred second --truth first",
             "--response": "report rows.csv --json --response second --truth first",
