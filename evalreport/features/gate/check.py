@@ -22,7 +22,7 @@ from evalreport.comparison.comparison import Comparison
 from evalreport.core.bounds import Bound
 from evalreport.core.errors import ColumnNotFoundError, FileMissingError, PromotionError, UsageError
 from evalreport.data.arrays import ids_as_text, repeated_ids
-from evalreport.data.labels import UNPARSED, Multiclass
+from evalreport.data.labels import UNPARSED, Graded, Multiclass
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Decisions, NoScores, Probabilities
 from evalreport.evaluation.evaluation import Evaluation
@@ -106,7 +106,11 @@ def data_checks(
     passed | ids | 2, all distinct
     failed | leakage | 1 row of the test set also occurs in train.csv (id 8)
     """
-    found = [_truth(rows), *_predictions(rows), *_scores(rows)]
+    if isinstance(rows.space, Graded):
+        missing = 0 if rows.y_pred is None else int((rows.y_pred == UNPARSED).sum())
+        found = [_data("grades", 0, f"{len(rows):,} attempts, {missing:,} without a grade")]
+    else:
+        found = [_truth(rows), *_predictions(rows), *_scores(rows)]
     if rows.ids is not None:
         found.append(_ids(rows.ids, named))
     if rows.texts is not None:

@@ -314,6 +314,8 @@ def completion(
         several = items.of_repeats(sampling) if grades.passed is not None else {}
         computed = {name: r for name, r in ev.metrics.items() if not isinstance(r, Undefined)}
         metrics: dict[str, Result] = {**computed, **several}
+        if several and PASS in metrics:
+            metrics[PASS] = items.pass_rate(sampling)
         if grades.passed is None:
             metrics.pop(PASS, None)
         split = items.variances()

@@ -89,6 +89,10 @@ class Items:
             found[AGREEMENT] = self.mean(1 - 2 * c * (n - c) / pairs, sampling, several)
         return found
 
+    def pass_rate(self, sampling: Sampling) -> Result:
+        """Return the mean over items of the mean over attempts, with its interval over items."""
+        return self.mean(self.passes / self.attempts, sampling)
+
     def variances(self) -> tuple[float, float] | None:
         """Return the variance of the pass rate from items and from repeats; None without repeats.
 
@@ -152,7 +156,9 @@ def item_mean(
     if bounds is None:
         half = t_quantile(sampling.upper, max(spread.df, 1.0)) * spread.standard_error
         return Estimate(value, n, value - half, value + half, "Student's t over items", spread.standard_error)
-    ends = score_limits(value, spread.standard_error, n, t_quantile(sampling.upper, max(n - 1, 1)), bounds)
+    ends = score_limits(
+        value, spread.standard_error, n, t_quantile(sampling.upper, max(spread.df, 2.0)), bounds
+    )
     low, high = min(float(ends[0]), value), max(float(ends[1]), value)
     return Estimate(value, n, low, high, "score, by item", spread.standard_error)
 
