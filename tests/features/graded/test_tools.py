@@ -145,7 +145,6 @@ def test_a_run_with_graded_samples_is_logged(
     assert done.code == 0, done.err
     logged = sqlite_store.client.get_run(run_id).data
     assert logged.metrics["eval/pass_rate"] == pytest.approx(140 / 220)
-    assert logged.metrics["eval/ci/pass_rate_low"] < 140 / 220
     assert logged.tags["evalreport.verdict"] == "Passes 140 of 220 items (64%)."
     again = run(capsys, "log", "--run-id", run_id, "--tracking-uri", sqlite_store.uri)
     assert again.code == 0 and "unchanged" in again.out
