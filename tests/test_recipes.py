@@ -174,9 +174,9 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (holding,) = [path for path in package.rglob("*.py") if SENTENCE in path.read_text()]
     holding.write_text(holding.read_text().replace(SENTENCE, SENTENCE.replace("a click", "one click")))
-    names = package / "columns" / "names.py"
-    insert(names, '_GIVEN = _set(\n    "', "vorhersage ")
-    insert(names, '_KNOWN = _set("', "wahrheit ")
+    lexicon = package / "columns" / "lexicon.json"
+    insert(lexicon, '"predicted": {\n    "words": "', "vorhersage ")
+    insert(lexicon, '"true": {\n    "words": "', "wahrheit ")
     assert {name: len(files) for name, files in touched.items()} == {"count metric": 1, "ranking metric": 2}
     return copy
 

@@ -82,7 +82,9 @@ def table_of(frame: Any, request: Columns) -> RawTable:
         raise DataError("the frame holds no rows", where=NAME, fix="check what was selected")
     n = max((len(array) for array in content.columns.values()), default=0)
     others = _others(found, content.columns) if n <= COMPARED_ROWS else {}
-    return RawTable(content.columns, n, NAME, "", "frame", found.names, others=others)
+    columns = {**content.columns, **others}
+    n = max((len(array) for array in columns.values()), default=0)
+    return RawTable(columns, n, NAME, "", "frame", found.names)
 
 
 def _others(found: Frame, known: Mapping[str, Array]) -> dict[str, Array]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.join import Rows, check_length
-from evalreport.columns.names import TEXT, WEIGHT
+from evalreport.columns.names import WEIGHT
 from evalreport.columns.request import Columns, missing_column
 from evalreport.data.arrays import checked_weights, identity_texts, is_gap, refuse_lost_identity
 
@@ -87,13 +87,3 @@ def _optional(rows: Rows, name: str | None, option: str, file: str) -> Array | N
 def texts_of(values: Array) -> Array:
     """Return texts as str; a gap is an empty text."""
     return np.array(["" if is_gap(value) else str(value) for value in values.tolist()], dtype=object)
-
-
-def text_column(rows: Rows, request: Columns, decided: bool, file: str) -> str | None:
-    """Return the column of generated answers: the named one, or a usual one where nothing else decides."""
-    if request.text is not None:
-        _column(rows, request.text, "--response", file)
-        return request.text
-    if decided:
-        return None
-    return next((name for name in TEXT if name in rows.columns and rows.columns[name].dtype == object), None)

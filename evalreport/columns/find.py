@@ -6,14 +6,15 @@ assumption in `Found.notes`.
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from evalreport.columns.assign import roles_of, with_all_columns, with_plain_columns
+from evalreport.columns.decide import AmbiguousColumnsError, fix_of
 from evalreport.columns.extras import extras, texts_of
 from evalreport.columns.graded import has_graded_repeats, refuse_grade, refuse_misread_grade
 from evalreport.columns.join import (
@@ -28,33 +29,15 @@ from evalreport.columns.join import (
     rows_of_truth,
 )
 from evalreport.columns.label_pairs import LabelPairs, distinct, rows_as_codes
-from evalreport.columns.lists import with_lists
-from evalreport.columns.multilabel import Parts, find_multilabel, is_multilabel
-from evalreport.columns.names import (
-    PRED,
-    SINGLE,
-    TRUTH,
-    Part,
-    class_columns,
-    find_role_names,
-    is_like_score,
-    role,
-)
-from evalreport.columns.nested import (
-    as_columns,
-    fill_from_format,
-    truth_of,
-    unfold_columns,
-    unused_scores_note,
-)
+from evalreport.columns.multilabel import Parts, is_multilabel, read_multilabel
+from evalreport.columns.names import SINGLE, Roles, is_like_score
+from evalreport.columns.nested import as_columns, fill_from_format, unused_scores_note
 from evalreport.columns.plausible import (
     MOST_COMPARED,
     MOST_ROWS,
     LabelColumns,
     SeveralEvaluationsError,
     label_areas,
-    label_like,
-    likely_labels,
     refuse_constant,
     refuse_order,
     refuse_reversed,
@@ -62,8 +45,7 @@ from evalreport.columns.plausible import (
     refuse_several,
 )
 from evalreport.columns.request import Columns, list_names
-from evalreport.columns.single import OneScoreError, cannot_rank, find_single
-from evalreport.columns.single_label import UnnamedScoresError
+from evalreport.columns.single import cannot_rank, read_single
 from evalreport.columns.unused import refuse_unused
 from evalreport.core.errors import (
     ColumnNotFoundError,
@@ -78,7 +60,7 @@ from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
 from evalreport.readers.content import in_file
-from evalreport.readers.formats import RawTable
+from evalreport.readers.formats import ARRAYS, RawTable
 from evalreport.readers.read import read_requested_columns, read_truth
 
 
@@ -108,6 +90,8 @@ class Found:
         The values of these, and of the slices.
     files : tuple of RawTable
         Where it came from (name, digest, format), predictions first.
+    roles : Roles
+        The columns of each role, and why.
     """
 
     space: LabelSpace
@@ -127,6 +111,7 @@ class Found:
     unused: tuple[str, ...]
     files: tuple[RawTable, ...] = field(repr=False)
     columns: Mapping[str, Array] = field(default_factory=dict, repr=False)
+    roles: Roles | None = None
 
     @property
     def unused_note(self) -> tuple[str, ...]:
@@ -169,7 +154,12 @@ def find_in_files(
 
 
 def find(
-    table: RawTable, request: Columns | None = None, truth: RawTable | None = None, *, whole: bool = True
+    table: RawTable,
+    request: Columns | None = None,
+    truth: RawTable | None = None,
+    *,
+    whole: bool = True,
+    roles: Roles | None = None,
 ) -> Found:
     """Find truth, predictions and scores in a table, by what was said and else by common names.
 
@@ -181,6 +171,8 @@ def find(
         Where the truth lives when it is not in `table`; joined by id, one to one.
     whole : bool
         Whether the table has all rows; what only all of them can contradict is else not looked for.
+    roles : Roles, optional
+        The columns of each role, where they are decided already.
 
     Raises
     ------
@@ -205,16 +197,16 @@ def find(
     if truth is not None and request.where:
         table, truth, request = rows_of_truth(table, truth, request)
     try:
-        found = _find(replace(_prepare_table(table, request), whole=whole), request, truth)
-    except (ColumnNotFoundError, DataError) as error:
+        found = _find(replace(_prepare_table(table, request), whole=whole), request, truth, roles)
+    except AmbiguousColumnsError as error:
+        raise _with_tried_options(error, table, request, truth) from error
+    except (ColumnNotFoundError, NoTableError, DataError) as error:
         if isinstance(error, SeveralEvaluationsError):
             if has_graded_repeats(table):
                 refuse_grade(table, request)
             raise
         if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
             refuse_grade(table, request)
-        if isinstance(error, (ColumnNotFoundError, UnnamedScoresError)):
-            raise _with_way_out(error, table, request, truth) from error
         raise
     is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
     refuse_misread_grade(
@@ -223,65 +215,23 @@ def find(
     return found
 
 
-def _with_way_out(
-    error: EvalreportError, table: RawTable, request: Columns, truth: RawTable | None
+def _with_tried_options(
+    error: AmbiguousColumnsError, table: RawTable, request: Columns, truth: RawTable | None
 ) -> EvalreportError:
-    """Return the error with the options by which the same table is read, where the data show which.
-
-    Or by which more is known of it: what is refused then has a fix of its own.
-    """
-    before, use, _ = error.fix.partition(" Use ")
-    scored = request.pred or request.score or request.scores
-    if truth is not None or (request.truth and scored):
-        return error
-    columns = {**table.columns, **table.others}
-    rows = max((len(values) for values in columns.values()), default=0)
-    later = None
-    for tried in (*_pairs(columns, request), None, *_label_requests(columns, request)):
-        if tried is None:
-            if later is not None:
-                break
-            continue
-        named = {name: columns[name] for name in tried.assigned_columns if name in columns}
+    """Return the refusal with the options of the hypotheses that read."""
+    ways = []
+    for one in error.best:
+        tried = one.as_request(request)
         try:
-            made = _prepare_table(replace(table, columns={**table.columns, **named}, n=rows), tried)
-            _find(replace(made, trial=True), tried, None)
+            _find(replace(_prepare_table(table, tried), trial=True), tried, truth)
         except (NotFoundError, UsageError):
             continue
-        except EvalreportError:
-            later = later or tried
-            continue
-        return _suggest_columns_error(error, before if use else "", request, tried)
-    if later is None or not (use or isinstance(error, OneScoreError)):
-        return error
-    return _suggest_columns_error(error, before if use else "", request, later)
-
-
-def _suggest_columns_error(
-    error: EvalreportError, before: str, request: Columns, tried: Columns
-) -> EvalreportError:
-    options = [("--truth", request.truth, tried.truth), ("--pred", request.pred, tried.pred)]
-    asked = " ".join(f"{option} {shlex.quote(now)}" for option, was, now in options if now and now != was)
-    fix = f"{before.rstrip('.')}. Use {asked}" if before else f"name the columns, as in {asked}"
-    return type(error)(error.message, where=error.where, fix=fix)
-
-
-def _pairs(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
-    """Yield requests that name truth and prediction by what is in the columns, the likeliest first."""
-    usual = find_role_names("truth", list(columns), TRUTH)
-    for pair in likely_labels(columns):
-        first, second = sorted(pair, key=lambda name: (name not in usual, role(name) == "prediction"))
-        for truth, pred in ((first, second), (second, first)):
-            if request.truth in (None, truth) and request.pred in (None, pred):
-                yield replace(request, truth=truth, pred=pred)
-
-
-def _label_requests(columns: Mapping[str, Array], request: Columns) -> Iterator[Columns]:
-    """Yield requests that name the truth alone, those first after whose labels columns are named."""
-    coded = {} if request.truth else label_like(columns)
-    names = [name for name in coded if name not in request.assigned_columns]
-    scored = {name: bool(class_columns(list(columns), set(map(str, coded[name].values)))) for name in names}
-    yield from (replace(request, truth=name) for name in sorted(names, key=lambda name: not scored[name]))
+        except EvalreportError as refused:
+            if isinstance(refused, AmbiguousColumnsError):
+                continue
+        ways.append(one.options)
+    fix = fix_of(ways, request) if ways else error.fix
+    return UsageError(error.message, where=error.where, fix=fix)
 
 
 def find_folds(
@@ -342,28 +292,28 @@ def _prepare_table(table: RawTable, request: Columns) -> _Prepared:
     with in_file(table.source):
         table, request, said = rows_meant(table, request)
         table, named = one_answer_a_row(*as_columns(table, fill_from_format(table, request)))
-        table, named, lists = with_lists(table, named)
-        table, named, left = unfold_columns(table, named)
-        return _Prepared(table, named, (*said, *lists, *left), bool(said))
+        return _Prepared(table, named, said, bool(said))
 
 
-def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
+def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Roles | None = None) -> Found:
     table, named = made.table, made.named
     with in_file(table.source):
         key = key_of(table, named, joins=truth is not None)
-    if truth is None:
-        with in_file(table.source):
-            (part, note), other = truth_of(table, named), None
-    else:
+    other = None
+    if truth is not None:
         with in_file(truth.source):
             truth, more = as_columns(truth, request, "truth")
-            (part, note), other = truth_of(truth, more), key_of(truth, more, key, joins=True)
-            named = _answer_of_same_name(table, _fill_request(named, more), part)
+            other = key_of(truth, more, key, joins=True)
+            named = _fill_request(named, more)
     with in_file(table.source):
-        rows = rows_of(table, key, truth, other, some=made.some)
-        search = find_multilabel if is_multilabel(rows.truth, part, named) else find_single
+        rows, notes = with_all_columns(rows_of(table, key, truth, other, some=made.some), truth, named)
+        decided = roles or roles_of(rows, table, truth, named)
+        if decided.names and not named.label_names:
+            named = replace(named, label_names=decided.names)
+        rows, decided, more_notes = with_plain_columns(rows, decided, named, codes=table.format in ARRAYS)
+        read = read_multilabel if is_multilabel(rows.truth, decided.truth, named) else read_single
         files = (table,) if truth is None else (table, truth)
-        found = _build_found(search(rows, part, named, table.name), rows, named, files)
+        found = _build_found(read(rows, decided, named), rows, named, files)
         _refuse_reading(found, rows, made, named)
         refuse_unused(
             request,
@@ -375,8 +325,27 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None) -> Found:
         chosen = request.score is not None or request.scores is not None  # who names scores means no others
         ranked = found.scores is not None
         spare = () if chosen else unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
-        notes = (*made.said, *rows.notes, *filter(None, [note]), *found.notes, *spare)
-        return replace(found, notes=notes).with_row_filters(named.filtered_columns)
+        said = (*made.said, *notes, *more_notes, *rows.notes, *found.notes, *spare)
+        return replace(found, notes=said, roles=decided).with_row_filters(named.filtered_columns)
+
+
+def roles_of_table(table: RawTable, request: Columns) -> Roles:
+    """Return the columns of each role in one table, without a look at its other rows.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError
+        As of `find`.
+    """
+    table, request = as_columns(table, fill_from_format(table, request))
+    rows, _ = with_all_columns(rows_of(table, None), None, request)
+    return roles_of(rows, table, None, request)
+
+
+def plain_columns(table: RawTable, request: Columns, roles: Roles) -> tuple[Mapping[str, Array], Roles]:
+    """Return the columns of a table with one number per cell, and the roles that name them."""
+    rows, plain, _ = with_plain_columns(rows_of(table, None), roles, request, codes=False)
+    return rows.columns, plain
 
 
 def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns) -> None:
@@ -384,7 +353,6 @@ def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns)
     table = made.table
     spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices, *request.groups}
     free = {name: rows.columns[name] for name in rows.columns if name in spare}
-    free |= {name: values for name, values in table.others.items() if len(values) == rows.n}
     alone = not request.several_answers and request.fold is None
     if made.whole and alone and free and rows.n <= MOST_ROWS:
         for labels in (found.y_true, found.y_pred):
@@ -427,18 +395,11 @@ def _refuse_labels(
         refuse_reversed(areas, shown, texts, of="predicted" if given else "true", plain=plain)
 
 
-def _answer_of_same_name(table: RawTable, request: Columns, truth: Part) -> Columns:
-    """Name the prediction where the file of predictions calls it as the other file calls the truth."""
-    name = truth.columns[0]
-    if request.pred or request.text or truth.labels or name not in table.columns:
-        return request
-    return request if find_role_names("prediction", table.names, PRED) else replace(request, pred=name)
-
-
 def _fill_request(request: Columns, more: Columns) -> Columns:
     """Take from the arrays of the truth file what those of the predictions did not name."""
     return replace(
         request,
+        truth=request.truth or more.truth,
         labels=request.labels or more.labels,
         weight=request.weight or more.weight,
         group=request.group or more.group,
@@ -482,7 +443,7 @@ def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTab
         files=files,
         columns={
             name: values
-            for name, values in {**rows.others, **rows.columns}.items()
+            for name, values in rows.columns.items()
             if (name in spare or name in more.slices) and values.shape == (rows.n,)
         },
     )

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -221,8 +221,6 @@ class Rows:
         How truth and predictions were brought together; empty for one file.
     notes : tuple of str
         What was assumed for it.
-    others : mapping from name to array
-        Columns that no name gives a part, as far as they were read.
     """
 
     truth: Mapping[str, Array]
@@ -232,7 +230,6 @@ class Rows:
     id: str | None
     joined: str = ""
     notes: tuple[str, ...] = ()
-    others: Mapping[str, Array] = field(default_factory=dict)
 
 
 def key_of(table: RawTable, request: Columns, other: str | None = None, *, joins: bool = False) -> str | None:
@@ -289,7 +286,7 @@ def rows_of(
         Ids that are in one of the files only.
     """
     if truth is None:
-        return Rows(table.columns, table.columns, table.names, table.n, key, others=table.others)
+        return Rows(table.columns, table.columns, table.names, table.n, key)
     notes: tuple[str, ...] = ()
     if key is None and other is None:
         order, joined = _by_position(table, truth), "rows by their order"
@@ -298,8 +295,7 @@ def rows_of(
         order, joined = _by_id(table, key, truth, other, some=some), f"rows by {key}"
     moved = {name: column[order] for name, column in truth.columns.items()}
     names = (*table.names, *(name for name in truth.names if name not in table.names))
-    others = {name: column[order] for name, column in truth.others.items()} | dict(table.others)
-    return Rows(moved, {**moved, **table.columns}, names, table.n, key, joined, notes, others)
+    return Rows(moved, {**moved, **table.columns}, names, table.n, key, joined, notes)
 
 
 def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
@@ -575,5 +571,4 @@ def taken_rows(table: RawTable, kept: Array) -> RawTable:
     columns = {
         name: values[kept] if len(values) == table.n else values for name, values in table.columns.items()
     }
-    others = {name: values[kept] for name, values in table.others.items()}
-    return replace(table, columns=columns, n=int(kept.sum()), others=others)
+    return replace(table, columns=columns, n=int(kept.sum()))

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.join import Rows
-from evalreport.columns.names import Part, pred_part
+from evalreport.columns.names import Part, Roles
 from evalreport.columns.request import Columns, list_names
-from evalreport.columns.single_label import MAX_CLASSES, cast_label, score_part
+from evalreport.columns.single_label import MAX_CLASSES, cast_label
 from evalreport.core.errors import DataError
 from evalreport.core.format import pluralize
 from evalreport.data.arrays import PER_CENT, numbers
@@ -214,21 +214,17 @@ def is_multilabel(columns: Mapping[str, Array], truth: Part, request: Columns) -
     return bool(truth.labels) or lists or request.list_separator is not None
 
 
-def find_multilabel(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
-    """Find labels and scores of a multilabel problem.
+def read_multilabel(rows: Rows, roles: Roles, request: Columns) -> Parts:
+    """Read labels and scores of a multilabel problem.
 
     Raises
     ------
     ColumnNotFoundError, UsageError, DataError
     """
-    pred = pred_part(rows.names, request, truth, file, multilabel=True)
+    truth, pred, part = roles.truth, roles.pred, roles.score
     true_lists = None if truth.labels else lists_of(rows.truth, truth, request)
     pred_lists = None if pred is None or pred.labels else lists_of(rows.columns, pred, request)
     lists = [column for column in (true_lists, pred_lists) if column is not None]
-    known = [*truth.labels, *map(str, request.labels or ()), *map(str, _flat(lists))]
-    part = score_part(
-        rows.columns, rows.names, request, set(known), file, taken=used_columns(truth, pred), single=False
-    )
     labels = truth.labels or _label_set(lists, () if part is None else part.labels, request.labels or ())
     space = Multilabel(request.labels if request.labels is not None else labels)
     if request.labels is not None and not truth.labels:

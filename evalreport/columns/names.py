@@ -13,16 +13,18 @@ equals (several score columns) is never made: it is an error that lists them.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.request import Columns, list_names, missing_column, several
+from evalreport.columns.request import Columns, list_names, missing_column
 from evalreport.core.errors import ColumnNotFoundError, NoTableError, some_of
 from evalreport.data.scores import ROW_SUM, ScoreKind
 from evalreport.readers.limits import Select
@@ -30,33 +32,35 @@ from evalreport.readers.limits import Select
 Role = Literal["truth", "prediction", "score"]
 
 
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_GIVEN = _word_set(
-    "pred preds predict predicted predicts prediction predictions hat yhat guess guesses guessed estimated "
-    "inferred"
+LEXICON: Mapping[str, Mapping[str, Any]] = json.loads(
+    Path(__file__).with_name("lexicon.json").read_text(encoding="utf-8")
 )
-"""Words of what the model answered."""
+"""Groups of words with the weight that each word adds to a role of the column; a missing weight is 0."""
+_WEIGHTS = {
+    word: {role: float(weight) for role, weight in group.items() if not isinstance(weight, str)}
+    for group in LEXICON.values()
+    for word in group["words"].split()
+}
+_DILUTED = 0.6
+"""Factor of a positive weight for each word of a name that is in no group."""
+
+
+def _words_of(*groups: str) -> frozenset[str]:
+    return frozenset(word for group in groups for word in LEXICON[group]["words"].split())
+
+
+_GIVEN = _words_of("predicted")
 _KINDS: dict[str, ScoreKind | None] = {
-    **dict.fromkeys(("prob", "probs", "proba", "probas", "probability", "probabilities"), "probability"),
-    **dict.fromkeys(("softmax", "sigmoid", "likelihood"), "probability"),
-    **dict.fromkeys(("logit", "logits"), "logit"),
-    **dict.fromkeys(("margin", "margins"), "decision"),
-    **dict.fromkeys(("score", "scores", "confidence", "confidences", "conf", "certainty"), None),
+    word: LEXICON[group].get("kind")
+    for group in ("probability", "logit", "margin", "score", "confidence")
+    for word in LEXICON[group]["words"].split()
 }
 """Words of a score, with the kind that they declare."""
-_CONFIDENCE = frozenset({"confidence", "confidences", "conf", "certainty"})
-_KNOWN = _word_set("true truth gt gold golden groundtruth actual actuals expected ideal reference")
-"""Words of what is known to be right."""
-_NOUNS = _word_set("y label labels class classes category target targets outcome ytest ytrue")
-"""Words of a label, right or answered."""
-_BESIDE = _word_set(
-    "ground text name names id ids value values test val valid validation dev eval response answer output "
-    "column col is the of model best top argmax annotation annotated human correct string index code"
-)
-"""Words that may stand beside those and change nothing."""
+_CONFIDENCE = _words_of("confidence")
+_KNOWN = _words_of("true")
+_NOUNS = _words_of("noun", "outcome")
+_BESIDE = _words_of("beside", "output", "annotated", "model") | {"id", "ids", "index"}
+"""Words that may be beside those and change nothing."""
 _LABELLIKE = _NOUNS | _BESIDE | _KNOWN
 
 SPLITS = ("split", "subset", "partition", "set", "data_split", "dataset_split", "phase", "stage")
@@ -129,6 +133,37 @@ def role(name: str) -> Role | None:
     if found & (_KNOWN | _NOUNS) and not found - _LABELLIKE:
         return "truth"
     return None
+
+
+def name_weights(name: str) -> dict[str, float]:
+    """Return the evidence of a column's name for each role: the sum over its words.
+
+    A word of no group makes positive evidence weaker; a name of three words or more says no more than two.
+
+    Examples
+    --------
+    >>> name_weights("predicted_label")["prediction"] > name_weights("label")["prediction"]
+    True
+    >>> name_weights("credit_score")["score"] < name_weights("score")["score"]
+    True
+    """
+    found = words(name)
+    total = dict.fromkeys(ROLES, 0.0)
+    for word in dict.fromkeys(found):
+        for role, weight in _WEIGHTS.get(word, {}).items():
+            total[role] += weight
+    strange = sum(word not in _WEIGHTS and not word.isdecimal() for word in found)
+    factor = _DILUTED ** min(strange, 2)
+    bare = {role: weight * factor if weight > 0 else weight for role, weight in total.items()}
+    for role, usual in (("label", TRUTH), ("prediction", PRED)):
+        if name in usual:
+            bare[role] += 0.5 if name in usual[1:] else 4.0
+    if name in SINGLE:
+        bare["score"] = max(bare["score"] + 1.0, 4.0)
+    return bare
+
+
+ROLES = ("label", "prediction", "score", "confidence", "text")
 
 
 def is_like_score(name: str) -> bool:
@@ -284,6 +319,8 @@ def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, An
 def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
     """How the labels of one side lose what stands round the longest label of the other."""
     inner = _normalise_label(max(shorter, key=len))
+    if not inner:
+        return []
     found: list[Callable[[str], str]] = []
     for label in map(_normalise_label, longer):
         before, middle, after = label.partition(inner)
@@ -541,6 +578,21 @@ class Part:
         return several if len(self.columns) > 1 else self.columns[0]
 
 
+@dataclass(frozen=True)
+class Roles:
+    """The columns of each role: labels, predictions, scores, and the column of generated responses.
+
+    `names` has the labels with their names in the predictions, where the data prove them.
+    """
+
+    truth: Part
+    pred: Part | None = None
+    score: Part | None = None
+    text: str | None = None
+    reasons: tuple[Any, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
+
+
 def column_selector(request: Columns) -> Select:
     """Return the choice of columns that could play a part: only these are read from the file.
 
@@ -601,37 +653,8 @@ def named_part(names: Sequence[str], column: str, option: str, file: str) -> Par
     return Part(tuple(columns), labels, {**FAMILIES, **LOOSE}.get(before), column)
 
 
-def truth_part(names: Sequence[str], request: Columns, file: str) -> Part:
-    """Return the part of the true labels.
-
-    Raises
-    ------
-    ColumnNotFoundError
-        Nothing was named and no column has a common name.
-    """
-    if request.truth is not None:
-        return named_part(names, request.truth, "--truth", file)
-    single = _single("truth", [name for name in names if name not in request.answers], TRUTH, "--truth")
-    matrix = family(names, "true_", exclude=TRUTH)
-    paired = {f"{prefix}{label}" for prefix in ("pred_", *FAMILIES) for label in matrix.labels}
-    paired &= set(names)
-    if matrix.columns and (len(matrix.columns) > 1 or paired):
-        outnumbered = single is not None and single.columns[0] not in TRUTH and len(paired) > 1
-        if single is None or outnumbered or request.task == "multilabel":
-            single = matrix
-    if single is None:
-        raise _no_truth(names, request, file)
-    return single
-
-
-def _single(part: Role, names: Sequence[str], usual: Sequence[str], option: str) -> Part | None:
-    found = find_role_names(part, names, usual)
-    if len(found) > 1:
-        raise several(found, f"columns could be the {part}", option)
-    return Part(found) if found else None
-
-
-def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError | NoTableError:
+def no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError | NoTableError:
+    """Return the refusal of a table without a column of labels."""
     if len(names) == 1:
         return NoTableError(
             f"{file} holds one column, {list_names(names)}, and no truth beside it",
@@ -645,26 +668,6 @@ def _no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFou
         f"no column of true labels is in {file} (y_true, label, target or true_<label>)",
         fix=f"columns are: {list_names(names)}. Use --truth {use}",
     )
-
-
-def pred_part(
-    names: Sequence[str], request: Columns, truth: Part, file: str, *, multilabel: bool = False
-) -> Part | None:
-    """Return the part of the predicted labels, or None where there is none.
-
-    Raises
-    ------
-    ColumnNotFoundError
-        A named column is not there.
-    """
-    if request.pred is not None:
-        return named_part(names, request.pred, "--pred", file)
-    free = [name for name in names if name not in truth.columns]
-    single = _single("prediction", [name for name in free if name not in request.answers], PRED, "--pred")
-    matrix = family(free, "pred_", exclude=PRED) if multilabel else Part(())
-    if truth.labels:
-        return matrix if set(matrix.labels) & set(truth.labels) else single
-    return single or (matrix if matrix.columns else None)
 
 
 def family(names: Sequence[str], prefix: str, exclude: Collection[str] = ()) -> Part:

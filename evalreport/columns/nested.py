@@ -20,38 +20,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.names import (
-    LABEL_NAMES,
-    PRED,
-    SINGLE,
-    TRUTH,
-    Part,
-    Role,
-    are_probabilities,
-    find_role_names,
-    is_like_score,
-    kind_of,
-    role,
-    truth_part,
-)
-from evalreport.columns.request import Columns, list_names, several
-from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
+from evalreport.columns.names import LABEL_NAMES, is_like_score, role
+from evalreport.columns.request import Columns, list_names
+from evalreport.core.errors import DataError, UsageError
 from evalreport.core.format import pluralize
 from evalreport.data.arrays import is_gap, is_number
 from evalreport.data.labels import Label, LabelSpace
-from evalreport.data.scores import ScoreKind
 from evalreport.readers.formats import ARRAYS, RawTable
 from evalreport.readers.limits import ITEM, refuse_decoded
 
 Array = npt.NDArray[Any]
 Side = Literal["predictions", "truth"]
-SCORES: Mapping[str, ScoreKind | None] = {
-    "scores": None,
-    "probs": "probability",
-    "probabilities": "probability",
-    "logits": "logit",
-    **SINGLE,
-}
 WEIGHTS = ("weights", "weight")
 GROUPS = ("groups", "group")
 ALONE = "array"
@@ -59,83 +38,62 @@ ALONE = "array"
 
 
 def as_columns(table: RawTable, request: Columns, side: Side = "predictions") -> tuple[RawTable, Columns]:
-    """Return a table of columns, and the request that names them; other formats pass unchanged.
+    """Return a table whose arrays have one entry per row, and the request that names what arrays name.
+
+    Other formats pass unchanged. Arrays with one number per label stay matrices.
 
     Parameters
     ----------
     side : str
-        What the one array of an NPY file holds: ``predictions`` (of which floats are scores) or ``truth``.
+        Content of the one array of an NPY file: ``predictions`` (of which floats are scores) or ``truth``.
 
     Raises
     ------
     DataError
-        Arrays of unequal length or too many axes, more columns than labels, codes outside the labels.
+        Arrays of unequal length or too many axes, more columns than labels.
     UsageError
-        A batch axis where there is none; several arrays of scores.
+        A batch axis where there is none.
     """
     if table.format not in ARRAYS:
         if request.batch_axis:
             raise UsageError(f"{table.name} has no batch axis", fix="--set batch_axis is for NPZ and NPY")
         return table, request
-    request = _fill_from_names(table.columns, request, side)
-    labels = _label_names(table.columns, request)
-    arrays = _row_arrays(table.columns, request)
-    arrays = _out_of_one_hot(arrays, request)
-    columns: dict[str, Array] = {}
-    for name, array in arrays.items():
-        columns.update(_columns(name, array, labels))
-    for part in (request.truth, request.pred):
-        if labels is not None and part in columns:
-            columns[part] = _decode_labels(columns[part], labels, part)
-    n = max(map(len, columns.values()), default=0)
-    request = replace(request, labels=request.labels or labels)
-    names = (*columns, *(name for name in table.names if name not in table.columns))
-    return replace(table, columns=columns, n=n, names=names), _add_column_patterns(request, columns)
-
-
-def _fill_from_names(arrays: Mapping[str, Array], request: Columns, side: Side) -> Columns:
-    """Fill the parts that nobody named from the names of the arrays."""
-
-    def first_present(names: Sequence[str]) -> str | None:
-        return next((name for name in names if name in arrays), None)
-
-    weight, group = request.weight or first_present(WEIGHTS), request.group or first_present(GROUPS)
+    names = {*table.columns}
+    weight = request.weight or next((name for name in WEIGHTS if name in names), None)
+    group = request.group or next((name for name in GROUPS if name in names), None)
     request = replace(request, weight=weight, group=group)
-    if list(arrays) == [ALONE]:
-        return _single_array_request(arrays[ALONE], request, side)
-    truth = request.truth or _find_array("truth", arrays, TRUTH, request) or _labels_of_rows(arrays)
-    pred = request.pred or _find_array("prediction", arrays, PRED, request)
-    score = request.score or request.scores or (None if request.no_scores else _score(arrays))
-    if pred is not None and pred in arrays and are_fractions(arrays[pred]) and score is None:
-        score, pred = pred, None
-    request = replace(request, truth=truth, pred=pred)
-    if score is None or score not in arrays:
-        return request
-    kind = request.score_kind or SCORES.get(score) or kind_of(score) or _kind(arrays[score], truth)
-    return replace(request, score=score, scores=None, score_kind=kind)
+    if names == {ALONE}:
+        request = _single_array_request(table.columns[ALONE], request, side)
+    labels = _label_names(table.columns, request)
+    columns = dict(_row_arrays(table.columns, request, labels))
+    for name, array in columns.items():
+        if array.ndim == 2 and array.shape[1] == 1:
+            columns[name] = array.reshape(-1)
+        elif (
+            array.ndim == 2
+            and labels is not None
+            and array.shape[1] != len(labels)
+            and role(name) is not None
+        ):
+            raise DataError(
+                f"array {name!r} has {array.shape[1]} columns and there are {len(labels)} labels",
+                where=f"array {name!r}, shape {array.shape}",
+                fix="save an array named labels with one name per column",
+            )
+    n = max(map(len, columns.values()), default=0)
+    left = tuple(name for name in table.names if name in columns or name not in table.columns)
+    return replace(table, columns=columns, n=n, names=left), replace(request, labels=request.labels or labels)
 
 
-def _find_array(
-    part: Role, arrays: Mapping[str, Array], usual: Sequence[str], request: Columns
-) -> str | None:
-    """Return the one array that is named for a part; names that stand for the label set are none."""
-    free = [name for name in arrays if name not in LABEL_NAMES and name not in request.assigned_columns]
-    found = find_role_names(part, free, usual)
-    if len(found) > 1:
-        option = "--truth" if part == "truth" else "--pred"
-        raise several(found, f"arrays could be the {part}", option)
-    return found[0] if found else None
+def decoded(values: Array, labels: Sequence[Label] | None, name: str) -> Array:
+    """Return labels in place of codes, where whole numbers are places in a list of labels that are text.
 
-
-def _labels_of_rows(arrays: Mapping[str, Array]) -> str | None:
-    """Return ``labels`` where it holds one whole number for each row, not the names of the columns."""
-    rows = max((len(array) for array in arrays.values() if array.ndim), default=0)
-    found = [
-        name
-        for name in LABEL_NAMES
-        if name in arrays and arrays[name].dtype.kind in "iub" and arrays[name].shape[:1] == (rows,)
-    ]
-    return found[0] if len(found) == 1 and len(arrays) > 1 else None
+    Raises
+    ------
+    DataError
+        Codes outside the labels.
+    """
+    return values if labels is None else _decode_labels(values, labels, name)
 
 
 def are_fractions(array: Array) -> bool:
@@ -149,59 +107,37 @@ def are_fractions(array: Array) -> bool:
     return array.dtype.kind == "f" and bool((np.isfinite(array) & (array != np.rint(array))).any())
 
 
-def _kind(array: Array, truth: str | None) -> ScoreKind | None:
-    """Return the kind of a matrix whose name says none: rows that sum to one are probabilities.
-
-    ``predictions`` beside ``label_ids`` are what a Trainer returns, the logits of its model.
-    """
-    if array.ndim == 2 and array.shape[1] > 1 and are_probabilities(list(array.T)):
-        return "probability"
-    return "logit" if truth == "label_ids" else None
-
-
-def _out_of_one_hot(arrays: Mapping[str, Array], request: Columns) -> Mapping[str, Array]:
-    """Return the truth as codes where it marks exactly one label in each row (`to_categorical`)."""
-    truth = arrays.get(request.truth or "")
-    if truth is None or request.task == "multilabel" or not _is_one_hot(truth):
-        return arrays
-    coded = {str(request.truth): truth.argmax(axis=1)}
-    answers = arrays.get(request.pred or "")
-    if answers is not None and _is_one_hot(answers):
-        coded[str(request.pred)] = answers.argmax(axis=1)
-    return {**arrays, **coded}
-
-
-def _is_one_hot(array: Array) -> bool:
-    if array.ndim != 2 or array.shape[1] < 2 or array.dtype.kind not in "biuf":
-        return False
-    return bool(((array == 0) | (array == 1)).all() and (array.sum(axis=1) == 1).all())
-
-
 def _single_array_request(array: Array, request: Columns, side: Side) -> Columns:
     if side == "truth":
         return replace(request, truth=ALONE)
     return replace(request, score=ALONE) if array.dtype.kind == "f" else replace(request, pred=ALONE)
 
 
-def _score(arrays: Mapping[str, Array]) -> str | None:
-    found = [name for name in SCORES if name in arrays] or list(find_role_names("score", list(arrays), ()))
-    if len(found) > 1:
-        raise several(found, "arrays could be the scores", "--score")
-    return found[0] if found else None
-
-
 def _label_names(arrays: Mapping[str, Array], request: Columns) -> tuple[Label, ...] | None:
+    rows = max((len(array) for array in arrays.values() if array.ndim), default=0)
     for name in LABEL_NAMES:
-        if name in arrays and name not in request.named_columns and arrays[name].ndim == 1:
-            return tuple(arrays[name].tolist())
+        array = arrays.get(name)
+        if array is None or name in request.named_columns or array.ndim != 1:
+            continue
+        if array.dtype.kind in "iub" and len(array) == rows and len(arrays) > 1:
+            continue  # one label for each row
+        return tuple(array.tolist())
     return request.labels
 
 
-def _row_arrays(arrays: Mapping[str, Array], request: Columns) -> Mapping[str, Array]:
+def _row_arrays(
+    arrays: Mapping[str, Array], request: Columns, labels: Sequence[Label] | None
+) -> Mapping[str, Array]:
     """Return the arrays that have one entry per row, with the declared batch axis flattened."""
-    parts = [name for name in request.named_columns if name in arrays]
+    sets = [
+        name
+        for name in LABEL_NAMES
+        if name in arrays and labels is not None and len(arrays[name]) == len(labels)
+    ]
+    own = [name for name in arrays if name not in sets]
+    parts = [name for name in own if name in request.named_columns or role(name) is not None]
     axes = 2 if request.batch_axis else 1
-    rows = {name: array for name, array in arrays.items() if array.ndim >= axes}
+    rows = {name: arrays[name] for name in own if arrays[name].ndim >= axes}
     for name in parts:
         if name not in rows or arrays[name].ndim > axes + 1:
             raise _wrong_shape(name, arrays[name], request.batch_axis)
@@ -214,7 +150,8 @@ def _row_arrays(arrays: Mapping[str, Array], request: Columns) -> Mapping[str, A
             fix="every array describes the same examples in the same order",
         )
     kept = {name: array for name, array in rows.items() if not shapes or array.shape[:axes] in shapes}
-    return {name: array.reshape(-1, *array.shape[axes:]) for name, array in kept.items()}
+    flat = {name: array.reshape(-1, *array.shape[axes:]) for name, array in kept.items()}
+    return {name: array for name, array in flat.items() if array.ndim <= 2}
 
 
 def _wrong_shape(name: str, array: Array, batch_axis: bool) -> DataError:
@@ -225,21 +162,6 @@ def _wrong_shape(name: str, array: Array, batch_axis: bool) -> DataError:
     return DataError(
         f"array {name!r} has shape {array.shape}; expected {expected}", where=f"array {name!r}", fix=mend
     )
-
-
-def _columns(name: str, array: Array, labels: Sequence[Label] | None) -> Mapping[str, Array]:
-    if array.ndim == 1 or array.shape[1] == 1:
-        return {name: array.reshape(-1)}
-    if array.ndim > 2:
-        return {}
-    names = range(array.shape[1]) if labels is None else labels
-    if len(names) != array.shape[1]:
-        raise DataError(
-            f"array {name!r} has {array.shape[1]} columns and there are {len(names)} labels",
-            where=f"array {name!r}, shape {array.shape}",
-            fix="save an array named labels with one name per column",
-        )
-    return {f"{name}[{label}]": array[:, index] for index, label in enumerate(names)}
 
 
 def _decode_labels(values: Array, labels: Sequence[Label], name: str) -> Array:
@@ -260,18 +182,6 @@ def _decode_labels(values: Array, labels: Sequence[Label], name: str) -> Array:
     return decoded
 
 
-def _add_column_patterns(request: Columns, columns: Mapping[str, Array]) -> Columns:
-    """Name a matrix by the pattern of its columns."""
-
-    def star(name: str | None) -> str | None:
-        is_matrix = name is not None and name not in columns and f"{name}[" in "\n".join(columns)
-        return f"{name}[*]" if is_matrix else name
-
-    request = replace(request, truth=star(request.truth), pred=star(request.pred))
-    scores = star(request.score)
-    return replace(request, score=None, scores=scores) if scores != request.score else request
-
-
 def fill_from_format(table: RawTable, request: Columns) -> Columns:
     """Return the request with what the file's own format says of its columns, where nothing was named."""
     parts = table.parts
@@ -283,118 +193,6 @@ def fill_from_format(table: RawTable, request: Columns) -> Columns:
         text=request.text if told else parts.get("text"),
         id=request.id or parts.get("id"),
     )
-
-
-def unfold_columns(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tuple[str, ...]]:
-    """Return a table in which each column of lists or mappings of scores stands as one column per label.
-
-    With it the request that names them, and what is to be said of columns that are no such lists.
-
-    A column of predictions that holds such lists holds scores; one of whole numbers is left alone.
-
-    Raises
-    ------
-    DataError
-        A column of scores that was named, or that alone could decide, has a cell of another form.
-    """
-    nested = [name for name in table.columns if _holds_scores(table, name, request)]
-    if not nested:
-        return table, request, ()
-    columns: dict[str, Array] = {}
-    notes: list[str] = []
-    for name, values in table.columns.items():
-        if name not in nested:
-            columns[name] = values
-            continue
-        try:
-            parts = matrix_of(values, name)
-        except DataError as error:
-            if name in request.named_columns or (
-                len(nested) == 1 and not find_role_names("prediction", table.names, PRED)
-            ):
-                raise
-            notes.append(f"the scores {name} are not used: {error.message}, {error.where}")
-            continue
-        columns |= {f"{name}[{place}]": part for place, part in parts.items()}
-    names = (*columns, *(name for name in table.names if name not in table.columns))
-    return replace(table, columns=columns, names=names), _with_scores(nested, request), tuple(notes)
-
-
-def _holds_scores(table: RawTable, name: str, request: Columns) -> bool:
-    values = table.columns[name]
-    if name in request.assigned_columns and name not in (request.score, request.pred):
-        return False
-    scored = name == request.score or role(name) == "score"
-    if not scored and not (role(name) == "prediction" or name == request.pred):
-        return False
-    return is_nested(values) and (scored or _has_fractions(values))
-
-
-def _has_fractions(values: Array) -> bool:
-    if values.ndim == 2:
-        return bool(values.dtype.kind == "f" and (values != np.rint(values)).any())
-    first = next((cell for cell in values.tolist() if cell is not None), "")
-    return ("." in str(first) and not isinstance(first, (list, str))) or _floats(first)
-
-
-def _floats(cell: object) -> bool:
-    if isinstance(cell, str):
-        return "." in cell and cell.lstrip().startswith(("[", "{"))
-    return isinstance(cell, list) and bool(cell) and all(isinstance(item, float) for item in cell)
-
-
-def _with_scores(nested: Sequence[str], request: Columns) -> Columns:
-    """Name the scores by what they became: those that were named, or the only ones of predictions."""
-    star = request.score if request.score in nested else None
-    if request.pred in nested:
-        star, request = star or request.pred, replace(request, pred=None)
-    given = [name for name in nested if role(name) == "prediction"]
-    if star is None and len(given) == len(nested) == 1 and request.score is None and request.scores is None:
-        star = given[0]
-    return request if star is None else replace(request, score=None, scores=f"{star}[*]")
-
-
-def truth_of(table: RawTable, request: Columns) -> tuple[Part, str]:
-    """Return the part of the truth by its name, or else the one column that holds the predictions' labels.
-
-    Raises
-    ------
-    ColumnNotFoundError, UsageError
-    """
-    try:
-        return truth_part(table.names, request, table.name), ""
-    except ColumnNotFoundError:
-        name = None if request.truth is not None else _same_labels(table, request)
-        if name is None:
-            raise
-        return Part(
-            (name,)
-        ), f"{name} is taken as the truth: no other column holds the labels of the predictions"
-
-
-def _same_labels(table: RawTable, request: Columns) -> str | None:
-    """Only text says enough: a feature of 0 and 1 is like any other."""
-    pred = (request.pred,) if request.pred else find_role_names("prediction", table.names, PRED)
-    answers = _words(table.columns.get(pred[0])) if len(pred) == 1 else set()
-    if len(answers) < 2:
-        return None
-    found = [
-        name
-        for name, values in table.columns.items()
-        if name not in (*pred, *request.assigned_columns) and _overlap(_words(values), answers)
-    ]
-    return found[0] if len(found) == 1 else None
-
-
-def _words(values: Array | None) -> set[str]:
-    if values is None or values.ndim != 1 or values.dtype != object:
-        return set()
-    found = set(map(type, values.tolist()))
-    return set(values.tolist()) if found == {str} else set()
-
-
-def _overlap(labels: set[str], answers: set[str]) -> bool:
-    return 2 * len(labels & answers) > len(labels | answers)
 
 
 def unused_scores_note(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from evalreport.columns.extras import text_column
 from evalreport.columns.join import Rows
 from evalreport.columns.multilabel import (
     Array,
@@ -24,7 +23,7 @@ from evalreport.columns.multilabel import (
     unscored_labels_note,
     used_columns,
 )
-from evalreport.columns.names import Part, is_confidence, one_spelling, pred_part
+from evalreport.columns.names import Part, Roles, is_confidence, one_spelling
 from evalreport.columns.nested import are_fractions
 from evalreport.columns.plausible import refuse_labels
 from evalreport.columns.request import Columns, list_names
@@ -36,7 +35,6 @@ from evalreport.columns.single_label import (
     check_names,
     decode_label_names,
     labels_of,
-    score_part,
     single_label,
 )
 from evalreport.core.errors import DataError, UsageError
@@ -44,28 +42,26 @@ from evalreport.data.labels import Binary, LabelSpace, distinct_labels
 from evalreport.data.predictions import answers_of, with_gaps
 
 
-def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
-    """Find labels and scores of a binary or multiclass problem.
+def read_single(rows: Rows, roles: Roles, request: Columns) -> Parts:
+    """Read labels and scores of a binary or multiclass problem.
 
     Raises
     ------
     ColumnNotFoundError, UsageError, DataError
     """
+    truth = roles.truth
     if truth.labels:
         raise UsageError(
             f"{truth.display_name} hold one column per label, which makes a multilabel problem",
             fix="leave --set task out, or name the column of labels with --truth",
         )
-    pred = None if request.text and not request.pred else pred_part(rows.names, request, truth, file)
+    pred, text = roles.pred, roles.text
     y_true = _labels(rows.truth, truth)
     y_pred, lost, as_score = _answers(rows, pred, request)
     y_pred = decode_label_names(y_pred, y_true, request)
     y_pred, matched = (y_pred, "") if y_pred is None else one_spelling(y_true, y_pred)
     y_true, y_pred = as_text(y_true, y_pred)
-    known = {str(label) for label in request.labels or distinct_labels(y_true)}
-    known |= set() if y_pred is None else {str(label) for label in distinct_labels(y_pred)}
-    part = as_score or _score_part(rows, request, known, file, used_columns(truth, pred))
-    text = text_column(rows, request, pred is not None or part is not None, file)
+    part = as_score or _named_labels(roles.score, request)
     if request.labels is None and text is None:
         refuse_labels(y_true, y_pred, truth.columns[0], () if part is None else part.columns)
     scored = _read_scores(rows, part, y_true, y_pred, request)
@@ -87,14 +83,9 @@ def find_single(rows: Rows, truth: Part, request: Columns, file: str) -> Parts:
     )
 
 
-def _score_part(
-    rows: Rows, request: Columns, known: set[str], file: str, taken: tuple[str, ...]
-) -> Part | None:
+def _named_labels(part: Part | None, request: Columns) -> Part | None:
     """Return the scores; columns with the names of ``--set label_names`` are those of the labels."""
     label_of = {name: label for label, name in request.label_names}
-    part = score_part(rows.columns, rows.names, request, known, file, taken=taken)
-    if part is None and label_of:
-        part = score_part(rows.columns, rows.names, request, {*label_of}, file, taken=taken)
     if part is None or not part.labels or not set(part.labels) <= label_of.keys():
         return part
     return replace(part, labels=tuple(label_of[name] for name in part.labels))
@@ -133,7 +124,12 @@ def _read_scores(
         if part.labels:
             occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
             part, note = in_label_order(
-                part, request.labels or occurring, raw.values, y_pred, declared=request.labels is not None
+                part,
+                request.labels or occurring,
+                raw.values,
+                y_pred,
+                declared=request.labels is not None,
+                y_true=y_true,
             )
             if request.labels is None:
                 check_names(part.labels, occurring)
@@ -259,72 +255,82 @@ def of_positive(scores: Array, y_pred: Array | None, space: Binary, name: str) -
 
 
 def in_label_order(
-    part: Part, labels: Sequence[Any], values: Array, y_pred: Array | None, *, declared: bool
+    part: Part,
+    labels: Sequence[Any],
+    values: Array,
+    y_pred: Array | None,
+    *,
+    declared: bool,
+    y_true: Array | None = None,
 ) -> tuple[Part, str]:
-    """Name numbered score columns after the labels in their order, where the numbers are no labels.
+    """Name numbered score columns after the labels in the order that the rows prove.
 
-    Labels that were declared give the order; else it is the sorted one, as scikit-learn and its kin write
-    it, and only where most predictions confirm it.
+    Declared labels give the order. Else it is the order (by value, as text or as numbers) in which
+    the greatest score is that of the prediction; without predictions, the order in which the scores
+    fit the labels best.
 
     Raises
     ------
     DataError
         Lists of scores whose places are not the labels, and nothing that confirms which is which.
     """
-    names = [str(label) for label in labels]
+    names = tuple(str(label) for label in labels)
     places = tuple(str(place) for place in range(len(part.labels)))
-    if part.labels != places:
+    lists = part.pattern.endswith("[*]")
+    if part.labels != places or (set(names) <= set(places) and not lists):
         return part, ""
-    lists, told = part.pattern.endswith("[*]"), None if y_pred is None else y_pred.astype(str)
-    if not set(names) - set(places):
-        return _resolve_label_order(part, labels, values, told, declared=declared) if lists else (part, "")
-    fits = len(names) == len(places)
-    if fits and not declared:
-        fits = told is not None and _agreement(names, values, told) > 0.5
-    if fits:
-        shown = f"{part.display_name} are taken in the order of the labels: {list_names(names)}"
-        return replace(part, labels=tuple(names)), shown
-    if not lists or not set(names) & set(places):
+    if declared and len(names) == len(places):
+        return replace(
+            part, labels=names
+        ), f"{part.display_name} are in the order of --labels: {list_names(names)}"
+    are_places = set(names) <= set(places)
+    if are_places and (places == tuple(sorted(places)) or not isinstance(labels[0], str)):
+        return part, ""
+    orders = _orders(places if are_places else names, len(places))
+    found = [order for order in orders if _is_proven(order, values, y_pred, y_true)]
+    if len(found) == 1:
+        return replace(
+            part, labels=found[0]
+        ), f"{part.display_name} are in this order of labels: {list_names(found[0])}"
+    if not lists or (not are_places and not set(names) & set(places)):
         return part, ""  # names of columns are taken at their word
+    text = sorted(names)
     raise UnnamedScoresError(
-        f"{part.display_name} are numbered from 0 and the labels are {list_names(names)}",
-        where=part.display_name,
-        fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(names))}; "
+        f"the order of {part.display_name} is not known: they are numbered from 0",
+        where=f"{part.display_name}; labels {list_names(names)}",
+        fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(text))}; "
         "or leave the scores out: --set no_scores",
     )
 
 
+def _orders(names: Sequence[str], width: int) -> list[tuple[str, ...]]:
+    """Orders in which programs write the scores of some labels, one for each place."""
+    found = [tuple(names), tuple(sorted(names))]
+    if all(name.lstrip("-").isdecimal() for name in names):
+        found.append(tuple(sorted(names, key=int)))
+    return [order for order in dict.fromkeys(found) if len(order) == width]
+
+
 _PROVEN = 0.95
 """Proportion of rows in which the greatest score is of the predicted label, from which an order is proven."""
+_BEYOND = 0.1
+"""Accuracy beyond that of the most frequent label from which scores show their order."""
 
 
-def _agreement(names: Sequence[str], values: Array, y_pred: Array) -> float:
-    """How often the greatest score is that of the predicted label, where the places are named so."""
-    return float((np.asarray(names)[values.argmax(axis=1)] == y_pred).mean())
-
-
-def _resolve_label_order(
-    part: Part, labels: Sequence[Any], values: Array, y_pred: Array | None, *, declared: bool
-) -> tuple[Part, str]:
-    """Name the places of lists where the labels are numbers: in numeric order, or sorted as text.
-
-    Labels that are text were often sorted as text: 0, 1, 10, 2. Predictions of the same rows prove the order.
-    """
-    names = [str(label) for label in labels]
-    if declared and len(names) == len(part.labels):
-        return replace(part, labels=tuple(names)), f"{part.display_name} are in the order of --labels"
-    numeric, as_text = part.labels, tuple(sorted(part.labels))
-    if numeric == as_text or not isinstance(labels[0], str):
-        return part, ""
+def _is_proven(names: Sequence[str], values: Array, y_pred: Array | None, y_true: Array | None) -> bool:
+    """Return whether the predictions, or else the labels, fit the scores in an order and in no other."""
+    decided = np.asarray(names)[values.argmax(axis=1)]
     if y_pred is not None:
-        fits = {order: _agreement(order, values, y_pred) for order in (numeric, as_text)}
-        best = max(fits, key=lambda order: fits[order])
-        if fits[best] >= _PROVEN and min(fits.values()) < _PROVEN:
-            return replace(
-                part, labels=best
-            ), f"{part.display_name} are in this order of labels: {list_names(best)}"
-    raise DataError(
-        f"the order of {part.display_name} is not known: the labels are text, sorted as text or as numbers",
-        where=f"{part.display_name}; as text {','.join(as_text)}; as numbers {','.join(numeric)}",
-        fix=f"pass the order that was used, as in --labels {','.join(as_text)}",
-    )
+        return bool((decided == y_pred.astype(str)).mean() >= _PROVEN)
+    if y_true is None or len(y_true) < 2 * len(names):
+        return False
+    known = y_true.astype(str)
+    _, counts = np.unique(known, return_counts=True)
+    if (decided == known).mean() < counts.max() / len(known) + _BEYOND:
+        return False
+    rows = [known == name for name in names]
+    means = np.array([values[some].mean(axis=0) for some in rows if some.any()])
+    from scipy.optimize import linear_sum_assignment
+
+    best = linear_sum_assignment(means, maximize=True)[1]
+    return bool((best == np.flatnonzero([some.any() for some in rows])).all())

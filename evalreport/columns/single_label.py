@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from evalreport.columns.join import MAX_LABEL, check_length
 from evalreport.columns.names import (
-    ARRAYS,
     FAMILIES,
     LOOSE,
     SINGLE,
@@ -24,7 +23,6 @@ from evalreport.columns.names import (
     class_columns,
     describe_columns,
     family,
-    find_role_names,
     kind_in,
     kind_of,
     named_part,
@@ -32,7 +30,7 @@ from evalreport.columns.names import (
     says_score,
     whole,
 )
-from evalreport.columns.request import Columns, list_names, several
+from evalreport.columns.request import Columns, list_names
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.data.arrays import plain, to_labels
 from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels
@@ -44,51 +42,55 @@ Array = npt.NDArray[Any]
 OR_NONE = ", or pass --set no_scores"
 
 
-def score_part(
-    columns: Mapping[str, Array],
-    names: Sequence[str],
-    request: Columns,
-    known: Collection[str],
-    file: str,
-    *,
-    taken: Collection[str] = (),
-    single: bool = True,
-) -> Part | None:
-    """Return the part of the scores, or None where there is none.
+def named_scores(names: Sequence[str], request: Columns, known: Collection[str], file: str) -> Part:
+    """Return the scores that the user named.
+
+    Parameters
+    ----------
+    known : the labels that are known so far, as text
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A named column is not there.
+    """
+    if request.score is None:
+        return named_part(names, str(request.scores), "--scores", file)
+    if request.score not in names and (part := _matrix(names, request.score)):
+        return part
+    return _with_label(named_part(names, request.score, "--score", file), known)
+
+
+def score_candidates(
+    columns: Mapping[str, Array], names: Sequence[str], known: Collection[str], *, single: bool, several: bool
+) -> list[Part]:
+    """Return what may be the scores of some labels: vectors, one column per label, and single columns.
 
     Parameters
     ----------
     columns : mapping from name to array
-        What was read: columns that are named after the classes alone are judged by their values.
+    names : sequence of str
+        Columns of numbers without a role.
     known : the labels that are known so far, as text
-    taken : collection of str
-        Columns of truth and predictions.
     single : bool
-        Whether one column can score the problem; a multilabel problem needs one per label.
-
-    Raises
-    ------
-    UsageError
-        Several columns could be meant.
-    ColumnNotFoundError
-        A named column is not there.
+        Whether each row has one label, so that scores may sum to 1.
+    several : bool
+        Whether there are more than two labels, which one column cannot score.
     """
-    if request.no_scores:
-        return None
-    if request.score is not None:
-        if request.score not in names and (part := _matrix(names, request.score)):
-            return part
-        return _with_label(named_part(names, request.score, "--score", file), known)
-    if request.scores is not None:
-        return named_part(names, request.scores, "--scores", file)
-    free = [name for name in names if name not in request.assigned_columns and name not in taken]
-    found = [*_matrices(free), *_families(columns, free, known, single=single)]
-    if len(found) > 1:
-        shown, example = [part.display_name for part in found], f"'{found[0].pattern}'"
-        raise several(shown, "sets of scores could be meant", "--scores", example, OR_NONE)
-    if found:
-        return found[0]
-    return _loose(free, known) or (_one_of(free, known) if single else None)
+    found = [*_matrices(names), *_families(columns, names, known, single=single)]
+    if not any(part.columns for part in found if not part.pattern.endswith("[*]")):
+        places = {str(place) for place in range(len(known))}
+        found += [part for part in _families(columns, names, places, single=single) if len(part.labels) > 1]
+    loose = _loose(names, known)
+    if loose is not None and not any(set(loose.columns) & set(part.columns) for part in found):
+        found.append(loose)
+    if not single or several:
+        return found
+    taken = {name for part in found for name in part.columns}
+    alone = [name for name in names if name not in taken and not name.endswith("]")]
+    return found + [
+        _with_label(Part((name,), kind=SINGLE.get(name) or kind_of(name)), known) for name in alone
+    ]
 
 
 def _matrix(names: Sequence[str], name: str) -> Part | None:
@@ -100,8 +102,7 @@ def _matrix(names: Sequence[str], name: str) -> Part | None:
 
 def _matrices(names: Sequence[str]) -> list[Part]:
     heads = dict.fromkeys(name.partition("[")[0] for name in names if name.endswith("]") and "[" in name)
-    parts = [_matrix(names, head) for head in heads if role(head) == "score" or head in ARRAYS]
-    return [part for part in parts if part is not None]
+    return [part for part in (_matrix(names, head) for head in heads) if part is not None]
 
 
 def _families(
@@ -143,17 +144,6 @@ def _loose(names: Sequence[str], known: Collection[str]) -> Part | None:
             columns, labels = zip(*pairs, strict=True)
             return Part(columns, labels, part.kind, part.pattern)
     return None
-
-
-def _one_of(names: Sequence[str], known: Collection[str]) -> Part | None:
-    """Return the one column that is called a score, or of a binary problem the only ``score_…``."""
-    if len(known) > 2:
-        return None
-    usual = [name for name in names if name in SINGLE]
-    singles = usual or find_role_names("score", names, ()) or family(names, "score_").columns
-    if len(singles) > 1:
-        raise several(singles, "columns could be the score", "--score", more=OR_NONE)
-    return Part((singles[0],), kind=SINGLE.get(singles[0]) or kind_of(singles[0])) if singles else None
 
 
 def _with_label(part: Part, known: Collection[str]) -> Part:

@@ -88,8 +88,9 @@ class RawTable:
     Parameters
     ----------
     columns : mapping from name to read-only array
-        The columns that were wanted. Dtypes are as stored (float32 stays float32); text is an object
-        array of str, lists an object array of lists; gaps are None, in numbers NaN. In NPZ and NPY an
+        The columns that were wanted, and in a small file all others. Dtypes are as stored (float32 stays
+        float32); text is an object array of str, lists an object array of lists; gaps are None, in numbers
+        NaN. In NPZ and NPY an
         array may have any shape.
     n : int
         Rows (of NPZ and NPY: the greatest first axis).
@@ -105,8 +106,6 @@ class RawTable:
         What the format itself says of the columns.
     notes : tuple of str
         What is reported of rows that were not read.
-    others : mapping from name to array
-        Columns that no name gives a part: only compared with the others, to see what these can mean.
     """
 
     columns: Mapping[str, Array]
@@ -117,7 +116,6 @@ class RawTable:
     names: tuple[str, ...]
     parts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    others: Mapping[str, Array] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -171,7 +169,7 @@ def read_table(
         What to call the file in messages (an artifact has a path of its own).
     further : callable, optional
         From the content that was read to the names of other columns that are wanted now that the labels are
-        known: those that are named after them.
+        known: those that are named after them. With it the other columns of a small file are read as well.
 
     Raises
     ------
@@ -202,16 +200,18 @@ def read_table(
         if further is not None and (more := set(further(content))):
             content = replace(content, columns={**content.columns, **_read_more_columns(reader, data, more)})
         n = _count(content)
-        others = {} if columns is None else _others(reader, data, content, n)
+        if further is not None and (others := _others(reader, data, content, n)):
+            content = replace(content, columns={**content.columns, **others})
+            n = _count(content)
     except EvalreportError as error:
         raise error.with_location(shown) from error
     except MemoryError as error:
         raise too_little_memory().with_location(shown) from error
-    for array in (*content.columns.values(), *others.values()):
+    for array in content.columns.values():
         array.flags.writeable = False
     logger.info("read %s: %s, %s rows, columns %s", shown, reader.name, f"{n:,}", list_names(content.columns))
     return RawTable(
-        content.columns, n, shown, digest, reader.name, content.names, content.parts, content.notes, others
+        content.columns, n, shown, digest, reader.name, content.names, content.parts, content.notes
     )
 
 

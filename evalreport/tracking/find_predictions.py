@@ -21,22 +21,20 @@ from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, TypeAlias, TypeVar, overload
 
+from evalreport.columns.find import roles_of_table
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.names import (
-    GRADES,
     ID,
     INDEX,
     LABEL_NAMES,
     PARTS,
     TESTS,
-    TRUTH,
     WEIGHT,
     is_beside,
-    plain_name,
     role,
     words,
 )
-from evalreport.columns.nested import ALONE, as_columns, fill_from_format, truth_of
+from evalreport.columns.nested import ALONE, as_columns, fill_from_format
 from evalreport.columns.request import Columns, list_names
 from evalreport.core.errors import (
     ArtifactNotFoundError,
@@ -561,14 +559,20 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
 
 
 def _check_columns(table: RawTable, request: RunRequest) -> None:
-    columns, named = as_columns(table, fill_from_format(table, request.columns))
-    truth = () if request.label_file else truth_of(columns, named)[0].columns
-    grades = {name for name in columns.columns if name != "score" and plain_name(name) in GRADES}
-    beside = {*grades, *truth, *TRUTH, *ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named_columns)
-    if all(name in beside or is_beside(name) for name in columns.columns if name not in truth):
+    if request.label_file:
+        columns, named = as_columns(table, fill_from_format(table, request.columns))
+        beside = {*ID, *WEIGHT, *LABEL_NAMES, *INDEX} - set(named.named_columns)
+        is_complete = not all(name in beside or is_beside(name) for name in columns.columns)
+    else:
+        try:
+            roles = roles_of_table(table, request.columns)
+            is_complete = any((roles.pred, roles.score, roles.text))
+        except UsageError:  # several columns may have one role: they are predictions all the same
+            is_complete = True
+    if not is_complete:
         raise ColumnNotFoundError(
             f"no column of predictions or scores is in {table.name}",
-            fix=f"columns are: {list_names(columns.names)}. Use --pred COLUMN or --score COLUMN",
+            fix=f"columns are: {list_names(table.names)}. Use --pred COLUMN or --score COLUMN",
         )
 
 

@@ -77,7 +77,7 @@ def test_errors_name_keywords_where_the_command_line_names_options(tmp_path: Pat
     assert er.evaluate_files(path, truth="y", weight="w", engine="memory").rows == 20
     with pytest.raises(EvalreportError) as caught:
         er.evaluate_file(path, truth="")
-    assert caught.value.fix == 'columns are: y, score, w. Use truth="y"'
+    assert caught.value.fix == 'columns are: y, score, w. Use truth="COLUMN"'
     with pytest.raises(EvalreportError) as caught:
         er.evaluate(Y, [None, *Y[1:]])
     assert caught.value.fix.startswith('to count such rows as wrong pass missing="wrong"; else')

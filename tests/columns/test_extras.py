@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.columns.extras import extras, text_column, texts_of
+from evalreport.columns.extras import extras, texts_of
 from evalreport.columns.join import Rows
 from evalreport.columns.request import Columns
 from evalreport.core.errors import ColumnNotFoundError, DataError
@@ -44,10 +44,3 @@ def test_weights_that_are_words_and_columns_that_are_not_there_are_refused() -> 
 
 def test_a_gap_in_the_texts_is_an_empty_text() -> None:
     assert texts_of(np.array(["yes", None, float("nan"), 3], dtype=object)).tolist() == ["yes", "", "", "3"]
-
-
-def test_generated_answers_are_looked_for_where_nothing_else_decides() -> None:
-    table = rows(generation=["spam", "ham"], id=[1, 2])
-    assert text_column(table, Columns(), False, "rows.csv") == "generation"
-    assert text_column(table, Columns(), True, "rows.csv") is None
-    assert text_column(table, Columns(text="id"), True, "rows.csv") == "id"

@@ -192,7 +192,7 @@ LAYOUTS: dict[str, Layout] = {
         CK,
         CG,
         Q,
-        ("order of the labels: oslo, paris, rome",),
+        ("order of labels: oslo, paris, rome",),
     ),
     "arrays: Trainer": Layout(arrays(predictions=LOGITS, label_ids=K), K, G, LOGITS),
     "arrays: labels beside logits": Layout(arrays(logits=LOGITS, labels=K), K, G, LOGITS),
@@ -263,7 +263,7 @@ LAYOUTS: dict[str, Layout] = {
         request=Columns(no_scores=True),
     ),
     "a feature that is called a score": Layout(
-        csv(target=Y, prediction=H, credit_score=300 + P), Y, H, said=("credit_score", "--score credit_score")
+        csv(target=Y, prediction=H, credit_score=300 + P), Y, H, said=("credit_score", "not used")
     ),
 }
 """By what they show; each is read without an option, or with the request that it names."""

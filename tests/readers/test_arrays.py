@@ -137,7 +137,7 @@ def test_more_names_than_columns(found: Any) -> None:
 
 
 def test_two_arrays_of_scores(found: Any) -> None:
-    with pytest.raises(UsageError, match="2 arrays could be the scores: logits, proba"):
+    with pytest.raises(UsageError, match="2 sets of scores could be meant: proba"):
         found(y_true=np.arange(6) % 3, proba=THREE, logits=THREE)
     result = found(Columns(score="proba"), y_true=np.arange(6) % 3, proba=THREE, logits=THREE)
     assert result.score_kind == "probability"

@@ -61,7 +61,7 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
         Several evaluations in one table, values that are not grades, columns that are not there.
     """
     asked = request.columns
-    table, asked, said = rows_meant(replace(table, columns={**table.others, **table.columns}), asked)
+    table, asked, said = rows_meant(table, asked)
     column = _Column(table)
     grade = _grade_column(table, request)
     key = asked.id or _first(table, (table.parts.get("id"), *ID, *ITEM))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.find import Found, find, scores_of
+from evalreport.columns.find import Found, find, plain_columns, roles_of_table, scores_of
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.join import Rows, check_ids, rows_where, taken_rows, tells_annotations
 from evalreport.columns.label_pairs import Coded
@@ -28,17 +28,17 @@ from evalreport.columns.names import (
     FOLDS,
     SPLITS,
     Part,
+    Roles,
     column_selector,
     is_confidence,
     is_like_score,
     one_spelling,
-    pred_part,
 )
-from evalreport.columns.nested import are_fractions, matrix_of, truth_of, unfold_columns
+from evalreport.columns.nested import are_fractions, matrix_of
 from evalreport.columns.plausible import MOST_EVALUATIONS, refuse_label_sets
 from evalreport.columns.request import Columns
 from evalreport.columns.single import align_label_names, in_label_order, scores_in_order
-from evalreport.columns.single_label import cast_label, check_count, harmonise_labels, labels_of, score_part
+from evalreport.columns.single_label import cast_label, check_count, harmonise_labels, labels_of
 from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportError, NoTableError, UsageError
 from evalreport.data.arrays import ids_as_text, reads_as_number
 from evalreport.data.labels import Label, LabelSpace, distinct_labels
@@ -47,7 +47,7 @@ from evalreport.data.scores import NoScores, Scores
 from evalreport.readers.batches import Batch
 from evalreport.readers.content import Content, in_file
 from evalreport.readers.data_sets import DataSet
-from evalreport.readers.formats import RawTable
+from evalreport.readers.formats import COMPARED_COLUMNS, RawTable
 from evalreport.readers.read import named_after_labels
 from evalreport.workflow.engines import MEMORY
 
@@ -92,6 +92,7 @@ class PredictionStream:
     score: Part | None
     columns: tuple[str, ...]
     beside: tuple[str, ...] = ()
+    roles: Roles | None = None
     read: list[int] = field(default_factory=list)
 
     @property
@@ -204,7 +205,8 @@ class LabelsStream(PredictionStream):
     """Predictions of several labels per row that come batch by batch; each is read as a table of its own."""
 
     def _predictions(self, table: RawTable) -> tuple[Predictions, npt.NDArray[Any] | None]:
-        found, request = find(table, replace(self.request, where=()), whole=False), self.request
+        request = self.request
+        found = find(table, replace(request, where=()), whole=False, roles=self.roles)
         ids = None if request.id is None else _ids(table.columns[request.id], request.id)
         rows = predictions(
             self.space,
@@ -348,26 +350,40 @@ def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
     return error
 
 
-def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
-    _refuse(request)
+def _first_rows(data: DataSet, request: Columns) -> RawTable:
+    """Return the first rows with the columns that may have a role: all of them where that costs little."""
+    if data.format in ("parquet", "arrow") and len(data.names) <= COMPARED_COLUMNS:
+        try:
+            read = _drop_folds(list(data.names), request)
+            return _head(data.settle_columns(read), read, request)
+        except DataError:  # a column without a role may contain anything
+            pass
     read = _drop_folds(list(column_selector(request)(data.names)), request)
     head = _head(data.settle_columns(read), read, request)
     more = named_after_labels(request)(Content(data.names, head.columns))
     if more:
         read = _drop_folds([name for name in data.names if name in {*read, *more}], request)
         head = _head(data.settle_columns(read), read, request)
+    return head
+
+
+def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
+    _refuse(request)
+    head = _first_rows(data, request)
     with in_file(head.source):
-        true_part, _ = truth_of(head, request)
-        several = is_multilabel(head.columns, true_part, request)
-        truth, pred = ("", None) if several else _find_label_columns(head, true_part, request)
+        roles = roles_of_table(head, request)
+        _refuse_fields(roles, data.names)
+        several = is_multilabel(head.columns, roles.truth, request)
+        truth, pred = ("", None) if several else _find_label_columns(roles)
     if several:
-        return _of_labels(data, head, true_part, request)
+        return _of_labels(data, head, roles, request)
     labels, told = _distinct(data, truth, pred, request), request
     if pred is not None and request.score is None and are_fractions(head.columns[pred]):
         told, pred = replace(request, score=pred), None
+        roles = replace(roles, pred=None, score=Part((told.score or "",)))
     used = (truth, *(() if pred is None else (pred,)))
     with in_file(head.source):
-        part = _find_score_part(head, told, labels, used)
+        part = _find_score_part(head, told, labels, roles)
     if request.labels is None and _lacks(head, truth, pred, labels):
         scored = (
             ()
@@ -375,7 +391,9 @@ def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
             else (cast_label(label, labels, "score column for label") for label in part.labels)
         )
         told = replace(told, labels=tuple(sorted({*labels, *scored})))
-    found = find(head, replace(told, where=()), whole=False).with_row_filters(told.filtered_columns)
+    found = find(head, replace(told, where=()), whole=False, roles=roles).with_row_filters(
+        told.filtered_columns
+    )
     _refuse_found(found, head, told, pred)
     part = part if found.scores is not None else None
     ids = dict(found.taken).get("id")
@@ -387,19 +405,25 @@ def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
     return PredictionStream(data, named, found, truth, pred, part, tuple(columns))
 
 
-def _find_score_part(
-    head: RawTable, request: Columns, labels: Sequence[Label], used: tuple[str, ...]
-) -> Part | None:
+def _refuse_fields(roles: Roles, names: Sequence[str]) -> None:
+    """Refuse fields of records, which are columns only where a whole file is read."""
+    parts = [part for part in (roles.truth, roles.pred, roles.score) if part is not None]
+    for name in (name for part in parts for name in part.columns):
+        if column_of(name, names) not in names:
+            raise stream_unsupported_error(f"{name} is a field of a record", "")
+
+
+def _find_score_part(head: RawTable, request: Columns, labels: Sequence[Label], roles: Roles) -> Part | None:
     """The columns of the scores, each named after its label: numbered ones in the order of the labels."""
-    table, named, _ = unfold_columns(head, request)
-    known = {str(label) for label in labels}
-    part = score_part(table.columns, table.names, named, known, head.name, taken=used)
+    columns, plain = plain_columns(head, request, roles)
+    part = plain.score
     if part is None or not part.labels:
         return part
-    values = np.column_stack([table.columns[name] for name in part.columns])
+    values = np.column_stack([columns[name] for name in part.columns])
     answers = None
-    if len(used) > 1:
-        answers = labels_of(answers_of(table.columns[used[1]], used[1], "wrong")[0], used[1])
+    if roles.pred is not None:
+        name = roles.pred.columns[0]
+        answers = labels_of(answers_of(head.columns[name], name, "wrong")[0], name)
     declared = request.labels is not None
     return in_label_order(part, request.labels or labels, values, answers, declared=declared)[0]
 
@@ -459,27 +483,26 @@ def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
     raise data.without_rows(request.where)
 
 
-def _find_label_columns(head: RawTable, truth: Part, request: Columns) -> tuple[str, str | None]:
-    pred = pred_part(head.names, request, truth, head.name)
+def _find_label_columns(roles: Roles) -> tuple[str, str | None]:
+    truth, pred = roles.truth, roles.pred
     if pred is not None and pred.labels:
         raise stream_unsupported_error("one label in truth and several in the predictions", "")
     return truth.columns[0], None if pred is None else pred.columns[0]
 
 
-def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> PredictionStream:
+def _of_labels(data: DataSet, head: RawTable, roles: Roles, request: Columns) -> PredictionStream:
     """Settle what the columns of several labels per row mean; of lists, a pass finds the labels."""
-    with in_file(head.source):
-        pred = pred_part(head.names, request, truth, head.name, multilabel=True)
-    told = replace(request, where=())
+    truth, pred = roles.truth, roles.pred
+    told = replace(request, where=(), task="multilabel")
     lists = [part for part in (truth, pred) if part is not None and not part.labels]
-    found = find(head, told, whole=False)
+    found = find(head, told, whole=False, roles=roles)
     if lists and request.labels is None:
         columns = [*(name for part in lists for name in part.columns), *request.filtered_columns]
         listed = data.gather_values(partial(_in_lists, parts=lists, request=request), columns)
         check_count(listed)
         known = {*found.space.labels, *listed}
         told = replace(told, labels=tuple(sorted(known)))
-        found = find(head, told, whole=False)
+        found = find(head, told, whole=False, roles=roles)
     found = found.with_row_filters(request.filtered_columns)
     _refuse_found(found, head, request, None)
     ids = dict(found.taken).get("id")
@@ -495,6 +518,7 @@ def _of_labels(data: DataSet, head: RawTable, truth: Part, request: Columns) -> 
         None if pred is None else pred.display_name,
         None,
         tuple(columns),
+        roles=roles,
     )
 
 

@@ -1,0 +1,274 @@
+"""The roles of columns, as the user or the evidence decides, and their cells in plain columns."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy.typing as npt
+
+from evalreport.columns.decide import decide, refuse_doubtful
+from evalreport.columns.join import Rows
+from evalreport.columns.lists import flags_of, parsed_lists, with_label_sets
+from evalreport.columns.names import (
+    FAMILIES,
+    LOOSE,
+    SINGLE,
+    TRUTH,
+    Part,
+    Roles,
+    find_role_names,
+    kind_of,
+    name_weights,
+    named_part,
+    no_truth,
+    role,
+)
+from evalreport.columns.nested import decoded, is_nested, matrix_of
+from evalreport.columns.profile import profile_of
+from evalreport.columns.records import with_fields, without_single_lists
+from evalreport.columns.request import Columns, missing_column
+from evalreport.columns.single_label import named_scores
+from evalreport.core.errors import DataError
+from evalreport.data.scores import ScoreKind
+from evalreport.readers.formats import RawTable
+
+logger = logging.getLogger(__name__)
+Array = npt.NDArray[Any]
+
+
+def with_all_columns(rows: Rows, truth: RawTable | None, request: Columns) -> tuple[Rows, tuple[str, ...]]:
+    """Return rows with the columns that no name gives a role, without those that contain the label set."""
+    columns, notes = with_label_sets(_plain(rows.columns, request), request.named_columns)
+    names = tuple(
+        dict.fromkeys(
+            (*(name for name in rows.names if name in columns or name not in rows.columns), *columns)
+        )
+    )
+    if truth is None:
+        return replace(rows, columns=columns, truth=columns, names=names), notes
+    return replace(rows, columns=columns, truth=_plain(rows.truth, request), names=names), notes
+
+
+def _plain(columns: Mapping[str, Array], request: Columns) -> dict[str, Array]:
+    """Return columns with the fields of records, and labels in place of lists with one label each."""
+    found = with_fields(columns)
+    is_single = request.task != "multilabel" and request.list_separator is None
+    return without_single_lists(found) if is_single else found
+
+
+def roles_of(rows: Rows, table: RawTable, truth: RawTable | None, request: Columns) -> Roles:
+    """Return the columns of each role.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A column that the user named does not exist, or no column has enough evidence.
+    UsageError
+        Several columns may have one role.
+    """
+    names = table.names if truth is not None else rows.names
+    named = _named_parts(rows.names if truth is None else truth.names, names, request, table.name)
+    columns = {name: values for name, values in rows.columns.items() if values.ndim and len(values) == rows.n}
+    if truth is not None:
+        columns = {
+            name: values
+            for name, values in columns.items()
+            if name in table.columns or name.partition(".")[0] in table.columns
+        }
+    best = decide(columns, request, table.name, None if truth is None else rows.truth)
+    if best is not None:
+        refuse_doubtful(best)
+        for reason in best.reasons:
+            logger.info("%s %s: %s", reason.role, reason.column, reason.text)
+        return Roles(
+            best.truth,
+            best.pred or named.pred,
+            best.score or named.score,
+            best.text or named.text,
+            best.reasons,
+            best.names,
+        )
+    if not (named.pred or named.score or named.text or request.no_scores):
+        named = replace(named, score=_score_by_name(names))
+    if request.truth is not None:
+        return named
+    known = rows.names if truth is None else truth.names
+    usual = find_role_names("truth", [name for name in known if name not in request.answers], TRUTH)
+    if len(usual) != 1:
+        raise no_truth(known, request, (truth or table).name)
+    return replace(named, truth=Part(usual))
+
+
+def _score_by_name(names: Sequence[str]) -> Part | None:
+    """Return the one column with the name of a score, whose cells are checked when they are read."""
+    alone = [name for name in names if name.startswith((*FAMILIES, *LOOSE))]
+    usual = find_role_names("score", names, tuple(SINGLE)) or tuple(alone)
+    return Part(usual, (), SINGLE.get(usual[0]) or kind_of(usual[0])) if len(usual) == 1 else None
+
+
+def _named_parts(known_names: Sequence[str], names: Sequence[str], request: Columns, file: str) -> Roles:
+    """Return the roles that the user named, for columns that exist."""
+    known = frozenset(map(str, request.labels or ()))
+    if request.truth is not None:
+        named_part(known_names, request.truth, "--truth", file)
+    for name, option in ((request.text, "--response"), (request.score, "--score")):
+        if name is not None and name not in names and "*" not in name:
+            raise missing_column(name, option, names, file)
+    named = request.score is not None or (request.scores is not None and "[" not in request.scores)
+    return Roles(
+        Part(()) if request.truth is None else named_part(known_names, request.truth, "--truth", file),
+        None if request.pred is None else named_part(names, request.pred, "--pred", file),
+        named_scores(names, request, known, file) if named else None,
+        request.text,
+    )
+
+
+def with_plain_columns(
+    rows: Rows, roles: Roles, request: Columns, *, codes: bool
+) -> tuple[Rows, Roles, tuple[str, ...]]:
+    """Return rows in which the columns of the roles are plain: one value per cell, or a list of labels.
+
+    Parameters
+    ----------
+    codes : bool
+        Whether whole numbers may be places in the list of labels, as in arrays.
+
+    Returns
+    -------
+    The rows, the roles with the names of new columns, and the notes on what was assumed.
+    """
+    truth, columns = dict(rows.truth), dict(rows.columns)
+    notes: list[str] = []
+    roles, said = _with_flags(truth, columns, roles, request)
+    for part, held in ((roles.truth, truth), (roles.pred, columns)):
+        if part is not None and not part.labels:
+            name = part.columns[0]
+            held[name] = parsed_lists(held[name]) if request.list_separator is None else held[name]
+            held[name] = decoded(held[name], request.labels, name) if codes else held[name]
+    scored = roles.score
+    if scored is not None:
+        try:
+            roles = replace(roles, score=_with_vector(columns, scored, request, notes))
+        except DataError as error:
+            if roles.pred is None or request.score or request.scores:
+                raise
+            notes.append(f"the scores {_head(scored)} are not used: {error.message}, {error.where}")
+            roles = replace(roles, score=None)
+    elif not request.no_scores:
+        notes += _broken_vectors(columns)
+    if (
+        name_weights(roles.truth.columns[0])["label"] <= 0
+        and request.truth is None
+        and not roles.truth.labels
+    ):
+        notes.append(f"{roles.truth.display_name} is taken as the label: it fits the predictions best")
+    names = tuple(dict.fromkeys((*rows.names, *columns)))
+    parts = [part for part in (roles.truth, roles.pred, roles.score) if part is not None]
+    unpacked = {_head(part) for part in parts if part.pattern.endswith("[*]")}
+    names = tuple(name for name in names if name not in unpacked)
+    return replace(rows, truth=truth, columns=columns, names=names), roles, (*said, *notes)
+
+
+def _broken_vectors(columns: Mapping[str, Array]) -> Iterator[str]:
+    """Yield the notes on columns that are named as scores and have a cell without scores."""
+    for name, values in columns.items():
+        if role(name) == "score" and is_nested(values):
+            try:
+                matrix_of(values, name)
+            except DataError as error:
+                yield f"the scores {name} are not used: {error.message}, {error.where}"
+
+
+def _head(part: Part) -> str:
+    return part.pattern.removesuffix("[*]") if part.pattern.endswith("[*]") else part.display_name
+
+
+def _with_vector(columns: dict[str, Array], part: Part, request: Columns, notes: list[str]) -> Part:
+    """Add one column for each number of a vector; return the part that names them."""
+    name = _head(part)
+    if name in columns and not part.pattern.endswith("[*]"):
+        values = columns[name]
+        if len(part.columns) == 1 and (values.ndim == 2 or is_nested(values)):
+            part = Part((f"{name}[0]",), (), part.kind, f"{name}[*]")
+    if not part.pattern.endswith("[*]") or name not in columns:
+        for column in part.columns:
+            columns[column], note = as_numbers(columns[column], column)
+            notes += filter(None, [note])
+        return part
+    found = matrix_of(columns[name], name)
+    labels = request.labels
+    if columns[name].ndim == 2 and labels is not None and len(labels) == len(found):
+        found = dict(zip(map(str, labels), found.values(), strict=True))
+    columns |= {f"{name}[{key}]": column for key, column in found.items()}
+    del columns[name]
+    keys = tuple(found)
+    return Part(
+        tuple(f"{name}[{key}]" for key in keys),
+        keys,
+        part.kind or SINGLE.get(name) or kind_of(name) or _kind(name, list(found.values())),
+        f"{name}[*]",
+    )
+
+
+def _kind(name: str, columns: Sequence[Array]) -> ScoreKind | None:
+    """Return logit for predictions that are no probabilities: what a Trainer returns; else None."""
+    outside = any((column < 0).any() or (column > 1).any() for column in columns)
+    return "logit" if outside and role(name) == "prediction" else None
+
+
+def _with_flags(
+    truth: dict[str, Array], columns: dict[str, Array], roles: Roles, request: Columns
+) -> tuple[Roles, tuple[str, ...]]:
+    """Read lists of 0 and 1 as one indicator per label, or as a class where each has a single 1."""
+    held = {"truth": (roles.truth, truth), "pred": (roles.pred, columns)}
+    found: dict[str, Array] = {}
+    for side, (part, where) in held.items():
+        if part is not None and part.pattern.endswith("[*]") and _head(part) in where:
+            flags = flags_of(where[_head(part)])
+            if flags is not None:
+                found[side] = flags
+    if "truth" not in found:
+        return roles, ()
+    one_hot = request.task != "multilabel" and all((flags.sum(axis=1) == 1).all() for flags in found.values())
+    one_hot = one_hot and all(flags.shape[1] > 1 for flags in found.values())
+    parts: dict[str, Part] = {}
+    for side, flags in found.items():
+        part, where = held[side]
+        name = _head(part) if part is not None else ""
+        labels = request.labels if len(request.labels or ()) == flags.shape[1] else range(flags.shape[1])
+        where.pop(name)
+        if one_hot:
+            where[name] = flags.argmax(axis=1)
+            parts[side] = Part((name,))
+        else:
+            keys = tuple(map(str, labels or ()))
+            where.update({f"{name}[{key}]": flags[:, place] for place, key in enumerate(keys)})
+            parts[side] = Part(tuple(f"{name}[{key}]" for key in keys), keys, None, f"{name}[*]")
+    width = found["truth"].shape[1]
+    shown = " and ".join(
+        _head(part) for role, (part, _) in held.items() if role in found and part is not None
+    )
+    note = f"{shown}: lists of 0 and 1 are read as one indicator for each of {width} labels"
+    if one_hot:
+        note = f"{shown}: lists of {width} with a single 1 are read as the number of its place"
+    truth_part, pred_part = parts["truth"], parts.get("pred", roles.pred)
+    return replace(roles, truth=truth_part, pred=pred_part), (note,)
+
+
+def as_numbers(values: Array, name: str) -> tuple[Array, str]:
+    """Return numbers that were written with a decimal comma or a per cent sign as numbers, and a note.
+
+    Examples
+    --------
+    >>> as_numbers(np.array(["48.4%", "25%"], dtype=object), "score")
+    (array([0.484, 0.25 ]), 'score: per cent are read as fractions')
+    """
+    texts = [cell for cell in values.tolist() if isinstance(cell, str)] if values.dtype == object else []
+    if not texts or (numbers := profile_of(name, values).numbers) is None:
+        return values, ""
+    if any("%" in text for text in texts):
+        return numbers, f"{name}: per cent are read as fractions"
+    return numbers, f"{name}: commas are read as decimal points"

@@ -1,0 +1,732 @@
+"""Which column is the label, the prediction and the scores: hypotheses, and the decision between them.
+
+A hypothesis assigns all roles. Its weight is the sum of its evidence (`evidence.py`). The best one is taken
+if every hypothesis with another result is far below it; otherwise the choice is left to the user.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.columns.evidence import (
+    PAIRS,
+    PROVEN,
+    SCORES,
+    Evidence,
+    Pair,
+    Scored,
+    confidence_of,
+    mentions,
+    pair_of,
+    sets_agree,
+    weights_of_part,
+)
+from evalreport.columns.names import (
+    INDEX,
+    PARTED,
+    TEXT,
+    Part,
+    name_weights,
+    named_part,
+)
+from evalreport.columns.profile import MOST_LABELS, Profile, profiles_of
+from evalreport.columns.request import Columns, list_names, several
+from evalreport.columns.single_label import OR_NONE, named_scores, score_candidates
+from evalreport.core.errors import EvalreportError, UsageError
+
+Array = npt.NDArray[Any]
+MARGIN = 2.0
+"""Weight by which the best hypothesis exceeds every other one with another result."""
+LEAST = 3.0
+"""Weight of a hypothesis below which no hypothesis is taken."""
+LEAST_SCORE = 2.5
+"""Weight of scores below which they are left out."""
+_COMPARED = 14
+"""Columns of labels that are compared with each other, those with the best names first."""
+_BEST = 24
+"""Pairs of a label and a prediction for which scores are compared."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a column has its role: the role, the column and the observation."""
+
+    role: str
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Hypothesis:
+    """A complete assignment of roles, with its weight.
+
+    Parameters
+    ----------
+    truth, pred, score : Part
+        `pred` and `score` may be None.
+    text : str or None
+        The column of generated responses.
+    """
+
+    truth: Part
+    pred: Part | None
+    score: Part | None
+    text: str | None
+    weight: float
+    reasons: tuple[Reason, ...] = ()
+    same: bool = False
+    """Whether the prediction is the label with the greatest score."""
+    names: tuple[tuple[str, str], ...] = ()
+    """Labels with their names in the predictions, where scores with the names of the labels prove them."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The columns of label and prediction."""
+        answer = "" if self.pred is None else self.pred.display_name
+        return self.truth.display_name, answer or self.text or ""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options that choose this hypothesis."""
+        found = {"truth": _option(self.truth)}
+        if self.pred is not None:
+            found["pred"] = _option(self.pred)
+        elif self.text is not None:
+            found["text"] = self.text
+        return found
+
+    def as_request(self, request: Columns) -> Columns:
+        """Return the request that chooses this hypothesis."""
+        found = self.options
+        return replace(
+            request,
+            truth=found["truth"],
+            pred=found.get("pred", request.pred),
+            text=found.get("text", request.text),
+        )
+
+
+def _option(part: Part) -> str:
+    return part.pattern.partition("[")[0] or part.columns[0]
+
+
+class AmbiguousColumnsError(UsageError):
+    """Several hypotheses about the columns have nearly the same weight."""
+
+    best: tuple[Hypothesis, ...] = ()
+
+    def with_location(self, where: str) -> AmbiguousColumnsError:
+        """Return the same error at a place."""
+        return _of(super().with_location(where), self.best)
+
+
+def _of(error: EvalreportError, best: Sequence[Hypothesis]) -> AmbiguousColumnsError:
+    made = AmbiguousColumnsError(error.message, where=error.where, fix=error.fix)
+    made.best = tuple(best)
+    return made
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    truths: Mapping[str, Profile]
+    """Columns that may be labels."""
+    profiles: Mapping[str, Profile]
+    """Columns that may be predictions or scores."""
+    cells: Mapping[str, Array]
+    """The sample of these, with one column for each number of a vector."""
+    request: Columns
+    file: str
+    apart: bool
+    """Whether labels and predictions are of two files."""
+
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """Columns to which the user gave a role, by name or by pattern."""
+        found = set(self.request.assigned_columns)
+        for pattern in (one for one in found.copy() if one.count("*") == 1):
+            before, after = pattern.split("*")
+            held = (*self.truths, *self.profiles)
+            found |= {name for name in held if name.startswith(before) and name.endswith(after)}
+            found |= {before.removesuffix("[")} if pattern.endswith("[*]") else set()
+        return frozenset(found)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.cells)
+
+
+def decide(
+    columns: Mapping[str, Array], request: Columns, file: str, truths: Mapping[str, Array] | None = None
+) -> Hypothesis | None:
+    """Return the hypothesis that is taken; None where no complete one has enough evidence.
+
+    Parameters
+    ----------
+    columns : mapping from name to array
+        All columns that may have a role.
+    request : Columns
+        What the user said: a constraint of the search.
+    file : str
+        Name of the file in messages.
+    truths : mapping from name to array, optional
+        Columns that may be labels, where these are of another file.
+
+    Raises
+    ------
+    AmbiguousColumnsError, UsageError
+        Hypotheses with other results have nearly the same weight.
+    ColumnNotFoundError
+        A column that the user named does not exist.
+    """
+    profiles = profiles_of(columns)
+    held = profiles if truths is None else profiles_of(truths)
+    search = _Search(held, profiles, _cells(profiles, request), request, file, truths is not None)
+    found = sorted(chain(_of_labels(search), _of_texts(search), _of_sets(search)), key=lambda h: -h.weight)
+    if not found or not (found[0].weight >= LEAST or _is_named(found[0], request)):
+        return None
+    best = found[0]
+    rivals = [
+        other
+        for other in found[1:]
+        if (other.weight > best.weight - MARGIN or _is_named_alike(best, other, search))
+        and not _has_same_result(best, other, search)
+    ]
+    if rivals:
+        raise _ambiguous([best, *_distinct(rivals)], request)
+    return best
+
+
+def _is_named_alike(best: Hypothesis, other: Hypothesis, search: _Search) -> bool:
+    """Return whether the name of another column says as strongly that it is the label of the prediction."""
+    if search.request.truth is not None or best.pred is None or other.pred != best.pred:
+        return False
+    mine, theirs = (name_weights(one.truth.columns[0])["label"] for one in (best, other))
+    return other.weight >= LEAST and theirs >= 4 and theirs >= mine - 0.5
+
+
+def _is_named(best: Hypothesis, request: Columns) -> bool:
+    """Return whether the user named a role, or the names of both columns say their roles."""
+    if request.truth is not None or request.pred is not None:
+        return True
+    sides = ((best.truth, "label"), (best.pred, "prediction"))
+    return all(part is not None and name_weights(part.columns[0])[role] >= 2 for part, role in sides)
+
+
+def _distinct(found: Sequence[Hypothesis]) -> list[Hypothesis]:
+    return list({one.key: one for one in reversed(found)}.values())[::-1]
+
+
+def _cells(profiles: Mapping[str, Profile], request: Columns) -> dict[str, Array]:
+    cells: dict[str, Array] = {}
+    for name, one in profiles.items():
+        if one.vector is not None:
+            labels = (
+                request.labels
+                if one.values.ndim == 2 and len(request.labels or ()) == len(one.vector)
+                else None
+            )
+            keys = one.vector if labels is None else map(str, labels)
+            cells |= {f"{name}[{key}]": column for key, column in zip(keys, one.vector.values(), strict=True)}
+        else:
+            cells[name] = one.values if one.numbers is None else one.numbers
+    return cells
+
+
+# ---------------------------------------------------------------------------------- one label per row
+
+
+def _of_labels(search: _Search) -> Iterator[Hypothesis]:
+    """Yield hypotheses with one label per row."""
+    if search.request.task == "multilabel" or search.request.list_separator is not None:
+        return
+    pairs = sorted(_pairs(search), key=lambda found: -found[0])
+    for weight, truth, pair, reasons in pairs[:_BEST]:
+        yield from _with_scores(search, weight, truth, pair, reasons)
+    for truth in _truths(search):
+        yield from _with_scores(search, _weight_alone(truth), truth, None, ())
+
+
+def _weight_alone(truth: Profile) -> float:
+    """Return the weight of a label without predictions; in few rows only its name shows that it is one."""
+    bare = 3.0 * (1 - confidence_of(len(truth.values))) if truth.weights["label"] < 1 else 0.0
+    return truth.weights["label"] - 1.0 - _unlikely(truth) - bare
+
+
+def _unlikely(truth: Profile) -> float:
+    return (6.0 if truth.is_unique else 0.0) + (3.0 if truth.is_constant else 0.0)
+
+
+def _allowed(search: _Search, name: str, role: str) -> bool:
+    request = search.request
+    named = request.truth if role == "truth" else request.pred
+    if named is not None:
+        return name == named
+    return name not in INDEX and name not in search.assigned and name.lower() not in PARTED
+
+
+def _likely(search: _Search, role: str) -> list[Profile]:
+    named = search.request.truth if role == "truth" else search.request.pred
+    weight = "label" if role == "truth" else "prediction"
+    found = [
+        one
+        for name, one in (search.truths if role == "truth" else search.profiles).items()
+        if one.labels is not None
+        and len(one.labels)
+        and _allowed(search, name, role)
+        and (name == named or (len(one.labels) <= MOST_LABELS and one.weights[weight] > -2))
+    ]
+    found.sort(key=lambda one: -max(one.weights["label"], one.weights["prediction"]) + 4 * one.is_unique)
+    return found[:_COMPARED]
+
+
+def _truths(search: _Search) -> list[Profile]:
+    return _likely(search, "truth")
+
+
+def _pairs(search: _Search) -> Iterator[tuple[float, Profile, Pair, tuple[Reason, ...]]]:
+    request = search.request
+    if request.text is not None and request.pred is None:
+        return
+    preds = _likely(search, "pred")
+    for truth in _truths(search):
+        for pred in preds:
+            if pred.name == truth.name and not search.apart:
+                continue
+            pair = pair_of(truth, pred)
+            if pair is None:
+                continue
+            found = [evidence(pair) for evidence in PAIRS]
+            weight = sum(one.weight for one in found)
+            if _is_supported(weight, pair, search):
+                yield weight, truth, pair, _reasons("prediction", pred.name, found)
+
+
+def _is_supported(weight: float, pair: Pair, search: _Search) -> bool:
+    """Return whether there is evidence for both columns, not for one of them alone."""
+    truth, pred = pair.truth.weights["label"], pair.pred.weights["prediction"]
+    bare = 3.0 * (1 - confidence_of(pair.rows))
+    is_label = truth >= 1 or weight - pred - bare >= 0.5 or search.request.truth is not None
+    is_prediction = pred >= 3 or weight - truth > 0 or search.request.pred is not None
+    return is_label and is_prediction
+
+
+def _reasons(role: str, column: str, found: Sequence[Evidence]) -> tuple[Reason, ...]:
+    return tuple(Reason(role, column, one.reason) for one in found if one.weight > 0 and one.reason)
+
+
+def _with_scores(
+    search: _Search, weight: float, truth: Profile, pair: Pair | None, reasons: tuple[Reason, ...]
+) -> Iterator[Hypothesis]:
+    """Yield the hypothesis with the best scores, or without scores where it has a prediction."""
+    right = Part((truth.name,))
+    pred = None if pair is None else Part((pair.pred.name,))
+    found = sorted(_scores(search, truth, pair), key=lambda one: -one[0])
+    strong = [one for one in found if pair is None and one[1].weights["score"] >= 3]
+    found = found if found and found[0][0] >= LEAST_SCORE else strong or found
+    if found and (found[0][0] >= LEAST_SCORE or strong or _scores_named(search.request)):
+        added, scored, why = found[0]
+        rivals = [] if _scores_named(search.request) else _rival_scores(found)
+        same = pair is not None and scored.agreement(pair.pred_codes) >= PROVEN
+        shown = _reasons("scores", scored.part.display_name, why)
+        names = pair.names if same and pair is not None and scored.is_named else ()
+        why_all = (*reasons, *shown)
+        made = Hypothesis(right, pred, scored.part, None, weight + added, why_all, same, names)
+        yield _Doubtful.of(made, rivals) if rivals else made
+    elif pred is not None:
+        yield Hypothesis(right, pred, None, None, weight, reasons)
+
+
+def _scores_named(request: Columns) -> bool:
+    return request.score is not None or request.scores is not None
+
+
+@dataclass(frozen=True, eq=False)
+class _Doubtful(Hypothesis):
+    """A hypothesis of which several columns may be the scores."""
+
+    parts: tuple[Part, ...] = ()
+
+    @classmethod
+    def of(cls, made: Hypothesis, parts: Sequence[Part]) -> _Doubtful:
+        return cls(**{**made.__dict__, "parts": tuple(parts)})
+
+
+def _rival_scores(found: Sequence[tuple[float, Scored, list[Evidence]]]) -> list[Part]:
+    """Return the scores with nearly the weight of the best ones and other values, the best first."""
+    best = found[0]
+    close = [
+        one.part
+        for weight, one, _ in found[1:]
+        if weight >= LEAST_SCORE
+        and weight > best[0] - (MARGIN if _is_free(one) or _is_free(best[1]) else 2 * MARGIN)
+        and not set(one.part.columns) & set(best[1].part.columns)
+    ]
+    return [best[1].part, *close] if close else []
+
+
+def _is_free(scored: Scored) -> bool:
+    """Return whether the name does not say that the column contains scores."""
+    return scored.weights["score"] < 3
+
+
+def _scores(
+    search: _Search, truth: Profile, pair: Pair | None
+) -> Iterator[tuple[float, Scored, list[Evidence]]]:
+    request = search.request
+    if request.no_scores or (request.text is not None and request.pred is None):
+        return
+    pred = None if pair is None else pair.pred
+    known = _known(truth, pred, request)
+    taken = {*(() if search.apart else (truth.name,)), *(() if pred is None else (pred.name,))}
+    if _scores_named(request):
+        parts = [named_scores(search.names, request, known, search.file)]
+    else:
+        free = [name for name in search.names if name not in taken and name not in request.assigned_columns]
+        numeric = [name for name in free if search.cells[name].dtype.kind in "biuf"]
+        count = len(_labels_of(truth, pair))
+        parts = score_candidates(search.cells, numeric, known, single=True, several=count > 2)
+    for part in parts:
+        columns = [search.cells[name] for name in part.columns]
+        if any(column.dtype.kind not in "biuf" for column in columns):
+            continue
+        scored = Scored(part, columns, truth, pair, weights_of_part(part))
+        found = [evidence(scored) for evidence in SCORES]
+        yield sum(one.weight for one in found), scored, found
+
+
+def _labels_of(truth: Profile, pair: Pair | None) -> tuple[str, ...]:
+    return Scored(Part(()), (), truth, pair, {}).labels
+
+
+def _known(truth: Profile, pred: Profile | None, request: Columns) -> frozenset[str]:
+    found = {str(label) for label in request.labels or ()}
+    declared = bool(found)
+    for side in (truth, pred):
+        if side is not None and side.labels is not None and not declared:
+            found |= {_text(value) for value in side.labels.values}
+    return frozenset(found | {name for _, name in request.label_names})
+
+
+def _text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+# ------------------------------------------------------------------------------------ generated text
+
+
+def _of_texts(search: _Search) -> Iterator[Hypothesis]:
+    """Yield hypotheses with a generated response from which the label is still to be read."""
+    request = search.request
+    if request.task == "multilabel" or request.list_separator is not None:
+        return
+    if request.pred is not None and request.text is None:
+        return
+    for name, one in search.profiles.items():
+        is_text = one.labels is not None and one.numbers is None
+        if request.text is not None:
+            if name != request.text:
+                continue
+        elif not is_text or name not in TEXT:
+            continue
+        for truth in _truths(search):
+            if truth.name == name and not search.apart:
+                continue
+            found = [
+                Evidence(
+                    truth.weights["label"] + max(3.0, one.weights["text"]) + 1.0 - _unlikely(truth),
+                    "the names",
+                ),
+                mentions(one, truth),
+            ]
+            weight = sum(each.weight for each in found)
+            yield Hypothesis(Part((truth.name,)), None, None, name, weight, _reasons("response", name, found))
+
+
+# ------------------------------------------------------------------------------- any number of labels
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """Indicators, of a column of lists or of one column per label."""
+
+    part: Part
+    flags: Array
+    weights: Mapping[str, float]
+    names: tuple[str, ...]
+    """The label of each indicator."""
+
+
+def _of_sets(search: _Search) -> Iterator[Hypothesis]:
+    """Yield hypotheses with any number of labels per row."""
+    request = search.request
+    preds = [*_lists(search, search.profiles), *_families(search, search.profiles)]
+    truths = [*_lists(search, search.truths), *_families(search, search.truths)] if search.apart else preds
+    for truth in truths:
+        if not _allowed_set(search, truth.part, "truth"):
+            continue
+        for pred in preds:
+            if not search.apart and set(pred.part.columns) & set(truth.part.columns):
+                continue
+            if not _allowed_set(search, pred.part, "pred"):
+                continue
+            common = _common(truth, pred)
+            if common is None:
+                continue
+            found = [
+                Evidence(truth.weights["label"] + pred.weights["prediction"], "the names"),
+                Evidence(2.0 + min(1.5, 0.5 * common[0].shape[1]), "the same labels"),
+                sets_agree(*common),
+            ]
+            weight = sum(one.weight for one in found)
+            made = Hypothesis(
+                truth.part,
+                pred.part,
+                None,
+                None,
+                weight,
+                _reasons("prediction", pred.part.display_name, found),
+            )
+            yield from _with_set_scores(search, made, truth)
+        if request.pred is None:
+            alone = Hypothesis(truth.part, None, None, None, truth.weights["label"])
+            yield from (made for made in _with_set_scores(search, alone, truth) if made.score is not None)
+
+
+def _allowed_set(search: _Search, part: Part, role: str) -> bool:
+    named = search.request.truth if role == "truth" else search.request.pred
+    if named is not None:
+        return named in (part.pattern, part.pattern.removesuffix("[*]"), *part.columns[:1])
+    return not {part.pattern, part.pattern.partition("[")[0]} & {*search.request.assigned_columns}
+
+
+def _common(truth: _Sets, pred: _Sets) -> tuple[Array, Array] | None:
+    """Return the indicators of the labels that both have, in one order."""
+    place = {label: index for index, label in enumerate(pred.names)}
+    both = [label for label in truth.names if label in place]
+    if not both:
+        return None
+    mine = [truth.names.index(label) for label in both]
+    return truth.flags[:, mine], pred.flags[:, [place[label] for label in both]]
+
+
+def _lists(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
+    """Columns of lists of labels, and columns of lists of 0 and 1."""
+    known: dict[Any, int] = {}
+    held = [one for one in profiles.values() if one.lists is not None and one.label_set is None]
+    for one in chain(*(each.values() for each in (search.truths, search.profiles))):
+        for row in one.lists or ():
+            for label in row:
+                known.setdefault(label, len(known))
+    found = []
+    for one in held if len(known) <= MOST_LABELS else ():
+        flags = np.zeros((len(one.values), max(1, len(known))), dtype=np.int64)
+        for place, labels in enumerate(one.lists or ()):
+            flags[place, [known[label] for label in labels]] = 1
+        found.append(_Sets(Part((one.name,)), flags, one.weights, tuple(map(str, known)) or ("",)))
+    for one in profiles.values():
+        if one.flags is not None:
+            places = tuple(str(place) for place in range(one.flags.shape[1]))
+            part = Part(tuple(f"{one.name}[{place}]" for place in places), places, None, f"{one.name}[*]")
+            found.append(_Sets(part, one.flags, one.weights, places))
+    separator = search.request.list_separator
+    for name, one in profiles.items() if separator is not None else ():
+        if one.labels is not None and one.numbers is None:
+            found.append(
+                _Sets(Part((name,)), np.ones((len(one.values), 1), dtype=np.int64), one.weights, ("",))
+            )
+    return found
+
+
+_USUAL = ("true_", "pred_")
+"""Beginnings of names that say that a column has the indicators of a label, whatever it contains."""
+_SEPARATED = re.compile(r"[_.:/\- ]+")
+
+
+def _families(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
+    """Columns of 0 and 1 with a common beginning or end, named after one label each."""
+    binary = {
+        name: one.numbers
+        for name, one in profiles.items()
+        if one.numbers is not None
+        and (name.startswith(_USUAL) or bool(((one.numbers == 0) | (one.numbers == 1)).all()))
+    }
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for name in binary:
+        for match in _SEPARATED.finditer(name):
+            for affix, stem in (
+                ((name[: match.end()], ""), name[match.end() :]),
+                (("", name[match.start() :]), name[: match.start()]),
+            ):
+                if stem and any(affix):
+                    groups.setdefault(affix, {})[stem] = name
+    for pattern in (search.request.truth, search.request.pred):
+        if pattern is not None and pattern.count("*") == 1:
+            before, after = pattern.split("*")
+            part = named_part(list(profiles), pattern, "--truth", search.file)
+            groups[before, after] = {
+                label: name for label, name in zip(part.labels, part.columns, strict=True) if name in binary
+            }
+    weights = {affix: name_weights(" ".join(affix)) for affix in groups}
+    stems = {
+        stem for affix, held in groups.items() for stem in held if _says(weights[affix]) and stem in binary
+    }
+    if len(stems) > 1:
+        groups["", ""] = {stem: stem for stem in binary if stem in stems}
+        weights["", ""] = {**name_weights(""), "label": 1.0}
+    found = []
+    for affix, held in groups.items():
+        is_asked = "*".join(affix) in (search.request.truth, search.request.pred)
+        least = 1 if affix in (("true_", ""), ("pred_", "")) else 2
+        if (len(held) >= least and (_says(weights[affix]) or affix == ("", ""))) or (held and is_asked):
+            part = Part(tuple(held.values()), tuple(held), None, "*".join(affix))
+            found.append(
+                _Sets(part, np.column_stack([binary[n] for n in held.values()]), weights[affix], tuple(held))
+            )
+    return found
+
+
+def _says(weights: Mapping[str, float]) -> bool:
+    return max(weights["label"], weights["prediction"]) >= 2
+
+
+def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterator[Hypothesis]:
+    request = search.request
+    if not request.no_scores:
+        known = frozenset({*truth.part.labels, *map(str, request.labels or ())})
+        if not truth.part.labels:
+            held = search.truths[truth.part.columns[0]].lists or ()
+            known |= {str(label) for row in held for label in row}
+        taken = {
+            *(() if search.apart else truth.part.columns),
+            *(() if made.pred is None else made.pred.columns),
+        }
+        if _scores_named(request):
+            parts = [named_scores(search.names, request, known, search.file)]
+        else:
+            free = [
+                n for n in search.names if not {n, n.partition("[")[0]} & {*taken, *request.assigned_columns}
+            ]
+            numeric = [name for name in free if search.cells[name].dtype.kind in "biuf"]
+            parts = score_candidates(search.cells, numeric, known, single=False, several=True)
+        found = [
+            (_weight_of_name(part, alone=made.pred is None) + _weight_of_unit(search, part), part)
+            for part in parts
+        ]
+        found = [(weight, part) for weight, part in found if weight >= LEAST_SCORE or _scores_named(request)]
+        if found:
+            weight, part = max(found, key=lambda one: one[0])
+            close = [other for value, other in found if value > weight - MARGIN]
+            scored = replace(made, score=part, weight=made.weight + weight)
+            yield _Doubtful.of(scored, close) if len(close) > 1 else scored
+            return
+    if made.pred is not None:
+        yield made
+
+
+def _weight_of_unit(search: _Search, part: Part) -> float:
+    """Return evidence for scores from 0 to 1."""
+    inside = all(
+        bool((search.cells[name] >= 0).all() and (search.cells[name] <= 1).all()) for name in part.columns
+    )
+    return 2.0 if inside else 0.0
+
+
+def _weight_of_name(part: Part, *, alone: bool) -> float:
+    weights = weights_of_part(part)
+    return weights["score"] + (max(0.0, weights["prediction"] - 1.0) if alone else 0.0)
+
+
+# ------------------------------------------------------------------------------------------- decision
+
+
+def _has_same_result(best: Hypothesis, other: Hypothesis, search: _Search) -> bool:
+    """Return whether two hypotheses give the same evaluation."""
+    if best.key == other.key:
+        return True
+    if best.truth.columns == other.truth.columns:
+        if None in (best.pred, other.pred) and (best.same or other.same) and best.text == other.text:
+            return True
+        if {best.key[1]} == {other.key[1]}:
+            return True
+    pairs = [(best.truth, other.truth), (best.pred, other.pred)]
+    return all((one is None and two is None) or _is_copy(search, one, two) for one, two in pairs)
+
+
+def _is_copy(search: _Search, one: Part | None, other: Part | None) -> bool:
+    """Return whether two columns contain the same labels in every row, or codes of them."""
+    if one is None or other is None or len(one.columns) > 1 or len(other.columns) > 1:
+        return False
+    held = {**search.truths, **search.profiles}
+    first, second = (
+        held[part.columns[0]].labels if part.columns[0] in held else None for part in (one, other)
+    )
+    if first is None or second is None or len(first) != len(second):
+        return False
+    if (first.codes < 0).any() or (second.codes < 0).any():
+        return False
+    crossed = np.unique(first.codes * len(second) + second.codes)
+    if crossed.size != len(first):
+        return False
+    if set(first.texts) & set(second.texts):
+        return all(
+            first.texts[pair // len(second)] == second.texts[pair % len(second)] for pair in crossed.tolist()
+        )
+    return True
+
+
+_OPTIONS = {"truth": "truth", "pred": "pred", "text": "response"}
+_ROLES = {"truth": "truth", "pred": "prediction", "text": "response"}
+
+
+def _ambiguous(found: Sequence[Hypothesis], request: Columns) -> AmbiguousColumnsError:
+    """Return the refusal of hypotheses with nearly the same weight."""
+    some = list(found[:3])
+    options = [one.options for one in some]
+    fix = fix_of(options, request)
+    for role, other in (("truth", "pred"), ("pred", "truth"), ("text", "truth")):
+        names = list(dict.fromkeys(each[role] for each in options if role in each))
+        if len(names) > 1 and len({each.get(other) for each in options} - {None}) <= 1:
+            message = f"{len(names)} columns could be the {_ROLES[role]}: {list_names(names)}"
+            return _of(UsageError(message, fix=fix), some)
+    where = "; ".join(f"label {one.key[0]!r} and prediction {one.key[1]!r}" for one in some)
+    message = f"{len(some)} assignments of the columns are about as likely"
+    return _of(UsageError(message, where=where, fix=fix), some)
+
+
+def fix_of(ways: Sequence[Mapping[str, str]], request: Columns) -> str:
+    """Return the fix that names options: those of each hypothesis that the request does not have."""
+    shown = [
+        " ".join(
+            f"--{_OPTIONS[name]} {shlex.quote(value)}"
+            for name, value in way.items()
+            if getattr(request, name) != value
+        )
+        for way in ways
+    ]
+    return f"name the columns, as in {'; or '.join(dict.fromkeys(filter(None, shown)))}"
+
+
+def refuse_doubtful(found: Hypothesis) -> None:
+    """Refuse scores of which several columns may be meant.
+
+    Raises
+    ------
+    UsageError
+    """
+    if not isinstance(found, _Doubtful):
+        return
+    shown = [part.display_name for part in found.parts]
+    if any(part.pattern for part in found.parts):
+        raise several(
+            shown, "sets of scores could be meant", "--scores", f"'{found.parts[0].pattern}'", OR_NONE
+        )
+    raise several(shown, "columns could be the score", "--score", more=OR_NONE)

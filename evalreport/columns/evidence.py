@@ -1,0 +1,419 @@
+"""Evidence about the roles of columns: small functions of profiles, in one catalogue.
+
+A function returns a weight and a reason. A positive weight supports the hypothesis; the sum over the
+catalogue is the weight of the hypothesis. Names are evidence like the contents, and prove nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalreport.columns.names import Part, are_probabilities, name_weights, one_spelling
+from evalreport.columns.plausible import area_under
+from evalreport.columns.profile import Labels, Profile, spelled
+
+Array = npt.NDArray[Any]
+PROVEN = 0.99
+"""Proportion of rows from which one column is a function of another."""
+SOME = 20
+"""Rows from which agreement in nearly all of them is not chance."""
+FULL = 40
+"""Rows from which the contents count fully; fewer rows count in proportion."""
+
+
+MOST_RENAMED = 100
+"""Labels up to which a correspondence of two label sets is looked for."""
+
+
+class Evidence(NamedTuple):
+    """The weight of an observation, and the sentence that reports it."""
+
+    weight: float
+    reason: str = ""
+
+
+NONE = Evidence(0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A column of labels and a column of predictions; the codes of both refer to the labels of `truth`."""
+
+    truth: Profile
+    pred: Profile
+    truth_codes: npt.NDArray[np.intp]
+    pred_codes: npt.NDArray[np.intp]
+    common: float
+    """Proportion of the smaller label set that is in the other as well."""
+    is_spelled: bool
+    """Whether the two spell their labels differently."""
+    names: tuple[tuple[str, str], ...] = ()
+    """The label and the name in the predictions, where they correspond without a label in common."""
+    renamed: float = 0.0
+    """Agreement beyond chance of two label sets without a label in common that correspond one to one."""
+
+    @cached_property
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """Rows with a label and a prediction."""
+        return (self.truth_codes >= 0) & (self.pred_codes >= 0)
+
+    @cached_property
+    def kappa(self) -> float:
+        """Agreement beyond chance."""
+        one, other = self.truth_codes, self.pred_codes
+        if self.rows < len(one):
+            one, other = one[self.kept], other[self.kept]
+        if not one.size:
+            return 0.0
+        size = int(max(one.max(), other.max())) + 1
+        ours, theirs = np.bincount(one, minlength=size), np.bincount(other, minlength=size)
+        chance = float(ours @ theirs) / one.size**2
+        agreement = np.count_nonzero(one == other) / one.size
+        return 0.0 if chance == 1 else (agreement - chance) / (1 - chance)
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether only the rows say which predicted label is which true one."""
+        return self.common == 0 and self.renamed > 0.3
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows with a label and a prediction."""
+        return int(np.count_nonzero(self.kept))
+
+
+def pair_of(truth: Profile, pred: Profile) -> Pair | None:
+    """Return two columns of labels as a pair, in one spelling where there is exactly one."""
+    one, other = truth.labels, pred.labels
+    if one is None or other is None:
+        return None
+    place = {text: code for code, text in enumerate(one.texts)}
+    moved, is_spelled = list(other.texts), False
+    if not place.keys() & set(moved) or {*other.values} == {-1, 1}:
+        matched = _matched(one, other)
+        if matched is not None:
+            moved, is_spelled = [spelled(value) for value in matched], True
+    there = set(moved)
+    both = len(place.keys() & there)
+    for text in moved:
+        place.setdefault(text, len(place))
+    codes = np.array([*(place[text] for text in moved), -1])
+    common = both / max(1, len(there) if len(there) <= len(one) else (len(one) + len(there)) / 2)
+    made = Pair(truth, pred, one.codes, codes[other.codes], common, is_spelled)
+    if not both or (made.kappa < 0.2 and not is_spelled):
+        renamed, order = _correspondence(one, other)
+        if renamed > (0.3 if not both else 0.5):
+            names = tuple(
+                (str(one.values[code]), str(name)) for code, name in zip(order, other.values, strict=True)
+            )
+            return Pair(
+                truth, pred, one.codes, np.array([*order, -1])[other.codes], 0.0, False, names, renamed
+            )
+    return made
+
+
+def _correspondence(one: Labels, other: Labels) -> tuple[float, list[int]]:
+    """Return the agreement beyond chance if each prediction means the label that most of its rows have."""
+    rows = (one.codes >= 0) & (other.codes >= 0)
+    size, n = len(one), int(rows.sum())
+    if len(other) != size or not 2 <= size <= MOST_RENAMED or n < SOME:
+        return 0.0, []
+    pairs = np.bincount(other.codes[rows] * size + one.codes[rows], minlength=len(other) * size)
+    cells = pairs.reshape(len(other), size)
+    best = cells.argmax(axis=1)
+    if np.unique(best).size < len(other):
+        return 0.0, []
+    chance = float((cells.sum(axis=1) / n) @ (cells.sum(axis=0)[best] / n))
+    agreed = float(cells.max(axis=1).sum() / n)
+    return (0.0 if chance == 1 else (agreed - chance) / (1 - chance)), best.tolist()
+
+
+def _matched(one: Labels, other: Labels) -> list[Any] | None:
+    right, told = (np.array(labels.values) for labels in (one, other))
+    if max(len(right), len(told)) > 200 or {right.dtype.kind, told.dtype.kind} - set("biUf"):
+        return None
+    found, note = one_spelling(right, told)
+    return found.tolist() if note else None
+
+
+def confidence_of(rows: int) -> float:
+    """Return how much the contents of some rows count, from 0 to 1."""
+    return min(1.0, rows / FULL)
+
+
+_CODES = {"0", "1", "-1", "true", "false"}
+"""Labels of any yes-or-no column."""
+
+
+def common_labels(pair: Pair) -> Evidence:
+    """Label and prediction have the same labels."""
+    if pair.common == 0:
+        sure = confidence_of(pair.rows)
+        if pair.is_renamed:
+            return Evidence(1.0, f"the labels correspond, kappa {pair.renamed:.2f}")
+        return Evidence(-1.0 - 7.0 * sure, "no label in common")
+    codes = set() if pair.truth.labels is None else {*pair.truth.labels.texts}
+    weight = (2.0 if codes <= _CODES else 4.0) * pair.common - (1.0 if codes <= _CODES else 2.0)
+    return Evidence(weight - (0.5 if pair.is_spelled else 0.0), "the same labels")
+
+
+def agreement(pair: Pair) -> Evidence:
+    """Label and prediction agree more often than by chance; in all rows they may be copies."""
+    n, kappa = pair.rows, pair.kappa
+    if n < 4 or pair.common == 0:
+        return NONE
+    sure = confidence_of(n)
+    if abs(kappa) * np.sqrt(n) < 3 or abs(kappa) < 0.1:
+        return Evidence(-5.0 * sure * (1 - min(1.0, abs(kappa) * 3)), "they agree no more than by chance")
+    if kappa > 0.9999:
+        return Evidence(1.0 * sure - (1.0 if pair.is_spelled else 0.0), "they are equal in every row")
+    return Evidence(
+        sure * (2.0 + 2.5 * abs(kappa) + (0.5 if kappa > 0 else 0.0)), f"they agree, kappa {kappa:.2f}"
+    )
+
+
+def names_of_pair(pair: Pair) -> Evidence:
+    """The names say which is the label and which is the prediction."""
+    return Evidence(pair.truth.weights["label"] + pair.pred.weights["prediction"], "the names")
+
+
+def not_an_id(pair: Pair) -> Evidence:
+    """Columns with a value of its own in nearly every row, or one value, are not labels."""
+    weight = sum(-6.0 for side in (pair.truth, pair.pred) if side.is_unique)
+    weight -= 3.0 if pair.truth.is_constant else 0.0
+    return Evidence(weight - (1.0 if pair.pred.is_constant else 0.0))
+
+
+PAIRS: tuple[Callable[[Pair], Evidence], ...] = (names_of_pair, common_labels, agreement, not_an_id)
+"""Evidence about a label and a prediction."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores beside a column of labels, and a column of predictions where there is one."""
+
+    part: Part
+    columns: Sequence[Array]
+    truth: Profile
+    pair: Pair | None
+    weights: Mapping[str, float]
+    confirmed: bool = False
+    """Whether the user or the format named the column."""
+
+    @cached_property
+    def values(self) -> Array:
+        """The scores as a matrix of shape (rows, columns); gaps are NaN."""
+        return np.column_stack([np.asarray(column, dtype=float) for column in self.columns])
+
+    @cached_property
+    def kept(self) -> npt.NDArray[np.bool_]:
+        """Rows with all scores."""
+        return np.asarray(np.isfinite(self.values).all(axis=1))
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all scores are whole numbers, as labels are."""
+        values = self.values[self.kept]
+        return bool((values == np.rint(values)).all())
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is one column of scores."""
+        return bool(self.values.shape[1] == 1)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that occur, in the spelling of the true labels."""
+        known = () if self.truth.labels is None else self.truth.labels.texts
+        if self.pair is None or self.pair.pred.labels is None:
+            return known
+        more = [text for text in self.pair.pred.labels.texts if text not in known]
+        return known if self.pair.is_spelled or self.pair.is_renamed else (*known, *more)
+
+    @cached_property
+    def is_named(self) -> bool:
+        """Whether the columns are named after labels."""
+        keys, known = [spelled(label) for label in self.part.labels], set(self.labels)
+        if keys == [str(place) for place in range(len(keys))] and self.part.pattern.endswith("[*]"):
+            return known <= set(keys)
+        return len(known & set(keys)) >= 2 or (self.is_one and bool(known & set(keys)))
+
+    def agreement(self, codes: npt.NDArray[np.intp]) -> float:
+        """Return how often a row has the greatest score for its label, in the best order of labels."""
+        kept = self.kept & (codes >= 0)
+        if not kept.any():
+            return 0.0
+        best, known = self.values[kept].argmax(axis=1), codes[kept]
+        orders = (
+            [{spelled(key): place for place, key in enumerate(self.part.labels)}] if self.is_named else []
+        )
+        orders = orders or [
+            {label: place for place, label in enumerate(order)} for order in _orders(self.labels)
+        ]
+        found = []
+        for order in orders:
+            place = np.array([*(order.get(label, -1) for label in self.labels), -1])
+            found.append(float((place[np.minimum(known, len(self.labels))] == best).mean()))
+        return max(found, default=0.0)
+
+
+def _orders(labels: Sequence[str]) -> list[list[str]]:
+    """Orders in which programs write the scores of labels: as text, as numbers, as they occur."""
+    found = [sorted(labels), list(labels)]
+    if all(label.lstrip("-").isdecimal() for label in labels):
+        found.append(sorted(labels, key=int))
+    return found
+
+
+def name_of_scores(scored: Scored) -> Evidence:
+    """The name says that the column contains scores."""
+    weight = scored.weights["score"]
+    if scored.pair is None and not scored.is_whole:
+        weight += max(0.0, scored.weights["prediction"] - 1.0)
+    return Evidence(weight, "the name")
+
+
+def decides(scored: Scored) -> Evidence:
+    """The greatest score is that of the prediction: this proves which column is the prediction."""
+    if scored.is_one:
+        return NONE
+    width = scored.values.shape[1]
+    sure = confidence_of(int(scored.kept.sum()))
+    if scored.truth.labels is None:
+        return NONE
+    of_truth = scored.agreement(scored.truth.labels.codes)
+    if scored.pair is None:
+        chance = 1 / width
+        weight = -3.0 if of_truth >= PROVEN and sure > 0.5 else 3.0 if of_truth > chance + 0.15 else -2.0
+        return Evidence(weight * sure, f"the greatest score is of the label in {of_truth:.0%} of the rows")
+    of_pred = scored.agreement(scored.pair.pred_codes)
+    if of_pred >= PROVEN:
+        return Evidence(7.0 * sure, "the prediction has the greatest score in all rows")
+    if of_truth >= PROVEN:
+        return Evidence(-7.0 * sure, "the label has the greatest score in all rows")
+    most = np.bincount(scored.pair.pred_codes[scored.pair.kept]).max(initial=0) / max(1, scored.pair.rows)
+    beyond = 0.0 if most >= 1 else (of_pred - float(most)) / (1 - float(most))
+    weight = max(-3.0, 6.0 * beyond - 3.0) * sure
+    return Evidence(weight, f"the prediction has the greatest score in {of_pred:.0%} of the rows")
+
+
+def separates(scored: Scored) -> Evidence:
+    """A threshold separates the predictions by the score, or the score is their confidence."""
+    if not scored.is_one or len(scored.labels) > 2 or scored.truth.labels is None:
+        return NONE
+    values, kept = scored.values[:, 0], scored.kept
+    sure = confidence_of(int(kept.sum()))
+    of_truth = _area(values, scored.truth.labels.codes, kept)
+    if scored.pair is None:
+        strong = abs(of_truth[0] - 0.5) > 4 * of_truth[1] or of_truth[1] == 0
+        weight = -3.0 if _is_split(of_truth) and sure > 0.5 else 2.0 if strong else -2.0
+        return Evidence(weight * sure, "the score ranks the labels")
+    of_pred = _area(values, scored.pair.pred_codes, kept)
+    if _is_split(of_pred):
+        return Evidence(6.0 * sure, "a threshold of the score separates the predictions")
+    if _is_split(of_truth):
+        return Evidence(-6.0 * sure, "a threshold of the score separates the labels")
+    if kept.any() and values[kept].min() >= 0.5 and values[kept].max() <= 1:
+        return Evidence(3.0 * sure, "the score is never below one half: the confidence of the prediction")
+    related = max(abs(area - 0.5) / error if error else 0.0 for area, error in (of_pred, of_truth))
+    return Evidence((1.0 if related > 4 else -5.0) * sure, "the score and the labels")
+
+
+def _area(values: Array, codes: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> tuple[float, float]:
+    some = kept & (codes >= 0)
+    return area_under(values[some], codes[some] == codes[some].max()) if some.any() else (0.5, 0.0)
+
+
+def _is_split(area: tuple[float, float]) -> bool:
+    return area[1] > 0 and abs(area[0] - 0.5) >= 0.4995
+
+
+def confidence_of_many(scored: Scored) -> Evidence:
+    """One score of three labels or more is the confidence of the prediction, or nothing."""
+    if not scored.is_one or len(scored.labels) <= 2:
+        return NONE
+    return Evidence(0.0 if scored.pair is not None else -4.0, "one score for several labels")
+
+
+def in_unit_interval(scored: Scored) -> Evidence:
+    """Scores are probabilities: from 0 to 1, and the scores of a row sum to 1."""
+    values = scored.values[scored.kept]
+    if not values.size:
+        return Evidence(-5.0, "no finite scores")
+    if not scored.is_one:
+        sums = are_probabilities(list(values.T))
+        return Evidence(2.0 if sums else -1.0, "each row sums to 1" if sums else "rows do not sum to 1")
+    inside = values.min() >= -1e-6 and values.max() <= 1 + 1e-6
+    weight = 1.0 if inside else -2.0
+    if scored.is_whole:
+        weight -= 4.0 if len(values) >= SOME or scored.weights["score"] < 3 else 0.0
+    return Evidence(weight, "from 0 to 1" if inside else "outside [0, 1]")
+
+
+def fits_labels(scored: Scored) -> Evidence:
+    """There is a column of scores for each label."""
+    if scored.is_one:
+        return Evidence(2.0, "named after a label") if scored.is_named else NONE
+    width, count = scored.values.shape[1], len(scored.labels)
+    if scored.is_named:
+        return Evidence(3.0, "named after the labels")
+    return Evidence(
+        1.0 if width == count else -1.5 if width > count else -4.0, f"{width} scores, {count} labels"
+    )
+
+
+SCORES: tuple[Callable[[Scored], Evidence], ...] = (
+    name_of_scores,
+    decides,
+    separates,
+    confidence_of_many,
+    in_unit_interval,
+    fits_labels,
+)
+"""Evidence about scores beside a label and a prediction."""
+
+
+def weights_of_part(part: Part) -> dict[str, float]:
+    """Return the evidence of the names of score columns, without the labels in them."""
+    if part.pattern:
+        return name_weights(part.pattern.replace("*", " ").replace("[", " "))
+    return name_weights(part.columns[0]) if len(part.columns) == 1 else name_weights("")
+
+
+def mentions(text: Profile, truth: Profile) -> Evidence:
+    """A text mentions exactly one label in most rows, and it is the true label more often than by chance."""
+    if text.labels is None or truth.labels is None:
+        return NONE
+    names = [(code, name) for code, name in enumerate(truth.labels.texts)][:50]
+    of_text = np.array([*(_mentioned(spelled(value), names) for value in text.labels.values), -1])
+    told = of_text[text.labels.codes]
+    found = told >= 0
+    right = float((told[found] == truth.labels.codes[found]).mean()) if found.any() else 0.0
+    sure = confidence_of(len(told))
+    chance = float(truth.labels.counts.max() / max(1, truth.labels.counts.sum()))
+    weight = 3.0 * float(found.mean()) * sure + (2.0 if right > chance + 0.1 else 0.0) * sure
+    return Evidence(weight, f"it mentions one label in {found.mean():.0%} of the rows")
+
+
+def _mentioned(text: str, names: Sequence[tuple[int, str]]) -> int:
+    there = [code for code, name in names if name and name in text]
+    return there[0] if len(there) == 1 else -1
+
+
+def sets_agree(truth: Array, pred: Array) -> Evidence:
+    """Indicators of labels and of predictions agree more often than by chance."""
+    if truth.shape != pred.shape:
+        return Evidence(-8.0, "other numbers of labels")
+    one, other = truth.ravel() > 0, pred.ravel() > 0
+    chance = float(one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean()))
+    kappa = 0.0 if chance == 1 else (float((one == other).mean()) - chance) / (1 - chance)
+    sure = confidence_of(len(truth))
+    if kappa > 0.9999:
+        return Evidence(sure, "the indicators are equal in every row")
+    return Evidence(sure * (4.0 * kappa if kappa > 0.1 else -3.0), f"the indicators agree, kappa {kappa:.2f}")
