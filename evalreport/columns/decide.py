@@ -618,7 +618,11 @@ def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterato
             numeric = [name for name in free if search.cells[name].dtype.kind in "biuf"]
             parts = score_candidates(search.cells, numeric, known, single=False, several=True)
         found = [
-            (_weight_of_name(part, alone=made.pred is None) + _weight_of_unit(search, part), part)
+            (
+                _weight_of_name(part, alone=made.pred is None and not _is_whole(search, part))
+                + _weight_of_unit(search, part),
+                part,
+            )
             for part in parts
         ]
         found = [(weight, part) for weight, part in found if weight >= LEAST_SCORE or _scores_named(request)]
@@ -630,6 +634,11 @@ def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterato
             return
     if made.pred is not None:
         yield made
+
+
+def _is_whole(search: _Search, part: Part) -> bool:
+    """Return whether all scores are whole numbers, as labels are."""
+    return all(bool((search.cells[name] == np.rint(search.cells[name])).all()) for name in part.columns)
 
 
 def _weight_of_unit(search: _Search, part: Part) -> float:
