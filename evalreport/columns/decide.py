@@ -21,8 +21,8 @@ from evalreport.columns.evidence import (
     PAIRS,
     PROVEN,
     SCORES,
-    Evidence,
     Pair,
+    RoleEvidence,
     Scored,
     confidence_of,
     mentions,
@@ -319,7 +319,7 @@ def _is_supported(weight: float, pair: Pair, search: _Search) -> bool:
     return is_label and is_prediction
 
 
-def _reasons(role: str, column: str, found: Sequence[Evidence]) -> tuple[Reason, ...]:
+def _reasons(role: str, column: str, found: Sequence[RoleEvidence]) -> tuple[Reason, ...]:
     return tuple(Reason(role, column, one.reason) for one in found if one.weight > 0 and one.reason)
 
 
@@ -360,7 +360,7 @@ class _Doubtful(Hypothesis):
         return cls(**{**made.__dict__, "parts": tuple(parts)})
 
 
-def _rival_scores(found: Sequence[tuple[float, Scored, list[Evidence]]]) -> list[Part]:
+def _rival_scores(found: Sequence[tuple[float, Scored, list[RoleEvidence]]]) -> list[Part]:
     """Return the scores with nearly the weight of the best ones and other values, the best first."""
     best = found[0]
     close = [
@@ -380,7 +380,7 @@ def _is_free(scored: Scored) -> bool:
 
 def _scores(
     search: _Search, truth: Profile, pair: Pair | None
-) -> Iterator[tuple[float, Scored, list[Evidence]]]:
+) -> Iterator[tuple[float, Scored, list[RoleEvidence]]]:
     request = search.request
     if request.no_scores or (request.text is not None and request.pred is None):
         return
@@ -441,7 +441,7 @@ def _of_texts(search: _Search) -> Iterator[Hypothesis]:
             if truth.name == name and not search.apart:
                 continue
             found = [
-                Evidence(
+                RoleEvidence(
                     truth.weights["label"] + max(3.0, one.weights["text"]) + 1.0 - _unlikely(truth),
                     "the names",
                 ),
@@ -482,8 +482,8 @@ def _of_sets(search: _Search) -> Iterator[Hypothesis]:
             if common is None:
                 continue
             found = [
-                Evidence(truth.weights["label"] + pred.weights["prediction"], "the names"),
-                Evidence(2.0 + min(1.5, 0.5 * common[0].shape[1]), "the same labels"),
+                RoleEvidence(truth.weights["label"] + pred.weights["prediction"], "the names"),
+                RoleEvidence(2.0 + min(1.5, 0.5 * common[0].shape[1]), "the same labels"),
                 sets_agree(*common),
             ]
             weight = sum(one.weight for one in found)

@@ -1,4 +1,4 @@
-"""Evidence about the roles of columns: small functions of profiles, in one catalogue.
+"""RoleEvidence about the roles of columns: small functions of profiles, in one catalogue.
 
 A function returns a weight and a reason. A positive weight supports the hypothesis; the sum over the
 catalogue is the weight of the hypothesis. Names are evidence like the contents, and prove nothing.
@@ -31,14 +31,14 @@ MOST_RENAMED = 100
 """Labels up to which a correspondence of two label sets is looked for."""
 
 
-class Evidence(NamedTuple):
+class RoleEvidence(NamedTuple):
     """The weight of an observation, and the sentence that reports it."""
 
     weight: float
     reason: str = ""
 
 
-NONE = Evidence(0.0)
+NONE = RoleEvidence(0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,47 +151,47 @@ _CODES = {"0", "1", "-1", "true", "false"}
 """Labels of any yes-or-no column."""
 
 
-def common_labels(pair: Pair) -> Evidence:
+def common_labels(pair: Pair) -> RoleEvidence:
     """Label and prediction have the same labels."""
     if pair.common == 0:
         sure = confidence_of(pair.rows)
         if pair.is_renamed:
-            return Evidence(1.0, f"the labels correspond, kappa {pair.renamed:.2f}")
-        return Evidence(-1.0 - 7.0 * sure, "no label in common")
+            return RoleEvidence(1.0, f"the labels correspond, kappa {pair.renamed:.2f}")
+        return RoleEvidence(-1.0 - 7.0 * sure, "no label in common")
     codes = set() if pair.truth.labels is None else {*pair.truth.labels.texts}
     weight = (2.0 if codes <= _CODES else 4.0) * pair.common - (1.0 if codes <= _CODES else 2.0)
-    return Evidence(weight - (0.5 if pair.is_spelled else 0.0), "the same labels")
+    return RoleEvidence(weight - (0.5 if pair.is_spelled else 0.0), "the same labels")
 
 
-def agreement(pair: Pair) -> Evidence:
+def agreement(pair: Pair) -> RoleEvidence:
     """Label and prediction agree more often than by chance; in all rows they may be copies."""
     n, kappa = pair.rows, pair.kappa
     if n < 4 or pair.common == 0:
         return NONE
     sure = confidence_of(n)
     if abs(kappa) * np.sqrt(n) < 3 or abs(kappa) < 0.1:
-        return Evidence(-5.0 * sure * (1 - min(1.0, abs(kappa) * 3)), "they agree no more than by chance")
+        return RoleEvidence(-5.0 * sure * (1 - min(1.0, abs(kappa) * 3)), "they agree no more than by chance")
     if kappa > 0.9999:
-        return Evidence(1.0 * sure - (1.0 if pair.is_spelled else 0.0), "they are equal in every row")
-    return Evidence(
+        return RoleEvidence(1.0 * sure - (1.0 if pair.is_spelled else 0.0), "they are equal in every row")
+    return RoleEvidence(
         sure * (2.0 + 2.5 * abs(kappa) + (0.5 if kappa > 0 else 0.0)), f"they agree, kappa {kappa:.2f}"
     )
 
 
-def names_of_pair(pair: Pair) -> Evidence:
+def names_of_pair(pair: Pair) -> RoleEvidence:
     """The names say which is the label and which is the prediction."""
-    return Evidence(pair.truth.weights["label"] + pair.pred.weights["prediction"], "the names")
+    return RoleEvidence(pair.truth.weights["label"] + pair.pred.weights["prediction"], "the names")
 
 
-def not_an_id(pair: Pair) -> Evidence:
+def not_an_id(pair: Pair) -> RoleEvidence:
     """Columns with a value of its own in nearly every row, or one value, are not labels."""
     weight = sum(-6.0 for side in (pair.truth, pair.pred) if side.is_unique)
     weight -= 3.0 if pair.truth.is_constant else 0.0
-    return Evidence(weight - (1.0 if pair.pred.is_constant else 0.0))
+    return RoleEvidence(weight - (1.0 if pair.pred.is_constant else 0.0))
 
 
-PAIRS: tuple[Callable[[Pair], Evidence], ...] = (names_of_pair, common_labels, agreement, not_an_id)
-"""Evidence about a label and a prediction."""
+PAIRS: tuple[Callable[[Pair], RoleEvidence], ...] = (names_of_pair, common_labels, agreement, not_an_id)
+"""RoleEvidence about a label and a prediction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,15 +271,15 @@ def _orders(labels: Sequence[str]) -> list[list[str]]:
     return found
 
 
-def name_of_scores(scored: Scored) -> Evidence:
+def name_of_scores(scored: Scored) -> RoleEvidence:
     """The name says that the column contains scores."""
     weight = scored.weights["score"]
     if scored.pair is None and not scored.is_whole:
         weight += max(0.0, scored.weights["prediction"] - 1.0)
-    return Evidence(weight, "the name")
+    return RoleEvidence(weight, "the name")
 
 
-def decides(scored: Scored) -> Evidence:
+def decides(scored: Scored) -> RoleEvidence:
     """The greatest score is that of the prediction: this proves which column is the prediction."""
     if scored.is_one:
         return NONE
@@ -291,19 +291,21 @@ def decides(scored: Scored) -> Evidence:
     if scored.pair is None:
         chance = 1 / width
         weight = -3.0 if of_truth >= PROVEN and sure > 0.5 else 3.0 if of_truth > chance + 0.15 else -2.0
-        return Evidence(weight * sure, f"the greatest score is of the label in {of_truth:.0%} of the rows")
+        return RoleEvidence(
+            weight * sure, f"the greatest score is of the label in {of_truth:.0%} of the rows"
+        )
     of_pred = scored.agreement(scored.pair.pred_codes)
     if of_pred >= PROVEN:
-        return Evidence(7.0 * sure, "the prediction has the greatest score in all rows")
+        return RoleEvidence(7.0 * sure, "the prediction has the greatest score in all rows")
     if of_truth >= PROVEN:
-        return Evidence(-7.0 * sure, "the label has the greatest score in all rows")
+        return RoleEvidence(-7.0 * sure, "the label has the greatest score in all rows")
     most = np.bincount(scored.pair.pred_codes[scored.pair.kept]).max(initial=0) / max(1, scored.pair.rows)
     beyond = 0.0 if most >= 1 else (of_pred - float(most)) / (1 - float(most))
     weight = max(-3.0, 6.0 * beyond - 3.0) * sure
-    return Evidence(weight, f"the prediction has the greatest score in {of_pred:.0%} of the rows")
+    return RoleEvidence(weight, f"the prediction has the greatest score in {of_pred:.0%} of the rows")
 
 
-def separates(scored: Scored) -> Evidence:
+def separates(scored: Scored) -> RoleEvidence:
     """A threshold separates the predictions by the score, or the score is their confidence."""
     if not scored.is_one or len(scored.labels) > 2 or scored.truth.labels is None:
         return NONE
@@ -313,16 +315,16 @@ def separates(scored: Scored) -> Evidence:
     if scored.pair is None:
         strong = abs(of_truth[0] - 0.5) > 4 * of_truth[1] or of_truth[1] == 0
         weight = -3.0 if _is_split(of_truth) and sure > 0.5 else 2.0 if strong else -2.0
-        return Evidence(weight * sure, "the score ranks the labels")
+        return RoleEvidence(weight * sure, "the score ranks the labels")
     of_pred = _area(values, scored.pair.pred_codes, kept)
     if _is_split(of_pred):
-        return Evidence(6.0 * sure, "a threshold of the score separates the predictions")
+        return RoleEvidence(6.0 * sure, "a threshold of the score separates the predictions")
     if _is_split(of_truth):
-        return Evidence(-6.0 * sure, "a threshold of the score separates the labels")
+        return RoleEvidence(-6.0 * sure, "a threshold of the score separates the labels")
     if kept.any() and values[kept].min() >= 0.5 and values[kept].max() <= 1:
-        return Evidence(3.0 * sure, "the score is never below one half: the confidence of the prediction")
+        return RoleEvidence(3.0 * sure, "the score is never below one half: the confidence of the prediction")
     related = max(abs(area - 0.5) / error if error else 0.0 for area, error in (of_pred, of_truth))
-    return Evidence((1.0 if related > 4 else -5.0) * sure, "the score and the labels")
+    return RoleEvidence((1.0 if related > 4 else -5.0) * sure, "the score and the labels")
 
 
 def _area(values: Array, codes: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> tuple[float, float]:
@@ -334,41 +336,41 @@ def _is_split(area: tuple[float, float]) -> bool:
     return area[1] > 0 and abs(area[0] - 0.5) >= 0.4995
 
 
-def confidence_of_many(scored: Scored) -> Evidence:
+def confidence_of_many(scored: Scored) -> RoleEvidence:
     """One score of three labels or more is the confidence of the prediction, or nothing."""
     if not scored.is_one or len(scored.labels) <= 2:
         return NONE
-    return Evidence(0.0 if scored.pair is not None else -4.0, "one score for several labels")
+    return RoleEvidence(0.0 if scored.pair is not None else -4.0, "one score for several labels")
 
 
-def in_unit_interval(scored: Scored) -> Evidence:
+def in_unit_interval(scored: Scored) -> RoleEvidence:
     """Scores are probabilities: from 0 to 1, and the scores of a row sum to 1."""
     values = scored.values[scored.kept]
     if not values.size:
-        return Evidence(-5.0, "no finite scores")
+        return RoleEvidence(-5.0, "no finite scores")
     if not scored.is_one:
         sums = are_probabilities(list(values.T))
-        return Evidence(2.0 if sums else -1.0, "each row sums to 1" if sums else "rows do not sum to 1")
+        return RoleEvidence(2.0 if sums else -1.0, "each row sums to 1" if sums else "rows do not sum to 1")
     inside = values.min() >= -1e-6 and values.max() <= 1 + 1e-6
     weight = 1.0 if inside else -2.0
     if scored.is_whole:
         weight -= 4.0 if len(values) >= SOME or scored.weights["score"] < 3 else 0.0
-    return Evidence(weight, "from 0 to 1" if inside else "outside [0, 1]")
+    return RoleEvidence(weight, "from 0 to 1" if inside else "outside [0, 1]")
 
 
-def fits_labels(scored: Scored) -> Evidence:
+def fits_labels(scored: Scored) -> RoleEvidence:
     """There is a column of scores for each label."""
     if scored.is_one:
-        return Evidence(2.0, "named after a label") if scored.is_named else NONE
+        return RoleEvidence(2.0, "named after a label") if scored.is_named else NONE
     width, count = scored.values.shape[1], len(scored.labels)
     if scored.is_named:
-        return Evidence(3.0, "named after the labels")
-    return Evidence(
+        return RoleEvidence(3.0, "named after the labels")
+    return RoleEvidence(
         1.0 if width == count else -1.5 if width > count else -4.0, f"{width} scores, {count} labels"
     )
 
 
-SCORES: tuple[Callable[[Scored], Evidence], ...] = (
+SCORES: tuple[Callable[[Scored], RoleEvidence], ...] = (
     name_of_scores,
     decides,
     separates,
@@ -376,7 +378,7 @@ SCORES: tuple[Callable[[Scored], Evidence], ...] = (
     in_unit_interval,
     fits_labels,
 )
-"""Evidence about scores beside a label and a prediction."""
+"""RoleEvidence about scores beside a label and a prediction."""
 
 
 def weights_of_part(part: Part) -> dict[str, float]:
@@ -386,7 +388,7 @@ def weights_of_part(part: Part) -> dict[str, float]:
     return name_weights(part.columns[0]) if len(part.columns) == 1 else name_weights("")
 
 
-def mentions(text: Profile, truth: Profile) -> Evidence:
+def mentions(text: Profile, truth: Profile) -> RoleEvidence:
     """A text mentions exactly one label in most rows, and it is the true label more often than by chance."""
     if text.labels is None or truth.labels is None:
         return NONE
@@ -398,7 +400,7 @@ def mentions(text: Profile, truth: Profile) -> Evidence:
     sure = confidence_of(len(told))
     chance = float(truth.labels.counts.max() / max(1, truth.labels.counts.sum()))
     weight = 3.0 * float(found.mean()) * sure + (2.0 if right > chance + 0.1 else 0.0) * sure
-    return Evidence(weight, f"it mentions one label in {found.mean():.0%} of the rows")
+    return RoleEvidence(weight, f"it mentions one label in {found.mean():.0%} of the rows")
 
 
 def _mentioned(text: str, names: Sequence[tuple[int, str]]) -> int:
@@ -406,14 +408,16 @@ def _mentioned(text: str, names: Sequence[tuple[int, str]]) -> int:
     return there[0] if len(there) == 1 else -1
 
 
-def sets_agree(truth: Array, pred: Array) -> Evidence:
+def sets_agree(truth: Array, pred: Array) -> RoleEvidence:
     """Indicators of labels and of predictions agree more often than by chance."""
     if truth.shape != pred.shape:
-        return Evidence(-8.0, "other numbers of labels")
+        return RoleEvidence(-8.0, "other numbers of labels")
     one, other = truth.ravel() > 0, pred.ravel() > 0
     chance = float(one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean()))
     kappa = 0.0 if chance == 1 else (float((one == other).mean()) - chance) / (1 - chance)
     sure = confidence_of(len(truth))
     if kappa > 0.9999:
-        return Evidence(sure, "the indicators are equal in every row")
-    return Evidence(sure * (4.0 * kappa if kappa > 0.1 else -3.0), f"the indicators agree, kappa {kappa:.2f}")
+        return RoleEvidence(sure, "the indicators are equal in every row")
+    return RoleEvidence(
+        sure * (4.0 * kappa if kappa > 0.1 else -3.0), f"the indicators agree, kappa {kappa:.2f}"
+    )
