@@ -15,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.comparison.agreement import agreement
 from evalreport.comparison.changed_predictions import correct_rows, count_changes
 from evalreport.comparison.comparison import (
     CLASS,
@@ -401,6 +402,7 @@ def compare(
         alerts=tuple(each.alerts for each in alike) if len(alike) <= MOST_LISTED else (),
         crossings=tuple(one for samples, pair in joined for one in roc_crossings(samples, pair)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
+        run_agreement=None if unpaired else agreement(called, evaluations),
         weak_slices=worse,
         notes=(*notes(called, evaluations), *map(_worse_note, worse)),
     )

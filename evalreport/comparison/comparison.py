@@ -347,6 +347,33 @@ class PairVerdict:
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """How often runs are right together, on rows that all of them have.
+
+    Parameters
+    ----------
+    runs : tuple of str
+        The runs that are counted, the one with most correct rows first.
+    rows : int
+    right : tuple of int
+        Correct rows of each run.
+    all_right, some_right, none_right : int
+        Rows that all, some but not all, and none of the runs get right; they add up to `rows`.
+    majority : int or None
+        Rows for which the most frequent prediction is right, of three or more single-label runs; ties go to
+        the run with most correct rows.
+    """
+
+    runs: tuple[str, ...]
+    rows: int
+    right: tuple[int, ...]
+    all_right: int
+    some_right: int
+    none_right: int
+    majority: int | None = None
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Several runs against a baseline, or all against all.
 
@@ -375,6 +402,8 @@ class Comparison:
     matched, alarms, crossings : tuple of MatchedPoint, AlarmList, RocCrossing
         Binary with scores in both, on the same rows: each pair at matched points, over numbers of alarms, and
         where curves cross.
+    run_agreement : Agreement or None
+        Rows that all, some and none of the runs get right, where all have the same rows.
     weak_slices : tuple of WorseSlices
         Of each pair on the same rows: slices in which the run makes more errors than its baseline.
     notes : tuple of str
@@ -391,7 +420,7 @@ class Comparison:
     KEYS: ClassVar = (
         *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
         *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alerts"),
-        *("crossings", "weak_slices", "notes"),
+        *("crossings", "run_agreement", "weak_slices", "notes"),
     )
 
     names: tuple[str, ...]
@@ -411,6 +440,7 @@ class Comparison:
     matched: tuple[MatchedPoint, ...] = ()
     alerts: tuple[AlarmList, ...] = ()
     crossings: tuple[RocCrossing, ...] = ()
+    run_agreement: Agreement | None = None
     weak_slices: tuple[WorseSlices, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -73,6 +73,23 @@ LOGGED: Mapping[Task, tuple[str, ...]] = {
 """The metrics that are logged to MLflow by default, as far as they are defined."""
 LOGGED_OF_TEXT = ("parse_rate",)
 """What is logged as well where labels are parsed from text."""
+OF_CHOICES: Mapping[str, str] = {
+    "missed": "recall",
+    "false positives": "specificity",
+    "ranking": "roc_auc",
+    "labels": "f1_micro",
+    "sets": "subset_accuracy",
+    "rows": "accuracy",
+    "class": "f1",
+}
+"""What runs are chosen by for a purpose."""
+LOSSES: Mapping[str, tuple[str, ...]] = {
+    "binary": ("brier", "log_loss"),
+    "multiclass": ("log_loss", "brier"),
+}
+"""What compares probabilities, the first one that every run has."""
+WITHOUT_PREDICTION = ("n_unparsed", "n_ambiguous")
+"""Rows of text without a prediction."""
 SAME: Mapping[Task, Mapping[str, str]] = {
     "binary": {},
     "multiclass": {

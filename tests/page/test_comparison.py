@@ -22,7 +22,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.comparison.charts import STYLES
 from evalreport.page.comparison.payload import PANELS, differences
 from evalreport.page.comparison.sentences import baseline_tally, headline
-from evalreport.page.elements import Folded, Heading, Section
+from evalreport.page.elements import Section
 from evalreport.page.presentation import present
 from evalreport.page.render import render
 from tests.page.made import KINDS, evaluation, made, renamed
@@ -164,7 +164,8 @@ def movement_of(found: Comparison) -> Section:
 def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
     found = several(kind)
     (moved,) = found.movement
-    _, _, where, _, answers, *lists = movement_of(found).body
+    _, *folds, lists = movement_of(found).body
+    where, answers = (fold.parts[0] for fold in folds)
     counts = {**moved.by_class, **moved.by_slice}
     for row in where.rows:
         assert tuple(cell.sort for cell in row[1:]) == counts[row[0].text]
@@ -173,7 +174,10 @@ def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
     assert len(answers.rows) == len(moved.examples)
     told = [row[1].text.text for row in answers.rows]
     assert told == ["fixed" if one.id in moved.fixed_ids else "broken" for one in moved.examples]
-    ids = {one.title.partition(":")[0]: one.parts[0].words for one in lists}
+    ids = {
+        head.text.partition(":")[0]: note.words
+        for head, note in zip(lists.parts[::2], lists.parts[1::2], strict=True)
+    }
     for name, wanted in (("Fixed", moved.fixed_ids), ("Both wrong", moved.both_wrong_ids)):
         stated = [run.text for run in ids[name].runs if run.foreign] if wanted else []
         assert stated == list(wanted)
@@ -186,8 +190,10 @@ def test_many_runs_have_less_of_each(count: int, baseline: int | None, pairs: in
     found = several("binary-slices", count, baseline)
     table, *parts = movement_of(found).body
     assert len(table.rows) == len(found.pairings)
-    assert len([part for part in parts if isinstance(part, Heading)]) == pairs
-    assert any(isinstance(part, Folded) and "class" in part.title for part in parts) == (0 < pairs <= 6)
+    names = [f"{moved.run} against {moved.baseline}" for moved in found.movement]
+    assert [part.title for part in parts] == names[:pairs]
+    inner = [part.title for fold in parts for part in fold.parts]
+    assert any("class" in title for title in inner) == (0 < pairs <= 6)
     assert len(render(found).encode()) < 700_000
 
 

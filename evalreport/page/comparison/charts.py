@@ -158,7 +158,8 @@ def difference_row(title: str, d: Difference, span: float, *, turned: bool) -> D
         side = "undefined"
     places = (place(d.difference, axis), place(low, axis), place(high, axis))
     more = tuple(row_texts(other_columns(), d).values())
-    return DifferenceRow(title, row_texts(DIFFERENCE_COLUMNS, d), verdict(d), more, side, *places)
+    short = say("not significant") if d.verdict == "not_demonstrated" else verdict(d)
+    return DifferenceRow(title, row_texts(DIFFERENCE_COLUMNS, d), short, more, side, *places)
 
 
 STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")
@@ -188,7 +189,7 @@ def curves_section(comparison: Comparison) -> Section | None:
     summary = say("One line style per run.") + _crossing_sentence(comparison) if charts else NOTHING
     summary += _missing_curves(comparison)
     if not charts:
-        return Section.from_parts("curves", "Curves", TITLE, summary) if summary else None
+        return None
     if len(chosen) < len(comparison.names):
         by = find(comparison.primary, comparison.evaluations[0].task).title
         which = "the best by " + by if comparison.baseline is None else "the baseline and the best by " + by

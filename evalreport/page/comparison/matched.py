@@ -19,7 +19,7 @@ from evalreport.core.format import FINEST, count, decimals, format_decimals, for
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.sentences import NOTHING, Sentence, paragraph, say, truncate_name
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.page.elements import Cell, Column, Look, Row, Section, Table
+from evalreport.page.elements import Cell, Column, Folded, Look, Row, Section, Table
 from evalreport.page.evaluation_terms import display_label, of_weights, positive, units
 from evalreport.page.sections.threshold import ConfusionTable, Preset, whole
 
@@ -44,10 +44,10 @@ def matched_sentence(comparison: Comparison) -> Sentence:
     point = points["equal_recall"]
     alarms = point.false_positives
     lead = {
-        "better": "*Matched, it is better*: at equal recall",
-        "worse": "_Matched, it is worse_: at equal recall",
-        "too_few_to_say": "Matched, the cases that differ are *too few to say*: at equal recall",
-    }.get(alarms.verdict, "Matched, *no difference is demonstrated*: at equal recall")
+        "better": "*At equal recall it is better*:",
+        "worse": "_At equal recall it is worse_:",
+        "too_few_to_say": "At equal recall too few rows differ to decide:",
+    }.get(alarms.verdict, "At equal recall *the difference is not significant*:")
     weighted = comparison.evaluations[0].weighted
     # between tied scores they lie on a line, and are told in whole rows, as the table does
     run_fp, base_fp = alarms.values if weighted else (float(round(value)) for value in alarms.values)
@@ -170,6 +170,16 @@ def _limits(found: MatchedCount, places: int = 0) -> str:
     return f" ({format_fixed(near, places)} to {format_fixed(far, places)})"
 
 
+def points_section(comparison: Comparison) -> Section | None:
+    """Return the runs at matched operating points; of more than two runs the table is folded."""
+    table = points_table(comparison)
+    if table is None:
+        return None
+    part = table if len(comparison.names) == 2 else Folded("Each run at matched operating points", (table,))
+    summary = say("The same recall, or the same number of alerts: the rest is the model, not the threshold.")
+    return Section.from_parts("points", "Operating points", "Matched operating points", summary, part)
+
+
 @dataclass(frozen=True)
 class AlarmSide:
     """One run at one number of alarms: its name, prefix of its ids, threshold and two-by-two table."""
@@ -217,8 +227,8 @@ def matched_section(comparison: Comparison) -> Section | None:
         said=alarm_sentence(found, start, positive(ev)),
         values=_values(found),
     )
-    title = "At the same number of alarms"
-    summary = say("One slider moves both runs: each raises as many alarms, and what it finds is counted.")
+    title = "The same number of alerts"
+    summary = say("The slider moves both runs.")
     summary += of_weights(ev)
     data = {
         "a": whole(np.array([place.alerts for place in found.places])),

@@ -29,6 +29,7 @@ from evalreport.page.summary import MOST_ROWS, ResultSummary
 R = TypeVar("R")
 PANELS: Final[tuple[Callable[[Comparison], Section | None], ...]] = (
     sections.verdict_section,
+    matched.points_section,
     matched.matched_section,
     sections.pairs,
     sections.leaderboard_section,

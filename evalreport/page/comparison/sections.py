@@ -25,15 +25,17 @@ from evalreport.comparison.comparison import (
     RankedRun,
 )
 from evalreport.core.estimate_format import format_estimate, interval
-from evalreport.core.format import SCALE, count, plural
+from evalreport.core.format import SCALE, count
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, join_as_list, join_sentences, paragraph, say
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.page.charts import tick_text
-from evalreport.page.comparison.charts import axis_end, difference_plot
-from evalreport.page.comparison.matched import matched_sentence, points_table
+from evalreport.page.comparison.charts import difference_plot
+from evalreport.page.comparison.choices import agreement_bars, choice_table
+from evalreport.page.comparison.matched import matched_sentence
+from evalreport.page.comparison.run_lines import RunLines, run_lines, zoomed_axis
 from evalreport.page.comparison.sentences import (
     baseline_tally,
     detectable_size,
@@ -77,8 +79,6 @@ from evalreport.page.evaluation_terms import one_threshold, tell
 from evalreport.page.sections.appendix import origin
 from evalreport.page.sections.examples import UNREADABLE, format_row_id
 
-REACH = 0.2
-"""Runs further behind the best than this are marked by an arrow, so that the others can be told apart."""
 SIDE_BY_SIDE = 5
 """Runs that are columns; more of them are rows, with as many metrics as columns."""
 GROUNDS: dict[str, Look] = {"better": "right", "worse": "wrong"}
@@ -89,7 +89,7 @@ def leaderboard(comparison: Comparison) -> Table:
     """Return the runs, the best first: possible ranks, value, interval, and how each stands to the best."""
     metric = find(comparison.primary, comparison.evaluations[0].task)
     known = [entry for entry in comparison.ranking if entry.value is not None]
-    low, high = _axis(known, (metric.low, metric.high))
+    low, high = zoomed_axis(known, (metric.low, metric.high))
     scale, unit = SCALE[metric.style]
     ends = " to ".join(tick_text(round(end * scale, 9)) + unit for end in (low, high))
     level = f"{comparison.level * 100:.10g}%"
@@ -104,19 +104,6 @@ def leaderboard(comparison: Comparison) -> Table:
     columns.insert(1, (Column("Run"), lambda row: Cell(row.entry.run, _best_look(row.entry))))
     rows = comparison_ranking(comparison)
     return Table.from_items("ranking-table", f"Runs ranked by {metric.title}", columns, rows)
-
-
-def _axis(known: Sequence[RankedRun], most: tuple[float, float]) -> tuple[float, float]:
-    """Ends of the axis: what lies near the best, in round steps, and nothing that no run could reach."""
-    if not known or known[0].value is None:
-        return 0.0, 1.0
-    best = known[0].value
-    near = [e for e in known if e.value is not None and abs(e.value - best) <= REACH * max(abs(best), 1.0)]
-    ends = [end for e in near for end in (e.low, e.value, e.high) if end is not None]
-    middle = (min(ends) + max(ends)) / 2
-    step = axis_end([Difference("", "", "", (None, None), (max(ends) - min(ends)) / 2)]) / 2
-    low, high = (middle / step - 3) // 1 * step, -((-middle / step - 3) // 1) * step
-    return max(round(low, 10), most[0]), min(round(high, 10), most[1])
 
 
 def _best_look(entry: RankedRun) -> Look:
@@ -215,8 +202,9 @@ def leaderboard_section(comparison: Comparison) -> Section | None:
         and len({d.metric for d in comparison.differences}) > SIDE_BY_SIDE
     ):
         summary += say("The other metrics are in the JSON.")
-    part: PagePart = every_value(comparison)
-    return Section.from_parts("values", "Every metric", "Every metric, every run", summary, part)
+    ranked = Folded("All runs, ranked", (leaderboard(comparison),))
+    values = Folded("Every metric of every run", (every_value(comparison),))
+    return Section.from_parts("values", "Every metric", "Every metric", summary, ranked, values)
 
 
 MOST = 12
@@ -232,7 +220,7 @@ NONE = (0, 0, 0)
 
 def changed_predictions_section(comparison: Comparison) -> Section:
     """Return the examples that one run gets right and another wrong."""
-    title = "Which answers changed"
+    title = "Which predictions changed"
     if not comparison.movement:
         remedy = "That takes decisions of both runs on the same examples: log their predictions with ids."
         empty = Empty(say("No example can be followed from run to run."), say(remedy))
@@ -240,13 +228,12 @@ def changed_predictions_section(comparison: Comparison) -> Section:
     tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
     rows = (_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement)
-    table = Table.from_rows("moves-table", "Answers that changed", heads, rows)
-    summary = say("Fixed: right in the run, wrong in the baseline. Broken: the other way round.")
+    table: PagePart = Table.from_rows("moves-table", "Predictions that changed", heads, rows)
+    if len(comparison.movement) == 1:  # the first screen has the counts
+        table = Folded("Counts and McNemar's test", (table,))
+    summary = say("Fixed: right in the run, wrong in the baseline. Broken: right in the baseline only.")
     if any(moved.at_equal_recall for moved in comparison.movement):
-        summary += say(
-            "At equal recall the run decides where it finds as many positives as the baseline: what is "
-            "left is the model's, not the threshold's."
-        )
+        summary += say("At equal recall: with the threshold at which both find as many positives.")
     if any(ev.data_checks.get("withheld") for ev in comparison.evaluations):
         summary += say("Single examples are withheld.")
     number = len(comparison.movement)
@@ -277,19 +264,19 @@ def _pair(
 ) -> list[PagePart]:
     """Tables, folded where there are several pairs, and ids of what changed between two runs."""
     where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
-    told = (
+    tables = (
         ("By class and slice, most changes first", where),
-        ("Single answers" + (", the surest mistakes first" if sure else ""), answers),
+        ("Examples" + (", the most confident mistakes first" if sure else ""), answers),
     )
     parts: list[PagePart] = []
-    for name, table in told:
+    for name, table in tables:
         if table is not None:
-            parts += [Folded(name, (table,))] if several else [Heading(name), table]
-    parts += [
-        Folded(name, (Note(join_as_list([say("`{id}`", id=id) for id in ids], ",")),))
-        for name, ids in _ids(moved)
-    ]
-    return [Heading(f"{moved.run} against {moved.baseline}"), *parts] if several and parts else parts
+            parts.append(Folded(name, (table,)))
+    ids: list[PagePart] = []
+    for name, some in _ids(moved):
+        ids += [Heading(name), Note(join_as_list([say("`{id}`", id=id) for id in some], ","))]
+    parts += [Folded("Ids", tuple(ids))] if ids else []
+    return [Folded(f"{moved.run} against {moved.baseline}", tuple(parts))] if several and parts else parts
 
 
 def _where(moved: ChangedPredictions, place: int) -> Table | None:
@@ -354,16 +341,15 @@ def parts(comparison: Comparison) -> Section | None:
     slices = [d for d in comparison.parts if not d.scope.startswith(CLASS)]
     made: list[PagePart] = []
     if classes:
-        made += [Heading("F1 of the classes"), _dumbbells(comparison, _largest(comparison, classes))]
+        made.append(Folded("F1 of the classes", (_dumbbells(comparison, _largest(comparison, classes)),)))
     if slices:
-        made += [Heading("Slices")] if classes else []
-        made.append(_slices(comparison, _largest(comparison, slices)))
+        made.append(Folded("Slices", (_slices(comparison, _largest(comparison, slices)),)))
     if not made:
         return None
     summary = _count_sentence(comparison, classes, "classes") + _count_sentence(
         comparison, slices, "values of slices"
     )
-    drawn = say("The largest first; the stroke is the baseline, the dot the run, hollow if not demonstrated.")
+    drawn = say("The line is the baseline, the dot the run, hollow if the difference is not significant.")
     return Section.from_parts(
         "parts", "Where they differ", "Where they differ", summary + (drawn if classes else NOTHING), *made
     )
@@ -385,9 +371,9 @@ def _largest(comparison: Comparison, found: Sequence[Difference]) -> list[Differ
 def _count_sentence(comparison: Comparison, found: Sequence[Difference], what: str) -> Sentence:
     if not found:
         return NOTHING
-    words = "{shown:count} of {parts:count} differences of " + what + " are demonstrated (Holm)"
+    words = "{shown:count} of {parts:count} differences of " + what + " are significant (Holm)"
     rows = len(_largest(comparison, found))
-    words += ", {rows:count} stand here, all in the JSON." if rows < len(found) else "."
+    words += "; the table has the {rows:count} largest, the JSON has all." if rows < len(found) else "."
     return say(words, shown=sum(d.is_significant for d in found), parts=len(found), rows=rows)
 
 
@@ -397,7 +383,7 @@ def _keys(comparison: Comparison, found: Sequence[Difference]) -> tuple[dict[str
     several = {f"p{place}": name for place, name in enumerate(pairs)} if len(pairs) > 1 else {}
     keys = {name: key for key, name in several.items()}
     rows = [f"{_side(d)} {keys.get(_values_pair(d), '')}".strip() for d in found]
-    return {**several, "better": "better", "worse": "worse", "none": "not demonstrated"}, rows
+    return {**several, "better": "better", "worse": "worse", "none": "not significant"}, rows
 
 
 def _values_pair(d: Difference) -> str:
@@ -482,21 +468,24 @@ class ComparisonHeader:
     kicker: tuple[str, ...]
     headline: Sentence
     summary: Sentence
-    parts: tuple[PagePart, ...]
+    lines: RunLines
+    columns: tuple[tuple[str, PagePart], ...]
     notes: tuple[str, ...]
 
 
 def verdict_section(comparison: Comparison) -> Section:
-    """Return the verdict: two binary runs at matched points; else all runs, ranked."""
-    two = len(comparison.names) == 2
-    matched = points_table(comparison)
-    parts = [matched] if two and matched is not None else [leaderboard(comparison), matched]
+    """Return the first screen: one line per run, which run for which purpose, and common mistakes."""
+    columns = (
+        ("Which one, if …", choice_table(comparison)),
+        ("Do they make the same mistakes?", agreement_bars(comparison)),
+    )
     body = ComparisonHeader(
         runs=len(comparison.names),
         kicker=_kicker(comparison),
         headline=headline(comparison),
         summary=summary(comparison),
-        parts=tuple(part for part in parts if part is not None),
+        lines=run_lines(comparison),
+        columns=tuple((title, part) for title, part in columns if part is not None),
         notes=comparison.notes,
     )
     return Section("verdict", "Verdict", "Verdict", "versus", NOTHING, body)
@@ -515,29 +504,10 @@ def _kicker(comparison: Comparison) -> tuple[str, ...]:
 
 
 def summary(comparison: Comparison) -> Sentence:
-    """Return what the verdict rests on: the examples that moved, and how the runs were matched."""
+    """Return what the verdict is based on: matched thresholds, or the smallest detectable difference."""
     return paragraph(
-        matched_sentence(comparison),
-        baseline_tally(comparison),
-        _changed_sentence(comparison),
-        _detectable_sentence(comparison),
-        shared_pairing(comparison),
-        _correction_sentence(comparison),
+        matched_sentence(comparison), baseline_tally(comparison), _detectable_sentence(comparison)
     )
-
-
-def _changed_sentence(comparison: Comparison) -> Sentence:
-    if len(comparison.pairings) != 1 or not comparison.movement:
-        return NOTHING
-    (moved,) = comparison.movement
-    words = say(
-        "{moved.run} is right on {moved.fixed:count} {units} that {moved.baseline} gets wrong, and wrong on "
-        "{moved.broken:count} that {moved.baseline} gets right",
-        {"moved": moved},
-        units=plural(moved.fixed, comparison.unit),
-    )
-    tests = [p_value(test.p) for test in comparison.mcnemar]
-    return join_sentences(words, *tests, say("."))
 
 
 def _detectable_sentence(comparison: Comparison) -> Sentence:
@@ -583,10 +553,8 @@ def pairs(comparison: Comparison) -> Section | None:
     values = Folded("Values of each run with their intervals", (every_value(comparison),))
     better, worse = (sum(d.verdict == word for d in comparison.differences) for word in DEMONSTRATED)
     words = (
-        "Right of zero {run:short} is better, left of it worse: by {better:count} of {metrics:count} metrics "
-        "it is demonstrated *better*, by {worse:count} _worse_. Hollow: no difference is demonstrated. "
-        "Whiskers: the interval of the paired difference. The verdict is corrected for all metrics that it "
-        "uses; single rows beyond it are exploratory."
+        "{run:short} is significantly *better* by {better:count} of {metrics:count} metrics, _worse_ by "
+        "{worse:count}. Hollow: not significant. Single rows are not corrected for their number."
     )
     summary = say(words, run=run, better=better, worse=worse, metrics=len(comparison.differences))
     return Section.from_parts("differences", "Differences", "Every difference", summary, plot, values)
@@ -598,9 +566,15 @@ def pairing(comparison: Comparison) -> Section:
         (f"{run} against {base}", pairing_sentence(run, base, how, comparison.unit))
         for run, base, how in comparison.pairings
     ]
-    summary = say("A paired comparison needs the same examples with the same truth.")
+    summary = paragraph(
+        say("A paired comparison needs the same {units} with the same labels.", units=comparison.unit[1]),
+        shared_pairing(comparison),
+        _correction_sentence(comparison),
+    )
     title = "Were they scored on the same examples?"
-    return Section.from_parts("pairing", "Same examples", title, summary, Facts(tuple(facts)))
+    return Section.from_parts(
+        "pairing", "Same examples", title, summary, Folded("Each pair", (Facts(tuple(facts)),))
+    )
 
 
 def provenance(comparison: Comparison) -> Section:
@@ -612,7 +586,7 @@ def provenance(comparison: Comparison) -> Section:
     if made.made:
         facts.append(("Made", say("{made}", made=made.made)))
     commands = {ev.provenance.command for ev in comparison.evaluations if ev.predictions is not None}
-    return origin("Where the numbers come from", facts, commands.pop() if len(commands) == 1 else "")
+    return origin("Provenance", facts, commands.pop() if len(commands) == 1 else "")
 
 
 def _run_facts(ev: Evaluation) -> Sentence:

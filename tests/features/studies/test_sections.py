@@ -32,7 +32,7 @@ def test_answers_that_moved_are_counted() -> None:
         now, before = right[run], right[0]
         kinds = (now & ~before, before & ~now, ~now & ~before, now & before)
         assert counted[f"run-{run} against run-0"] == [int(np.sum(kind)) for kind in kinds]
-    said = [words.text for _, words in of(sections.pairing(compared)).body[0].pairs]
+    said = [words.text for _, words in of(sections.pairing(compared)).body[0].parts[0].pairs]
     assert all(f"paired on {len(right[0])} shared tumours" in text for text in said) and len(said) == 2
     facts = {str(name): words.text for name, words in of(sections.provenance(compared)).body[0].pairs}
     assert all(facts[name].startswith("400 rows") for name in compared.names)
@@ -41,8 +41,8 @@ def test_answers_that_moved_are_counted() -> None:
 def test_labels_alone_tell_of_no_sure_mistakes() -> None:
     for kind, told in (("binary-slices", True), ("binary-labels", False)):
         said = str(sections.changed_predictions_section(several(kind, 2)))
-        assert "Single answers" in said
-        assert ("the surest mistakes first" in said) == told
+        assert "Examples" in said
+        assert ("the most confident mistakes first" in said) == told
 
 
 def test_runs_stand_in_the_order_of_their_value_and_the_baseline_is_the_first_column() -> None:

@@ -1,0 +1,147 @@
+"""The first screen of a comparison: lines, choices and common mistakes say what the data say."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+import evalreport as er
+from evalreport.comparison.comparison import Comparison
+from evalreport.page.comparison.choices import agreement_bars, choice_table
+from evalreport.page.comparison.run_lines import LEVELS, run_lines
+from evalreport.page.render import render
+
+NAMES = ("good", "fine", "weak", "broken")
+
+
+@cache
+def classes() -> Comparison:
+    """Four runs of twelve classes, the last of which predicts three of them only."""
+    rng = np.random.default_rng(3)
+    n, k = 900, 12
+    truth = rng.integers(0, k, n)
+    labels = [f"c{code:02d}" for code in range(k)]
+    runs = []
+    for skill in (0.9, 0.89, 0.6, 0.0):
+        other = rng.integers(0, 3 if not skill else k, n)
+        answer = np.where(rng.random(n) < skill, truth, other)
+        runs.append(
+            er.evaluate(
+                [labels[c] for c in truth],
+                [labels[c] for c in answer],
+                labels=er.Multiclass(labels),
+                ids=np.arange(n).astype(str),
+                resamples=50,
+            )
+        )
+    return er.compare(runs, names=list(NAMES))
+
+
+@cache
+def binary(runs: int = 3) -> Comparison:
+    rng = np.random.default_rng(7)
+    truth = rng.random(800) < 0.2
+    made = []
+    for strength in (1.0, 3.0, 2.9)[:runs]:
+        scores = 1 / (1 + np.exp(1.5 - strength * truth - rng.normal(size=800)))
+        made.append(er.evaluate(truth.astype(int), scores=er.Probabilities(scores), resamples=50))
+    return er.compare(made, names=["old", "new", "newer"][:runs])
+
+
+def test_bars_and_strips_are_counts_and_f1_of_the_runs() -> None:
+    found, comparison = run_lines(classes()), classes()
+    by_name = dict(zip(comparison.names, comparison.evaluations, strict=True))
+    assert [line.name for line in found.lines] == [entry.run for entry in comparison.ranking]
+    strips = []
+    for line in found.lines:
+        ev = by_name[line.name]
+        assert ev.confusion is not None
+        right = ev.confusion.marginals.tp.sum()
+        assert line.described == f"{right:.0f} right, {ev.rows - right:.0f} wrong, 0 unparsed"
+        widths = {share.look: share.width for share in line.bar}
+        assert widths["ok"] == pytest.approx(100 * right / ev.rows, abs=0.01)
+        assert sum(widths.values()) == pytest.approx(100, abs=0.02)
+        f1 = sorted(entry.metrics["f1"].value or 0.0 for entry in ev.classes)
+        levels = [next(k for k, (end, _) in enumerate(LEVELS) if value < end) for value in f1]
+        assert sorted(line.strip) == sorted(levels)
+        strips.append(line.strip)
+    assert len({len(strip) for strip in strips}) == 1, "one order for all"
+
+
+def test_the_status_of_each_run_is_its_place_in_the_ranking() -> None:
+    found = run_lines(classes())
+    status = {line.name: (line.status.text, line.look) for line in found.lines}
+    best = [entry.run for entry in classes().ranking if entry.best_group]
+    assert best in (["good", "fine"], ["fine", "good"])
+    assert all(status[name] == ("tied for best", "best") for name in best)
+    assert re.fullmatch(r"\d+(\.\d+)? points worse", status["weak"][0]) and status["weak"][1] == "worse"
+    assert status["broken"] == ("predicts 3 of 12 classes", "worse")
+    assert found.lines[-1].track is not None and found.lines[-1].track.past == "left"
+
+
+def test_two_runs_have_the_words_of_their_verdict() -> None:
+    comparison = binary(2)
+    words = {line.name: line.status.text for line in run_lines(comparison).lines}
+    expected = {"better": "better", "worse": "worse", "trade_off": "better in some ways, worse in others"}
+    assert words["new"] == expected[comparison.verdicts[0].verdict]
+    assert words["old"] == "baseline"
+
+
+def test_mistakes_of_two_classes_are_missed_positives_and_false_alarms() -> None:
+    for line in run_lines(binary()).lines:
+        ev = binary().evaluations[binary().names.index(line.name)]
+        fn, fp = (ev.metrics[name].value or 0.0 for name in ("fn", "fp"))
+        assert line.described == f"{fn:.0f} missed, {fp:.0f} false alarms"
+        assert line.bar[-1].text == f"{fn:.0f} + {fp:.0f}"
+
+
+def test_values_have_one_number_of_decimals() -> None:
+    for comparison in (classes(), binary()):
+        shown = [line.value.rstrip("%") for line in run_lines(comparison).lines]
+        assert len({len(value.partition(".")[2]) for value in shown}) == 1
+
+
+def test_choices_never_contradict_the_ranking() -> None:
+    for comparison in (classes(), binary()):
+        table = choice_table(comparison)
+        assert table is not None
+        rows = {row[0].words: (row[1].words, row[2].words) for row in table.rows}
+        best = [entry.run for entry in comparison.ranking if entry.best_group]
+        purpose = "the best ranking" if comparison is binary() else "the most cases right"
+        used = rows[purpose][0]
+        assert all(name in used for name in best) or used in ("any", "either")
+        assert not any(name in used.split() for name in comparison.names if name not in best)
+
+
+def test_a_class_of_a_broken_run_is_no_reason() -> None:
+    table = choice_table(classes())
+    assert table is not None
+    row = next(row for row in table.rows if row[0].words == "one class in particular")
+    assert "broken" not in row[1].words + row[2].words
+
+
+def test_common_mistakes_of_two_runs_are_their_movement() -> None:
+    bars = agreement_bars(binary(2))
+    (moved,) = binary(2).movement
+    assert bars is not None
+    assert [row.text for row in bars.rows] == [
+        str(n) for n in (moved.both_right, moved.fixed, moved.broken, moved.both_wrong)
+    ]
+
+
+def test_common_mistakes_of_several_runs_add_up() -> None:
+    bars, found = agreement_bars(classes()), classes().run_agreement
+    assert bars is not None and found is not None
+    assert sum(int(row.text) for row in bars.rows) == found.rows == 900
+    assert str(found.majority) in bars.note.text and found.runs[0] in bars.note.text
+    assert "Without" in bars.note.text and "broken" in bars.note.text
+
+
+def test_the_page_has_lines_choices_and_common_mistakes() -> None:
+    page = render(classes())
+    assert page.count('<div class="runline" role="row">') == 4
+    assert "Which one, if …" in page and "Do they make the same mistakes?" in page
+    assert 'style="' not in page, "the policy allows none"
