@@ -49,9 +49,10 @@ const rates = (prefix, values) => each(values, (key, [value, form, n]) =>
 all("[data-live]").forEach(element => { element.hidden = false; });
 
 // The ring of a chart: the plot is 290 by 254 units from (40, 8).
-const ring = (id, x, y, xs = [0, 1], ys = [0, 1]) => {
+const ring = (id, x, y) => {
   const mark = document.querySelector("#" + id + " .ring");
   if (!mark) return;
+  const ends = byId(id).dataset.axes.split(" ").map(Number), xs = ends.slice(0, 2), ys = ends.slice(2);
   const inside = x !== null && y !== null && x >= xs[0] && x <= xs[1];
   show(mark, inside);
   if (!inside) return;
@@ -81,6 +82,13 @@ const slider = (id, paint, x) => {
   };
   const go = i => { place = i; input.value = x ? x[i] : i; announce(); };
   on(input, "input", () => { place = near(Number(input.value)); announce(); });
+  // A key moves to the next place, even where several steps of the handle lead to the same one.
+  if (x) on(input, "keydown", event => {
+    const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!way || place + way < 0 || place + way >= x.length) return;
+    event.preventDefault();
+    go(place + way);
+  });
   buttons.forEach(b => on(b, "click", () => go(Number(b.dataset.place))));
   update();
   return { update, buttons, go };
@@ -112,7 +120,7 @@ if (sweep && "N" in sweep) {
     counts("count-", { tp: tp[i], fn, fp: fp[i], tn });
     const finds = tp[i] - tp[now], alarms = fp[i] - fp[now];
     if (now !== undefined) each({ tp: finds, fn: -finds, fp: alarms, tn: -alarms }, (key, more) => write("change-" + key,
-      (more ? count(Math.abs(more)) + (more > 0 ? " more than at " : " fewer than at ") : "as at ") + threshold(t[now])));
+      more ? count(Math.abs(more)) + (more > 0 ? " more than at " : " fewer than at ") + threshold(t[now]) : ""));
     each(shares, (key, [k, of]) => {
       if (!z) return rates("rate-", { [key]: [part(k, of), percent, of] });
       const [value, low, high] = of ? wilson(k, of, z) : ["–", "", ""];
@@ -129,10 +137,9 @@ if (sweep && "N" in sweep) {
     set(byId("scores-hand"), "x", at / 10 + "%");
     ring("roc", part(fp[i], N), recall);
     ring("pr", recall, precision);
-    const u = data.utility;
-    if (u) ring("utility-chart", t[i] < 1 ? t[i] : null, tp[i] / n - fp[i] / n * t[i] / (1 - t[i]), u.x, u.y);
+    ring("utility-chart", t[i] < 1 ? t[i] : null, tp[i] / n - fp[i] / n * t[i] / (1 - t[i]));
     return "Threshold " + threshold(t[i]) + ": " + count(tp[i]) + " of " + count(P) + " found, " + count(fn) +
-      " missed, " + count(fp[i]) + " false alarms";
+      " missed, " + count(fp[i]) + " false positives";
   }, x);
   if (explorer) {
     const cheapest = explorer.buttons.find(b => b.dataset.key === "cost"), first = cheapest && cheapest.dataset.place;
@@ -148,7 +155,7 @@ if (sweep && "N" in sweep) {
       if (cheapest) { cheapest.dataset.place = best; cheapest.textContent = "Cheapest " + threshold(t[best]); }
       if (flag) { set(flag, "x", x[best] / 10 + "%"); flag.querySelector("tspan").textContent = threshold(t[best]); }
       explorer.go(best);
-      write("cost-status", "Cheapest at this cost: " + threshold(t[best]) + ", " + count(tp[best]) + " found for " + count(fp[best]) + " false alarms.");
+      write("cost-status", "Cheapest at this cost: " + threshold(t[best]) + ", " + count(tp[best]) + " found for " + count(fp[best]) + " false positives.");
     });
   }
 } else if (sweep) {
@@ -167,7 +174,7 @@ if (sweep && "N" in sweep) {
     meter("rate-added", fixed((tp[i] + fp[i]) / n, 2));
     ring("pr", recall, precision);
     return "Threshold " + threshold(t[i]) + ": " + count(tp[i]) + " of " + count(P) + " labels found, " +
-      count(fp[i]) + " added wrongly";
+      count(fp[i]) + " added";
   });
 }
 // always
@@ -183,7 +190,7 @@ if (cutoff) slider("cutoff", i => {
     right: [part(right[i], answered[i]), percent, answered[i]],
   });
   ring("coverage", answered[i] / n, part(right[i], answered[i]));
-  return "Confidence " + threshold(t[i]) + ": " + count(answered[i]) + " " + unit + " answered, " + count(wrong) +
+  return "Confidence " + threshold(t[i]) + ": " + count(answered[i]) + " " + unit + " predicted, " + count(wrong) +
     " of them wrong";
 });
 // always
@@ -210,6 +217,14 @@ if (alarms) slider("alarms", i => {
 // always
 
 all("[data-fold]").forEach(details => { details.open = false; });
+
+// On a phone each cell of a wide table has the label of its column.
+all("table.t").forEach(table => {
+  const heads = [...table.tHead.rows[0].cells].map(head => head.textContent);
+  if (heads.length < 4) return;
+  table.classList.add("rows");
+  all("td", table.tBodies[0]).forEach(cell => { cell.dataset.head = heads[cell.cellIndex]; });
+});
 
 // Sorting: a head's text becomes a button.
 all("th[data-sorts]").forEach(head => {
@@ -267,7 +282,7 @@ if (svg && m) {
     set(path, "class", look);
     return svg.appendChild(path);
   });
-  const name = code => code === K ? "not readable" : m.names[code];
+  const name = code => code === K ? "unparsed" : m.names[code];
   const bucket = (r, c, w) => {
     const share = w / m.support[r], steps = r === c ? [0.5, 0.75, 0.9] : [0.05, 0.1, 0.2];
     return (r === c ? "r" : "w") + (1 + steps.filter(step => share >= step).length);
@@ -289,9 +304,9 @@ if (svg && m) {
     row = r; column = c;
     const w = weight.get(r + "," + c) || 0, back = weight.get(c + "," + r) || 0, support = m.support[r];
     const readout = byId("readout"), lines = [];
-    const title = make("b", count(w) + " of " + count(support) + " “" + name(r) + "” were labelled “" + name(c) + "”" +
+    const title = make("b", count(w) + " of " + count(support) + " “" + name(r) + "” predicted as “" + name(c) + "”" +
       (w ? " (" + percent(w / support) + ")" : ""));
-    if (r !== c && c < K) lines.push("The other way round: " + count(back) + " of " + count(m.support[c]) + ".");
+    if (r !== c && c < K) lines.push("Reverse: " + count(back) + " of " + count(m.support[c]) + ".");
     (m.texts[r + "," + c] || []).forEach(text => lines.push("“" + text + "”"));
     readout.replaceChildren(title, ...lines.map(line => make("p", line)));
     mark();
@@ -432,24 +447,30 @@ const drawing = figure => {
   copy.style.background = getComputedStyle(document.body).backgroundColor;
   return new XMLSerializer().serializeToString(copy);
 };
-if (self === top) all("main>section").forEach(section => {
-  const line = make("p", "Save ");
-  let unnamed = 0;
-  set(line, "class", "note");
-  set(line, "data-live", "");
-  all("svg[role],table", section).forEach(element => {
-    const id = element.id || section.id + (unnamed++ ? "-" + unnamed : ""), table = element.matches("table");
-    const offer = (ending, written) => {
-      const link = make("a", id + ending);
-      link.download = link.textContent;
-      link.href = "data:,";
-      on(link, "click", () => { link.href = URL.createObjectURL(new Blob([written(element)])); });
-      line.append(link, " ");
-    };
-    if (table) offer(".csv", csv);
-    if (!table || element.querySelector("svg")) offer(".svg", drawing);
+const files = byId("files");
+if (self === top && files) {
+  const box = make("details", ""), summary = make("summary", "Save figures and tables");
+  set(box, "data-live", "");
+  box.append(summary);
+  all("main>section").forEach(section => {
+    const line = make("p", section.querySelector("h1,h2").textContent + ": ");
+    let unnamed = 0;
+    set(line, "class", "note");
+    all("svg[role],table", section).forEach(element => {
+      const id = element.id || section.id + (unnamed++ ? "-" + unnamed : ""), table = element.matches("table");
+      const offer = (ending, written) => {
+        const link = make("a", id + ending);
+        link.download = link.textContent;
+        link.href = "data:,";
+        on(link, "click", () => { link.href = URL.createObjectURL(new Blob([written(element)])); });
+        line.append(link, " ");
+      };
+      if (table) offer(".csv", csv);
+      if (!table || element.querySelector("svg")) offer(".svg", drawing);
+    });
+    if (line.children.length) box.append(line);
   });
-  if (line.children.length) section.append(line);
-});
+  if (box.children.length > 1) files.append(box);
+}
 
 })();

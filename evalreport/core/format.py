@@ -164,6 +164,24 @@ def change(value: float) -> str:
     return "+" + text if value > 0 and text[0] not in "<>" else text
 
 
+def brief(value: float, style: Style) -> str:
+    """Return a number for the first screen: whole per cent or two decimals, one more near 0 and near 1.
+
+    Examples
+    --------
+    >>> brief(0.6988, "percent"), brief(0.9942, "percent"), brief(0.99996, "percent"), brief(1.0, "percent")
+    ('70%', '99.4%', '>99.99%', '100%')
+    >>> brief(0.9825, "ratio"), brief(0.0034, "ratio"), brief(1.0, "ratio")
+    ('0.98', '0.003', '1.00')
+    """
+    if style == "number":
+        return number(value)
+    near = 0 < abs(value) < 0.01 or 0.99 < abs(value) < 1
+    if style == "ratio":
+        return _format_inside(value, 1.0, 3 if near else 2, MOST)
+    return _format_inside(value * 100, 100.0, 1 if near else 0, 2) + "%"
+
+
 def show(value: float, style: Style, n: float | None = None) -> str:
     """Return a number in the named style.
 

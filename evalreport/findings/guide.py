@@ -114,7 +114,7 @@ def _costs(ev: Evaluation) -> Iterator[Advice]:
         yield Advice(
             "A miss and a false alarm do not cost the same",
             ("net_benefit",),
-            "It weighs them as the threshold implies; --threshold cost:10 chooses where a miss costs ten alarms.",
+            "It weighs them by the odds of the threshold.",
         )
         yield Advice(
             "The probability itself is used",

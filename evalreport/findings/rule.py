@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from evalreport.core.estimate_format import format_estimate, format_reference
 from evalreport.core.format import (
@@ -69,6 +69,31 @@ Rule: TypeAlias = Callable[[Evaluation], Finding | None]
 
 
 @dataclass(frozen=True)
+class ShortClaim:
+    """A finding in one line of the first screen, with one number below it.
+
+    Parameters
+    ----------
+    title, detail : str or callable
+        Templates over the evidence, as of `Told`; a callable returns the template for the evidence. Without a
+        title, the first clause of the claim is used.
+    about : {"model", "data", "author"}
+        ``model``: what goes wrong; ``data``: whether the numbers can be trusted; ``author``: only for the
+        author of the page.
+    mistakes : str
+        Name of the evidence that counts the mistakes that the finding explains.
+    step : str
+        The next step, without options of the command line; empty: the action of the finding.
+    """
+
+    title: str | Callable[[Mapping[str, Any]], str] = ""
+    detail: str | Callable[[Mapping[str, Any]], str] = ""
+    about: Literal["model", "data", "author"] = "model"
+    mistakes: str = ""
+    step: str = ""
+
+
+@dataclass(frozen=True)
 class AddedRule:
     """A rule that a feature adds at the point "findings".
 
@@ -77,10 +102,12 @@ class AddedRule:
     rule : callable
     before : str
         Name of the rule before which it comes among findings of its severity; the last one without it.
+    short : ShortClaim
     """
 
     rule: Rule
     before: str = ""
+    short: ShortClaim = ShortClaim()
 
 
 def rule(
@@ -113,15 +140,18 @@ def rule(
             if told is None:
                 return None
             where = told.section or (section if isinstance(section, str) else section[ev.task])
-            claim = say(
-                told.template, told.evidence, of=ev.rows, words=partial(_format_field, ev, told.evidence)
-            ).text
+            claim = fill(ev, told.template, told.evidence)
             how = told.severity or severity
             return Finding(tell.__name__, how, claim, told.evidence, told.action or action, where)
 
         return make_finding
 
     return make_rule
+
+
+def fill(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
+    """Return a template filled from the evidence of a finding."""
+    return say(template, evidence, of=ev.rows, words=partial(_format_field, ev, evidence)).text
 
 
 def _format_field(

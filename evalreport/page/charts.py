@@ -251,6 +251,12 @@ class Chart:
     values: Table | None = None
 
     @property
+    def range(self) -> str:
+        """Ends of both axes for the script that moves the ring; empty without one."""
+        ends = (self.x.low, self.x.high, self.y.low, self.y.high)
+        return " ".join(f"{end:g}" for end in ends) if self.ring else ""
+
+    @property
     def x(self) -> Axis:
         """The horizontal axis."""
         return self.axes.x

@@ -342,7 +342,7 @@ CELL = re.compile(r"<(t[dh])([^>]*)>(.*?)</\1>", re.DOTALL)
 TOKEN = re.compile(r"<(/?)(\w+)[^>]*>|[^<]+")
 EMPTY = ("wbr", "path")
 """Elements without an end."""
-DRAWN = re.compile(r"^[.](chart|ring|matrix|scores|parallel|plot(?! svg)|worse|none|[rw]\d)\b")
+DRAWN = re.compile(r"^[.](chart|ring|matrix|scores|parallel|plot(?! svg)|plotted|worse|none|[rw]\d)\b")
 """Rules of the style that figures need."""
 WIDTH = "700"
 """Pixels of a figure that fills the width of the page."""

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
 from evalreport.core.estimate_format import format_estimate, format_reference, interval
-from evalreport.core.format import Style, count, percent
+from evalreport.core.format import Style, count, decimals, format_decimals, percent
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.sentences import Sentence, join_sentences, say
 
@@ -485,8 +485,27 @@ class Section:
         return cls(id, nav, title, "parts", summary, tuple(part for part in parts if part is not None), data)
 
 
-def value_cell(result: Result, style: Style) -> Cell:
+def column_decimals(results: Iterable[Result], style: Style) -> int | None:
+    """Return the decimals of a column: those of the median interval; None where there is no interval.
+
+    Examples
+    --------
+    >>> column_decimals([Estimate(0.7, 40, 0.6, 0.8), Estimate(0.7, 9000, 0.69, 0.71)], "ratio")
+    2
+    """
+    known = (one for one in results if isinstance(one, Estimate) and one.low is not None)
+    places = [decimals(one.low or 0.0, one.high or 0.0, style, one.value) for one in known]
+    found = sorted(place for place in places if place is not None)
+    return found[(len(found) - 1) // 2] if found else None
+
+
+def value_cell(result: Result, style: Style, places: int | None = None) -> Cell:
     """Return a cell of a metric: its number, or "–" for an undefined one.
+
+    Parameters
+    ----------
+    places : int, optional
+        Decimals of the column; those of the interval of the metric without.
 
     Examples
     --------
@@ -496,13 +515,21 @@ def value_cell(result: Result, style: Style) -> Cell:
     """
     if isinstance(result, Undefined):
         return Cell("–", "n")
-    return Cell(format_estimate(result, style), "n", round(result.value, 6))
+    text = format_estimate(result, style) if places is None else format_decimals(result.value, places, style)
+    return Cell(text, "n", round(result.value, 6))
 
 
-def interval_cell(result: Result, style: Style) -> Cell:
+def interval_text(result: Result, style: Style, places: int | None = None) -> str:
+    """Return an interval, "a to b", with the decimals of its column."""
+    if places is None or not isinstance(result, Estimate) or result.low is None or result.high is None:
+        return interval(result, style)
+    return f"{format_decimals(result.low, places, style)} to {format_decimals(result.high, places, style)}"
+
+
+def interval_cell(result: Result, style: Style, places: int | None = None) -> Cell:
     """Return a cell of an interval, "a to b"."""
     low = result.low if isinstance(result, Estimate) else None
-    return Cell(interval(result, style), "n", low)
+    return Cell(interval_text(result, style, places), "n", low)
 
 
 def share_cell(share: float) -> Cell:

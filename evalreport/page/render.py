@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
-from evalreport.core.sentences import say
+from evalreport.core.sentences import NOTHING
 from evalreport.core.text import printable
 from evalreport.page.elements import Section
 from evalreport.page.presentation import Presentation, present
@@ -76,9 +76,8 @@ def render_page(shown: Presentation[Any], title: str = "") -> str:
 
     The same result gives the same bytes; nothing is read from the clock or the machine.
     """
-    told = say("Markdown: a click selects it.")
     made = with_notes(shown.sections(), shown.notes)
-    box = Section("summary", "Summary", "Summary to copy", "summary", told, markdown(shown.summary()))
+    box = Section("files", "Data", "Data", "files", NOTHING, markdown(shown.summary()))
     script = asset("script.js", tuple(section.id for section in (*made, box) if section.data))
     footer = f"evalreport {__version__} · one file, no network requests{shown.intervals}."
     return whole_page(title or shown.title, (*made, box), footer, asset("style.css"), script)

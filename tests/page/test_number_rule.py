@@ -98,12 +98,6 @@ def table(ev: Evaluation) -> Iterator[Stated]:
         yield from stated("table", name, ev.metrics[name], row[1].words, row[2].words)
 
 
-def forest(ev: Evaluation) -> Iterator[Stated]:
-    (section,) = (s for s in sections(ev) if s.id == "verdict")
-    for row in section.body.forest.rows:
-        yield from stated("forest", row.name, ev.metrics[row.name], row.estimate, row.interval)
-
-
 def terminal(ev: Evaluation) -> Iterator[Stated]:
     for name, result in ev.metrics.items():
         value, _, limits = metric_line(ev, name).removeprefix(name).strip().partition(" ")
@@ -128,7 +122,7 @@ def stated(place: str, name: str, result: Result, value: str, interval: str) -> 
         yield Stated(place, name, result, value, interval)
 
 
-PLACES = (table, forest, terminal, notebook, markdown)
+PLACES = (table, terminal, notebook, markdown)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,6 +135,21 @@ def test_estimate_and_both_ends_have_the_same_decimals_everywhere(kind: str) -> 
             by_name.setdefault(one.name, set()).add((one.value, one.interval.split("*")[0].strip()))
     for name, told in by_name.items():
         assert len(told) == 1, f"{name} differs between places: {told}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_screen_is_in_whole_per_cent(kind: str) -> None:
+    """One decimal below 1 % and above 99 %; never 100 % for less than all, nor 0 % for more than none."""
+    (section,) = (s for s in sections(made(kind)) if s.id == "verdict")
+    for row in section.body.forest.rows:
+        result = made(kind).metrics[row.name]
+        if not isinstance(result, Estimate) or not row.estimate.endswith("%"):
+            continue
+        near = 0 < result.value < 0.01 or 0.99 < result.value < 1
+        assert decimals(row.estimate) == (1 if near else 0) or result.value > 0.9995, row
+        assert (row.estimate == "100%") == (result.value == 1), row
+        assert (row.estimate == "0%") == (result.value == 0), row
+        assert abs(float(row.estimate.strip("<>%")) - 100 * result.value) <= 0.51, row
 
 
 @cache

@@ -28,9 +28,9 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.catalogue import OF_ROWS, find
 from evalreport.intervals.settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
+from evalreport.page.sections.first_screen import next_step
 from evalreport.page.sections.headline import headline
 from evalreport.page.sections.threshold_table import NamedThreshold, _cheapest, _price, candidates
-from evalreport.page.sections.verdict import summary
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.compare import Compared
 from evalreport.workflow.evaluate import table_of
@@ -268,7 +268,7 @@ def test_rows_that_weigh_are_counted_whole(name: str) -> None:
     ev = edge(name)
     p = ev.predictions
     assert p is not None and p.y_pred is not None
-    told = [headline(ev).text, summary(ev).text]
+    told = [headline(ev).text, next_step(ev).text]
     told += [one.claim for one in ev.findings if one.rule in {rule.__name__ for rule in OF_ROWS}]
     for text in told:
         assert not re.search(r"\d\.\d+ (?!points|to )[a-z“]", text), text
@@ -287,8 +287,8 @@ def test_rows_that_weigh_are_counted_whole(name: str) -> None:
 def test_where_rows_weigh_a_better_threshold_has_its_price_in_shares() -> None:
     """Not in weighted counts less whole rows: "finds 70.4 more of 127"."""
     ev = edge("uneven weights, silent")
-    said, p = summary(ev).text, ev.predictions
-    at = re.search(r"threshold of (0\.\d+) finds", said)
+    said, p = next_step(ev).text, ev.predictions
+    at = re.search(r"about (0\.\d+): it finds", said)
     assert at is not None and p is not None and isinstance(p.scores, Probabilities)
     flagged, positive = p.scores.values >= float(at[1]), p.y_true == 1
     found = p.weights[flagged & positive].sum() / p.weights[positive].sum()
@@ -354,7 +354,7 @@ def test_the_weakest_slice_is_named_and_that_it_is_weaker_is_demonstrated() -> N
     weakest = min(recalls, key=lambda name: recalls[name])
     page = " ".join(sentences_of(ev))
     assert weakest == "west"
-    assert re.search(r"is lowest for west of site \(.*\), lower than the rest\.", page)
+    assert re.search(r"is lowest for west of site \(.*\), significantly lower than the rest\.", page)
     assert "isle of site" not in page, "six rows are too few for a rate"
 
 
@@ -376,5 +376,5 @@ def test_prices_of_a_threshold_are_those_at_which_nothing_is_cheaper() -> None:
 
 def test_one_false_alarm_is_no_plural() -> None:
     now, more, most = (NamedThreshold("now", "", "", 0.5, tp, fp) for tp, fp in ((10, 4), (13, 7), (14, 9)))
-    assert _price(more, now) == ("1 false alarm", "3 more for 3 more")
-    assert _price(most, more) == ("2 false alarms", "1 more for 2 more")
+    assert _price(more, now) == "1"
+    assert _price(most, more) == "2"

@@ -57,7 +57,7 @@ from evalreport.page.elements import (
     place,
     share_cell,
 )
-from evalreport.page.sections.examples import UNREADABLE, format_row_id
+from evalreport.page.sections.examples import UNPARSED, format_row_id
 
 WHATEVER = 0.95
 """Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
@@ -260,7 +260,7 @@ def _examples(found: SystemsComparison, k: int, system: str, shown: tuple[Changi
 
 def _example(entry: ChangingAnswer) -> Row:
     wrong = [
-        ", ".join(answer) or UNREADABLE
+        ", ".join(answer) or UNPARSED
         for answer, right in zip(entry.answers, entry.right, strict=True)
         if not right
     ]

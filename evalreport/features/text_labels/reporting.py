@@ -7,7 +7,7 @@ from evalreport.core.format import count, percent, plural
 from evalreport.core.sentences import say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import AgreementGroup
-from evalreport.findings.rule import AddedRule, FindingDraft, in_words, rule, value
+from evalreport.findings.rule import AddedRule, FindingDraft, ShortClaim, in_words, rule, value
 from evalreport.page.elements import Cell, Column, Forest, Heading, Note, Row, Section, Table, forest_row
 from evalreport.page.evaluation_terms import confidence_percent, tell, units
 
@@ -231,7 +231,28 @@ def fuzzy_labels(ev: Evaluation) -> FindingDraft | None:
     )
 
 
-PARSE_FAILURES = AddedRule(parse_failures, before="too_perfect")
-REFUSALS = AddedRule(refusals, before="unread_labels")
-FUZZY_LABELS = AddedRule(fuzzy_labels, before="class_shares")
-FORMAT_DRIFT = AddedRule(format_drift, before="data_notes")
+PARSE_FAILURES = AddedRule(
+    parse_failures,
+    "too_perfect",
+    ShortClaim(
+        "{n_unparsed:count} {n_unparsed:response|responses} unparsed",
+        "{share:whole} of responses, counted as wrong",
+        mistakes="n_unparsed",
+        step="Constrain the output to the list of labels.",
+    ),
+)
+REFUSALS = AddedRule(
+    refusals,
+    "unread_labels",
+    ShortClaim(
+        "{refusals:count} {refusals:refusal|refusals}", "{share:whole} of responses", mistakes="refusals"
+    ),
+)
+FUZZY_LABELS = AddedRule(
+    fuzzy_labels,
+    "class_shares",
+    ShortClaim("{guessed:count} labels guessed by similarity", "{guessed:count} of {n:count}", "data"),
+)
+FORMAT_DRIFT = AddedRule(
+    format_drift, "data_notes", ShortClaim("{n_formats:count} response formats", about="author")
+)

@@ -77,7 +77,7 @@ from evalreport.page.elements import (
 )
 from evalreport.page.evaluation_terms import one_threshold, tell
 from evalreport.page.sections.appendix import origin
-from evalreport.page.sections.examples import UNREADABLE, format_row_id
+from evalreport.page.sections.examples import UNPARSED, format_row_id
 
 SIDE_BY_SIDE = 5
 """Runs that are columns; more of them are rows, with as many metrics as columns."""
@@ -313,7 +313,7 @@ def _answers(moved: ChangedPredictions, place: int) -> Table | None:
 
 
 def _answer(names: Sequence[str], written: str) -> Cell:
-    return Cell(", ".join(names) or UNREADABLE, sub=f"“{written}”" if written else "")
+    return Cell(", ".join(names) or UNPARSED, sub=f"“{written}”" if written else "")
 
 
 def _ids(moved: ChangedPredictions) -> tuple[tuple[str, tuple[str, ...]], ...]:

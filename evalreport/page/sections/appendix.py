@@ -1,19 +1,19 @@
-"""Every number of the catalogue, and which of them answers which question here.
+"""All metrics, and which of them to use.
 
-What the authors say beside the numbers: intended use, limits, approval; a safe subset of Markdown.
+What the authors add: intended use, limits, approval; a safe subset of Markdown.
 
 The text is parsed as CommonMark with tables, and only its shape is kept: headings, paragraphs, lists, quotes,
 tables, code, stress, and links to other pages. The page's template places the pieces, escaped as all else;
 HTML stands there as text, and pictures, which would be fetched, as their words.
 
-Where the numbers come from: enough to repeat or to doubt them.
+Provenance: data, threshold, software.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -37,8 +37,9 @@ from evalreport.findings.guide import Advice, guide
 from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.own import is_own
 from evalreport.metrics.record import Metric
-from evalreport.page.elements import Cell, Column, Command, Facts, Folded, Heading, Note, Row, Section, Table
+from evalreport.page.elements import Cell, Column, Command, Facts, Folded, Note, Row, Section, Table
 from evalreport.page.evaluation_terms import confidence_percent, is_text, one_threshold, tell
+from evalreport.page.sections.missing import find_missing
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
@@ -53,14 +54,14 @@ def metrics_section(ev: Evaluation) -> Section:
     known = {metric.name: metric for metric in catalogue(ev.space, text=is_text(ev))}
     known |= {name: find(name) for name in ev.metrics if "@" in name or is_own(name)}
     tips = tuple((advice.question, _tip(known, advice)) for advice in guide(ev))
-    guided = (Heading("Which number to look at here"), Facts(tips)) if tips else ()
+    guided = (Folded("Which metric to use", (Facts(tips),)),) if tips else ()
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())
-    told = ", {undefined:count} of them undefined on these {units}." if undefined else "."
-    summary = tell(ev, "{metrics:count} metrics" + told, metrics=len(ev.metrics), undefined=undefined)
+    rest = ", {undefined:count} of them undefined." if undefined else "."
+    summary = tell(ev, "{metrics:count} metrics" + rest, metrics=len(ev.metrics), undefined=undefined)
     shared = _shared_reason_marks(ev)
     notes = (Note(say("{mark} {reason}.", mark=mark, reason=reason)) for reason, mark in shared.items())
-    every = Folded("All metrics", (*notes, _table(ev, known, shared)))
-    return Section.from_parts("metrics", "All metrics", "Every number", summary, *guided, every)
+    every = Folded("Table of all metrics", (*notes, _table(ev, known, shared)))
+    return Section.from_parts("metrics", "All metrics", "All metrics", summary, *guided, every)
 
 
 def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:
@@ -79,7 +80,7 @@ def _shared_reason_marks(ev: Evaluation) -> dict[str, str]:
 def _table(ev: Evaluation, known: Mapping[str, Metric], shared: Mapping[str, str]) -> Table:
     rows = (_row(ev, name, result, known.get(name), shared) for name, result in ev.metrics.items())
     level = f"{confidence_percent(ev)} interval"
-    heads = ("Metric", "Estimate", level, "No-skill", Column("What it is", "text"))
+    heads = ("Metric", "Estimate", level, "No skill", Column("Note", "text"))
     return Table.from_rows("metrics-table", "Every metric", heads, rows, tall=True)
 
 
@@ -87,7 +88,6 @@ def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, share
     reference = ev.no_skill.get(name)
     style: Style = "number" if metric is None else metric.style
     title = name if metric is None else metric.title
-    meaning = "" if metric is None else metric.meaning
     reason = result.reason if isinstance(result, Undefined) else ""
     mark = f" {shared[reason]}" if reason in shared else ""
     return (
@@ -95,7 +95,7 @@ def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, share
         _value(result, metric, style) + mark,
         Cell(interval(result, style), sub=ev.off_coverage.get(name, "")),
         "–" if reference is None else format_reference(reference, result, style),
-        Cell(meaning, sub=clip_note(ev, name) if not reason else "" if mark else reason),
+        clip_note(ev, name) if not reason else "" if mark else reason,
     )
 
 
@@ -202,34 +202,49 @@ def _node(node: SyntaxTreeNode) -> Iterator[NotePiece]:
 ORIGINS = {
     "default": "the default, not a choice",
     "given": "given",
-    "tuned": "chosen on other rows",
+    "tuned": "chosen on held-out rows",
     "cross-fitted": "cross-fitted on these rows",
-    "predictions": "the logged predictions agree with it",
+    "predictions": "derived from the logged predictions",
 }
 
 
 def provenance_section(ev: Evaluation) -> Section:
     """Return the origin of an evaluation."""
-    return origin("Where the numbers come from", _facts(ev), ev.provenance.command)
+    section = origin("Provenance", _facts(ev), first=FIRST)
+    missing = find_missing(ev)
+    if not missing:
+        return section
+    words = say("Not on this page: {missing}.", missing=join_as_list([say(one.what) for one in missing]))
+    return replace(section, body=(*section.body, Note(words)))
 
 
-def origin(title: str, facts: Iterable[tuple[str, Sentence]], command: str) -> Section:
-    """Return names and values, empty ones left out, and the command that makes the page again."""
-    again = (Heading("Make this report again"), Command(command)) if command else ()
-    summary = say("Enough to repeat or to doubt them.")
-    told = Facts(tuple((name, value) for name, value in facts if value))
-    return Section.from_parts("provenance", "Provenance", title, summary, told, *again)
+def origin(
+    title: str, facts: Iterable[tuple[str, Sentence]], command: str = "", first: Sequence[str] = ()
+) -> Section:
+    """Return names and values, empty ones left out; with `first`, the others are folded."""
+    known = [(name, value) for name, value in facts if value]
+    shown = tuple((name, value) for name, value in known if not first or name in first)
+    rest = tuple((name, value) for name, value in known if first and name not in first)
+    details = Folded("Details", (Facts(rest),)) if rest else None
+    again = Folded("Make this report again", (Command(command),)) if command else None
+    return Section.from_parts("provenance", "Provenance", title, NOTHING, Facts(shown), details, again)
+
+
+FIRST = ("MLflow run", "Data set", "Positive class", "Threshold", "Made")
+"""Facts that are not folded."""
 
 
 def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
     p = ev.provenance
     known = {name: value for name in KEPT if (value := str(getattr(p, name)))}
+    if "sha256" in known:
+        known["sha256"] = known["sha256"][:DIGEST]
     run, experiment = tell(ev, "`{run_id}`", known), tell(ev, "in experiment “{experiment}”", known)
     rows, digest = say("{rows:count} {rows:row|rows}", rows=ev.rows), tell(ev, ", sha256 `{sha256}`", known)
     made = tell(ev, "{made}", made=in_utc(p.made) or None)
     clustered, clusters = "{clusters} of {rows} rows; intervals are by cluster", ev.clusters
     counted = {"rows": count(ev.rows), "clusters": None if clusters is None else count(clusters)}
-    whole = "truth and ids of the {units}, sha256 `{digest}`"
+    whole = "true labels and ids, sha256 `{digest}`"
     return [
         ("MLflow run", run + experiment),
         ("Data set", say("{dataset}", dataset=p.dataset)),
@@ -240,9 +255,12 @@ def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
         ("Parser", tell(ev, "`{parser}`", known)),
         ("Weights", say("each row counts by its weight" if ev.weighted else "")),
         ("Clusters", tell(ev, clustered, counted)),
-        ("Rows", tell(ev, whole, digest=ev.label_digest or None)),
+        ("Rows", tell(ev, whole, digest=ev.label_digest[:DIGEST] or None)),
         ("Model", tell(ev, "`{model}`", known)),
-        ("Notes", join_with_dots([say("{note}", note=note) for note in ev.remarks])),
+        (
+            "Notes",
+            join_with_dots([say("{note}", note=note) for note in map(_without_options, ev.remarks) if note]),
+        ),
         ("Example texts", _texts(ev)),
         ("Software", join_as_list([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", made + tell(ev, "from commit `{commit}`", known)),
@@ -250,8 +268,15 @@ def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
     ]
 
 
+DIGEST = 12
+"""Characters of a digest that are shown; the JSON has all."""
 KEPT = ("run_id", "experiment", "source", "sha256", "parser", "model", "commit", "tracking")
 """What a provenance may hold, told where it does."""
+
+
+def _without_options(note: str) -> str:
+    """The clauses of a note that name no option of the command line, which is for the author."""
+    return "; ".join(clause for clause in note.split("; ") if "--" not in clause)
 
 
 def _positive(ev: Evaluation) -> Sentence:

@@ -1,9 +1,4 @@
-"""What the summary of the calibration section says: too high or low, too extreme or timid, by how much.
-
-The reliability diagram: groups with whiskers, the smooth curve with its band, the isotonic one.
-
-Can the probabilities be believed? Reliability, and where the scores lie.
-"""
+"""Calibration: the reliability diagram with its numbers, and where the mistakes are."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ import numpy as np
 from evalreport.core.estimate_format import distinct_decimals, format_estimate, interval
 from evalreport.core.format import count, format_fixed
 from evalreport.core.result import Estimate, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, paragraph, say
+from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curve import Cardinality, Histogram, Reliability
 from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
@@ -40,11 +35,10 @@ from evalreport.page.charts import (
     x_axis,
     y_axis,
 )
-from evalreport.page.elements import Empty, Section, Table, TwoColumns
+from evalreport.page.elements import Empty, Facts, PagePart, Section, Table, TwoColumns
 from evalreport.page.evaluation_terms import (
     confidence_percent,
     defined_or_none,
-    display_label,
     estimate,
     four_counts,
     of_weights,
@@ -54,51 +48,48 @@ from evalreport.page.evaluation_terms import (
 
 
 def summary(ev: Evaluation) -> Sentence:
-    """Return what the calibration is in words."""
+    """Return what the diagram is of, and the calibration error."""
     match ev.space:
         case Binary():
-            return _binary_summary(ev)
+            return NOTHING
         case Multiclass():
-            summary = say("Of the label it chose.")
+            summary = say("Confidence of the predicted class.")
         case Multilabel():
-            summary = say("All labels pooled, which can hide opposite errors in single labels.")
-    return summary + tell(ev, ECE)
+            summary = say("All labels pooled; opposite errors of single labels cancel out.")
+    return summary + tell(ev, "Calibration error (ECE, 15 bins of equal width): {ece:ratio}.")
 
 
-ECE = "Calibration error (ECE, 15 bins of equal width): {ece:ratio}."
-
-
-def _binary_summary(ev: Evaluation) -> Sentence:
-    """Expected and observed, the straight line, the smooth curve, the bins: what is known of them."""
+def calibration_facts(ev: Evaluation) -> Facts | None:
+    """Return what is known of the calibration of a binary problem in numbers."""
+    if not isinstance(ev.space, Binary):
+        return None
     slope, ici = estimate(ev, "calibration_slope"), estimate(ev, "ici")
-    intercept = estimate(ev, "calibration_intercept")
-    spread = "" if ici is None or ici.low is None else ", {ici:ratio interval}"
-    smooth = f"On the smooth curve a probability is off by {{ici:ratio}} on average (ICI{spread})."
-    return paragraph(
-        _expected_sentence(ev),
-        NOTHING if slope is None else _slope(ev, slope),
-        tell(ev, "Intercept {intercept:number} (0 is ideal).", intercept=intercept),
-        tell(ev, smooth),
-        tell(ev, ECE),
+    off = "{ici:ratio}" + ("" if ici is None or ici.low is None else " ({ici:ratio interval})")
+    pairs = (
+        (tell(ev, "Expected {positives}"), _expected_sentence(ev)),
+        (say("Slope"), NOTHING if slope is None else _slope(ev, slope)),
+        (say("Mean error (ICI)"), tell(ev, off)),
+        (say("ECE, 15 bins of equal width"), tell(ev, "{ece:ratio}")),
     )
+    return Facts(tuple(pair for pair in pairs if pair[1]))
 
 
 def _slope(ev: Evaluation, slope: Estimate) -> Sentence:
     """What the slope and its interval say of the spread of the scores, and what it depends on."""
-    told = _slope_sentence(slope)
+    spread = _slope_sentence(slope)
     least, most = clipped_slopes(ev) or (slope.value, slope.value)
     if most - least < MOVED:
-        return told
-    return told + say("It depends on where probabilities of exactly zero and one are clipped.")
+        return spread
+    return spread + say("It depends on where probabilities of exactly zero and one are clipped.")
 
 
 def _slope_sentence(slope: Estimate) -> Sentence:
     if slope.low is None or slope.high is None:
-        return say("Slope {slope:number} (1 is ideal).", slope=slope)
-    meaning = "that the spread is off is not demonstrated"
+        return say("{slope:number} (1 is ideal)", slope=slope)
+    meaning = "not significantly different"
     if not slope.low <= 1 <= slope.high:
-        meaning = "the scores are too extreme" if slope.high < 1 else "the scores are too timid"
-    return say("Slope {slope:number} ({slope:number interval}; 1 is ideal): " + meaning + ".", slope=slope)
+        meaning = "overconfident" if slope.high < 1 else "underconfident"
+    return say("{slope:number} ({slope:number interval}; 1 is ideal): " + meaning, slope=slope)
 
 
 def expected_positives(ev: Evaluation) -> float | None:
@@ -119,7 +110,7 @@ def _expected_sentence(ev: Evaluation) -> Sentence:
     observed = sum(n * share for n, share in zip(bins.n, bins.observed, strict=True))
     if counts is not None:
         observed = counts.positives
-    words = "Expected: {expected:count} {expected:positives}; observed: {observed:count}."
+    words = "{expected:count}; observed {observed:count}"
     return tell(ev, words, expected=round(total), observed=observed)
 
 
@@ -150,7 +141,7 @@ def reliability_chart(ev: Evaluation) -> Chart | None:
     x_title, y_title = _axes(ev)
     scale = log_odds if _rare(ev) else _plain
     axes = Axes(_probability_axis(x_axis, scale, x_title), _probability_axis(y_axis, scale, y_title))
-    name = _summary(ev)
+    name = _label(ev)
     score, observed, low, high = (
         [scale(at) for at in part] for part in (bins.score, bins.observed, bins.low, bins.high)
     )
@@ -158,7 +149,7 @@ def reliability_chart(ev: Evaluation) -> Chart | None:
         id="reliability",
         title="Reliability",
         note=_groups(ev, bins),
-        description=say("Mean score against observed share in {bins:count} groups.", bins=len(bins.n)),
+        description=say("Mean score against observed rate in {bins:count} groups.", bins=len(bins.n)),
         axes=axes,
         paths=(
             Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),
@@ -229,10 +220,9 @@ def _groups(ev: Evaluation, bins: Reliability) -> Sentence:
         ev,
         "{bins:count} {bins:group|groups} "
         + _size(bins)
-        + "; whiskers are {level} intervals. On the dashed line, {what} is right."
+        + " with {level} intervals. Dashed: ideal."
         + _describe_lines(ev),
         bins=len(bins.n),
-        what=y_title_word(ev),
         least=min(bins.n),
         most=max(bins.n),
     )
@@ -243,13 +233,10 @@ def _describe_lines(ev: Evaluation) -> str:
     found = defined_or_none(ev.curves)
     if not isinstance(found, BinaryCurves):
         return ""
-    lines = " The thin line is the best that never falls (isotonic)."
+    lines = " Thin: isotonic regression."
     if not isinstance(found.smooth, Undefined):
-        shaded = "" if isinstance(found.smooth_band, Undefined) else ", shaded its {level} band at each point"
-        lines = (
-            f" The line is the smooth curve{shaded}; the thin one is the best that never falls (isotonic)."
-        )
-    return lines + (" Both axes are in log odds: the rarer class has room." if _rare(ev) else "")
+        lines = " Line: smooth fit. Thin: isotonic regression."
+    return lines + (" Axes in log odds." if _rare(ev) else "")
 
 
 def _place_curve_label(name: str, axes: Axes, at: tuple[Sequence[float], ...]) -> Label:
@@ -280,46 +267,36 @@ def _size(bins: Reliability) -> str:
     return ("of " if min(bins.n) == max(bins.n) else "of {least:count} to ") + "{most:count} {most:units}"
 
 
-def y_title_word(ev: Evaluation) -> str:
-    """Return what the reliability diagram judges."""
-    return "confidence" if isinstance(ev.space, Multiclass) else "the probability"
-
-
 def _axes(ev: Evaluation) -> tuple[str, str]:
     match ev.space:
         case Binary():
-            return "Predicted probability", "Observed share ↑"
+            return "Predicted probability", "Observed rate ↑"
         case Multiclass():
-            return "Stated confidence", "Share right ↑"
+            return "Confidence", "Accuracy ↑"
         case Multilabel():
-            return "Score", "Share that belong ↑"
+            return "Score", "Observed rate ↑"
 
 
-def _summary(ev: Evaluation) -> str:
-    slope, ece = estimate(ev, "calibration_slope"), estimate(ev, "ece")
-    total, counts = expected_positives(ev), four_counts(ev)
-    if slope is not None and total and counts is not None:
-        return f"slope {format_estimate(slope, 'number')}, observed/expected {format_fixed(counts.positives / total, 2)}"
+def _label(ev: Evaluation) -> str:
+    ece = None if isinstance(ev.space, Binary) else estimate(ev, "ece")
     return "" if ece is None else f"calibration error {format_estimate(ece, 'ratio')}"
 
 
 def _bins(ev: Evaluation, bins: Reliability) -> Table:
     places = distinct_decimals([*bins.start, *bins.end])
     rows = []
-    for start, end, n, score, observed, low, high in zip(
-        bins.start, bins.end, bins.n, bins.score, bins.observed, bins.low, bins.high, strict=True
+    for start, end, n, observed, low, high in zip(
+        bins.start, bins.end, bins.n, bins.observed, bins.low, bins.high, strict=True
     ):
         share = Estimate(observed, n, min(low, observed), max(high, observed))
         scores = [format_fixed(value, places) for value in dict.fromkeys((start, end))]
         shown = (format_estimate(share, "ratio"), interval(share, "ratio"))
-        rows.append((" to ".join(scores), count(n), format_fixed(score, places), *shown))
-    heads = ("Score", "Count", "Mean score", "Observed", f"{confidence_percent(ev)} interval")
+        rows.append((" to ".join(scores), count(n), *shown))
+    heads = ("Score", "Count", "Observed", f"{confidence_percent(ev)} interval")
     return Table.from_rows("reliability-values", "Reliability by score", heads, rows)
 
 
-TITLE = "Can the probabilities be believed?"
-RARE = 4
-"""How many times as frequent a class may be before a histogram shows shares of each class."""
+TITLE = "Calibration"
 CARDINALITIES = 8
 """Label counts that have columns of their own; what is above falls together."""
 
@@ -327,8 +304,10 @@ CARDINALITIES = 8
 def calibration_section(ev: Evaluation) -> Section | None:
     """Return reliability diagram and score histogram."""
     match found := defined_or_none(ev.curves):
-        case BinaryCurves() | MulticlassCurves():
-            beside = _histogram(ev, found.histogram)
+        case BinaryCurves():
+            beside: PagePart | None = calibration_facts(ev)
+        case MulticlassCurves():
+            beside = _histogram(found.histogram)
         case MultilabelCurves():
             beside = _cardinality(ev, found.cardinality)
         case None:
@@ -338,103 +317,44 @@ def calibration_section(ev: Evaluation) -> Section | None:
     if ev.score_kind is None:
         return None  # the sections before this one say so
     if ev.score_kind == "decision":
-        return _no_probabilities(ev, shown)
+        return _no_probabilities(tuple(part for part in shown if isinstance(part, Chart)))
     return Section.from_parts(
         "calibration",
-        "Calibration",
-        _title(ev),
+        TITLE,
+        TITLE,
         summary(ev) + of_weights(ev),
         TwoColumns(shown) if shown else None,
     )
 
 
-def _no_probabilities(ev: Evaluation, charts: tuple[Chart, ...]) -> Section:
+def _no_probabilities(charts: tuple[PagePart, ...]) -> Section:
     empty = Empty(
-        say("The scores are no probabilities."),
-        say(
-            "Only probabilities can be too sure or not sure enough. Log probabilities, or logits with `--score-kind logit`."
-        ),
+        say("The scores are not probabilities."),
+        say("Only probabilities can be calibrated. Log probabilities, or logits."),
     )
     shown = TwoColumns(charts) if charts else None
-    return Section.from_parts("calibration", "Calibration", _title(ev), NOTHING, empty, shown)
+    return Section.from_parts("calibration", TITLE, TITLE, NOTHING, empty, shown)
 
 
-def _title(ev: Evaluation) -> str:
-    match ev.space:
-        case Binary():
-            return TITLE
-        case Multiclass():
-            return "Can the confidence be believed?"
-        case Multilabel():
-            return "Calibration and label counts"
-
-
-def _histogram(ev: Evaluation, bins: Histogram | Undefined) -> Chart | None:
+def _histogram(bins: Histogram | Undefined) -> Chart | None:
+    """Where the mistakes are: their counts by confidence."""
     if isinstance(bins, Undefined) or not bins.positive:
         return None
-    binary = isinstance(ev.space, Binary)
-    above, below = (
-        (display_label(ev, ev.space.display_labels[1]), display_label(ev, ev.space.display_labels[0]))
-        if binary
-        else ("right", "wrong")
-    )
-    positive_side, negative_side, what = _sides(ev, bins)
+    most = max(*bins.negative, 1.0)
     axes = Axes(
-        x_axis(bins.edges[0], bins.edges[-1], "Score" if binary else "Confidence"),
-        _mirrored_axis(positive_side, negative_side, f"{what} per bin, {above} up, {below} down"),
+        x_axis(bins.edges[0], bins.edges[-1], "Confidence"),
+        y_axis(0, _ceil(most, max(nice_step(most, 5), 1.0)), "Mistakes ↑"),
     )
     sides = list(zip(bins.edges[:-1], bins.edges[1:], strict=True))
-    left_heavy = sum(bins.positive[:5]) > sum(bins.positive[-5:])
-    left_low = sum(bins.negative[:5]) > sum(bins.negative[-5:])
     return Chart(
         id="histogram",
-        title="Scores by true class" if binary else "Right and wrong",
-        note=say(
-            "Overlap is where the mistakes are." if binary else "A good model keeps its mistakes on the left."
-        ),
-        description=say(
-            "Histogram of the scores: "
-            + ("{a} above, {b} below." if binary else "{a} answers above, {b} ones below."),
-            a=above,
-            b=below,
-        ),
+        title="Mistakes by confidence",
+        note=say("Mistakes with high confidence are the most harmful."),
+        description=say("Histogram of the confidence of wrong predictions."),
         axes=axes,
-        paths=(
-            Path("bars", axes.columns(sides, positive_side)),
-            Path("bars-2" if binary else "bars-wrong", axes.columns(sides, [-n for n in negative_side])),
-            Path("axis", f"M{LEFT:g} {axes.y_position(0)}H{RIGHT:g}"),
-        ),
-        labels=(
-            _corner(above, 22.0, left_heavy, "blue"),
-            _corner(below, 252.0, left_low, "wrong" if not binary else ""),
-        ),
-        values=_counts(bins, above, below),
+        paths=(Path("bars-wrong", axes.columns(sides, bins.negative)),),
+        values=_counts(bins, "right", "wrong"),
     )
-
-
-def _sides(ev: Evaluation, bins: Histogram) -> tuple[Sequence[float], Sequence[float], str]:
-    """The two sides of a histogram: counts, or shares of each class where a rare one would not be seen."""
-    rare, common = sorted((sum(bins.positive), sum(bins.negative)))
-    if isinstance(ev.space, Binary) and 0 < RARE * rare < common:
-        shares = [[n / sum(side) for n in side] for side in (bins.positive, bins.negative)]
-        return shares[0], shares[1], "Share of each class"
-    return bins.positive, bins.negative, f"{units(ev).capitalize()}"
-
-
-def _corner(text: str, y: float, right: bool, look: str) -> Label:
-    x = RIGHT - 4 if right else LEFT + 6
-    return Label(x, y, text, "end" if right else "start", look)  # type: ignore[arg-type]
-
-
-def _mirrored_axis(above: Sequence[float], below: Sequence[float], title: str) -> Axis:
-    """An axis of counts upward and downward from zero."""
-    high, low = max(*above, 1e-9), max(*below, 1e-9)
-    step = nice_step(high + low, 5)
-    step = step if high < 1 and low < 1 else max(step, 1.0)  # counts are whole, shares are not
-    top, bottom = _ceil(high, step), _ceil(low, step)
-    steps = [place * step for place in range(-round(bottom / step), round(top / step) + 1)]
-    axis = y_axis(-bottom, top, title, steps)
-    return Axis(axis.low, axis.high, title, tuple((at, text.lstrip("−")) for at, text in axis.ticks))
 
 
 def _ceil(value: float, step: float) -> float:

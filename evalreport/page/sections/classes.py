@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TypeAlias
 
-from evalreport.core.estimate_format import distance, interval, value_and_interval
+from evalreport.core.estimate_format import distance, value_and_interval
 from evalreport.core.extensions import load_extensions
 from evalreport.core.format import Style, count, format_fixed, ratio, threshold
 from evalreport.core.result import Estimate, Result, Undefined
@@ -25,14 +26,17 @@ from evalreport.page.elements import (
     Cell,
     Column,
     Empty,
+    Folded,
     Heading,
     Note,
     PagePart,
     Row,
     Section,
     Table,
+    column_decimals,
     forest_row,
     interval_cell,
+    interval_text,
     value_cell,
 )
 from evalreport.page.evaluation_terms import confidence_percent, tell, units
@@ -41,6 +45,8 @@ DRAWN = 40
 """Classes up to which the interval of each is drawn, 300 bytes a row; of more it stands in numbers."""
 MOST_ROWS = 2_000
 """Classes in the table: some 450 bytes each, of a page of at most 2 MB."""
+FIRST = 8
+"""Classes that are shown; the others are folded."""
 CONTROLS = 8
 """Classes from which on the table can be searched and filtered."""
 WEAK, FEW, SKEWED = 0.6, 20, 0.3
@@ -59,9 +65,9 @@ def classes_section(ev: Evaluation) -> Section | None:
         case Binary():
             return None
         case Multiclass():
-            return _section(ev, "classes", "Class by class", _class_summary(ev))
+            return _section(ev, "classes", "Classes", _class_summary(ev))
         case Multilabel():
-            return _section(ev, "labels", "Label by label", _label_summary(ev))
+            return _section(ev, "labels", "Labels", _label_summary(ev))
 
 
 def _section(ev: Evaluation, noun: str, title: str, summary: Sentence) -> Section:
@@ -72,7 +78,21 @@ def _section(ev: Evaluation, noun: str, title: str, summary: Sentence) -> Sectio
             say("Scores that only rank decide nothing. Log predictions, or pass `--threshold`."),
         )
         return Section.from_parts(noun, name, title, NOTHING, empty)
-    return Section.from_parts(noun, name, title, summary + _rest(len(ev.classes)), _table(ev, noun))
+    table = _table(ev, noun)
+    parts: tuple[PagePart, ...] = (table,)
+    if len(table.rows) > FIRST + 2:
+        short = replace(
+            table,
+            id=f"{noun}-first",
+            name=f"Weakest {noun}",
+            rows=table.rows[:FIRST],
+            marks=(),
+            noun="",
+            tall=False,
+        )
+        short = replace(short, columns=tuple(replace(column, sorts="") for column in short.columns))
+        parts = short, Folded(f"All {count(len(table.rows))} {noun}", (table,))
+    return Section.from_parts(noun, name, title, summary + _rest(len(ev.classes)), *parts)
 
 
 def _rest(total: int) -> Sentence:
@@ -80,32 +100,25 @@ def _rest(total: int) -> Sentence:
     if total <= MOST_ROWS:
         return NOTHING
     return say(
-        "These are the weakest {shown:count} of {classes:count}; all are in `classes.csv` of a folder, and "
-        "in `evalreport/classes.json` of a run.",
+        "The weakest {shown:count} of {classes:count} are listed; all are in `evaluation.json`.",
         shown=MOST_ROWS,
         classes=total,
     )
 
 
 def _class_summary(ev: Evaluation) -> Sentence:
-    summary = say(
-        "Weakest first. “Predicted” is how often the class is predicted relative to how often it is true."
-    )
+    summary = say("Weakest first. “Predicted”: predictions per true example.")
     absent = sum(entry.state in UNKNOWN for entry in ev.classes)
-    words = (
-        "{absent:count} {absent:class does|classes do} not occur among these {units}: nothing can be said "
-    )
-    return summary + (tell(ev, words + "of {absent:it|them}.", absent=absent) if absent else NOTHING)
+    words = "{absent:count} {absent:class does|classes do} not occur among these {units}."
+    return summary + (tell(ev, words, absent=absent) if absent else NOTHING)
 
 
 def _label_summary(ev: Evaluation) -> Sentence:
     summary = say("Weakest first.")
     if ev.score_kind is not None:
-        summary += say("AP is average precision, which needs no threshold.")
+        summary += say("AP: average precision.")
     if _best_known(ev):
-        summary += say(
-            "“Best at” is the threshold with the highest F1 on these rows: an upper bound, not a promise."
-        )
+        summary += say("“Best at”: the threshold with the highest F1 on these rows, which is optimistic.")
     return summary
 
 
@@ -141,27 +154,46 @@ ShownOfClass: TypeAlias = tuple[Column, Callable[[ClassResult], Cell]]
 
 
 def _class_columns(ev: Evaluation, bars: bool) -> list[ShownOfClass]:
+    places = partial(_places, ev)
     return [
         (Column("Class", sorts="up"), _name),
         (Column(units(ev).capitalize(), "n", "up"), lambda entry: _count(entry.support)),
-        (Column("F1", "n", "up", "ascending"), _f1),
+        (Column("F1", "n", "up", "ascending"), partial(_f1, places=places("f1", "ratio"))),
         (
-            Column(f"F1, {confidence_percent(ev)} interval, 0 to 1", "plot"),
-            partial(_interval_cell, drawn=bars),
+            Column(
+                f"F1, {confidence_percent(ev)} interval" + (", 0 to 1" if bars else ""),
+                "plot" if bars else "n",
+            ),
+            partial(_interval_cell, drawn=bars, places=places("f1", "ratio")),
         ),
-        (Column("Precision", "n", "up"), partial(_metric, name="precision", style="percent")),
-        (Column("Recall", "n", "up"), partial(_metric, name="recall", style="percent")),
+        (
+            Column("Precision", "n", "up"),
+            _metric_column(ev, "precision", "percent"),
+        ),
+        (
+            Column("Recall", "n", "up"),
+            _metric_column(ev, "recall", "percent"),
+        ),
         (Column("Predicted", "n", "down"), _prediction_ratio_cell),
-        (Column("Most often read as", "text", "up"), _confusion_cell),
+        (Column("Most often predicted as", "text", "up"), _confusion_cell),
     ]
+
+
+def _places(ev: Evaluation, name: str, style: Style) -> int | None:
+    return column_decimals((entry.metrics.get(name, MISSING) for entry in ev.classes), style)
 
 
 def _count(rows: float) -> Cell:
     return Cell(count(rows), sort=rows)
 
 
-def _metric(entry: ClassResult, *, name: str, style: Style) -> Cell:
-    return value_cell(entry.metrics.get(name, MISSING), style)
+def _metric_column(ev: Evaluation, name: str, style: Style) -> Callable[[ClassResult], Cell]:
+    """Cells of a metric, with one number of decimals."""
+    return partial(_metric, name=name, style=style, places=_places(ev, name, style))
+
+
+def _metric(entry: ClassResult, *, name: str, style: Style, places: int | None) -> Cell:
+    return value_cell(entry.metrics.get(name, MISSING), style, places)
 
 
 def _name(entry: ClassResult) -> Cell:
@@ -174,17 +206,19 @@ def _name(entry: ClassResult) -> Cell:
     return Cell(str(entry.label), sub=states[entry.state])
 
 
-def _f1(entry: ClassResult) -> Cell:
+def _f1(entry: ClassResult, *, places: int | None) -> Cell:
     """Sorted by F1, but what cannot be measured comes last."""
-    return Cell("–", "n") if entry.state in UNKNOWN else _metric(entry, name="f1", style="ratio")
+    return (
+        Cell("–", "n") if entry.state in UNKNOWN else _metric(entry, name="f1", style="ratio", places=places)
+    )
 
 
-def _interval_cell(entry: ClassResult, *, drawn: bool) -> Cell:
+def _interval_cell(entry: ClassResult, *, drawn: bool, places: int | None) -> Cell:
     """The interval as a dot on an axis from 0 to 1; of very many classes in numbers alone."""
     f1 = entry.metrics.get("f1", MISSING)
     if entry.state in UNKNOWN or not isinstance(f1, Estimate):
         return Cell("–", "none")
-    shown = interval(f1, "ratio")
+    shown = interval_text(f1, "ratio", places)
     return Cell(shown, track=forest_row("f1", "F1", NOTHING, f1, "ratio") if drawn else None)
 
 
@@ -199,25 +233,45 @@ def _confusion_cell(entry: ClassResult) -> Cell:
     if not entry.confusions:
         return Cell("–", "text")
     first = entry.confusions[0]
-    name = "not readable" if first.label is None else str(first.label)
+    name = "unparsed" if first.label is None else str(first.label)
     return Cell(f"{name} ({count(first.weight)})", "text", first.weight)
 
 
 def _label_columns(ev: Evaluation) -> list[ShownOfClass]:
+    places = partial(_places, ev)
     shown: list[ShownOfClass] = [
         (Column("Label", sorts="up"), _name),
         (Column(units(ev).capitalize(), "n", "up"), lambda entry: _count(entry.support)),
         (Column("Found", "n", "up"), lambda entry: _count(entry.right)),
-        (Column("Left out", "n", "down"), lambda entry: _count(entry.support - entry.right)),
-        (Column("Added wrongly", "n", "down"), lambda entry: _count(entry.predicted - entry.right)),
-        (Column("Precision", "n", "up"), partial(_metric, name="precision", style="percent")),
-        (Column("Recall", "n", "up"), partial(_metric, name="recall", style="percent")),
-        (Column(f"Recall {confidence_percent(ev)}", "n"), _recall_interval),
-        (Column("F1", "q", "up", "ascending"), _f1),
+        (Column("Missed", "n", "down"), lambda entry: _count(entry.support - entry.right)),
+        (Column("Added", "n", "down"), lambda entry: _count(entry.predicted - entry.right)),
+        (
+            Column("Precision", "n", "up"),
+            _metric_column(ev, "precision", "percent"),
+        ),
+        (
+            Column("Recall", "n", "up"),
+            _metric_column(ev, "recall", "percent"),
+        ),
+        (
+            Column(f"Recall {confidence_percent(ev)}", "n"),
+            partial(_recall_interval, places=places("recall", "percent")),
+        ),
+        (Column("F1", "q", "up", "ascending"), partial(_f1, places=places("f1", "ratio"))),
     ]
     if ev.score_kind is not None:
-        shown.append((Column("AP", "n", "up"), partial(_metric, name="average_precision", style="ratio")))
-        shown.append((Column("AUC", "n", "up"), partial(_metric, name="roc_auc", style="ratio")))
+        shown.append(
+            (
+                Column("AP", "n", "up"),
+                _metric_column(ev, "average_precision", "ratio"),
+            )
+        )
+        shown.append(
+            (
+                Column("AUC", "n", "up"),
+                _metric_column(ev, "roc_auc", "ratio"),
+            )
+        )
     if len({entry.threshold for entry in ev.classes}) > 1:
         shown.append((Column("Threshold", "n", "up"), lambda entry: _threshold_cell(entry.threshold)))
     if _best_known(ev):
@@ -226,8 +280,8 @@ def _label_columns(ev: Evaluation) -> list[ShownOfClass]:
     return shown
 
 
-def _recall_interval(entry: ClassResult) -> Cell:
-    return interval_cell(entry.metrics.get("recall", MISSING), "percent")
+def _recall_interval(entry: ClassResult, *, places: int | None) -> Cell:
+    return interval_cell(entry.metrics.get("recall", MISSING), "percent", places)
 
 
 def _best_known(ev: Evaluation) -> bool:
@@ -276,23 +330,21 @@ MOST = 30
 """Values of a column that are shown, the weakest first."""
 
 
-def groups_section(ev: Evaluation) -> Section:
-    """Return the slices of an evaluation."""
-    title = "Does it work equally well for everyone?"
+def groups_section(ev: Evaluation) -> Section | None:
+    """Return the slices of an evaluation; None without a group column."""
+    title = "Performance by group"
     found_parts = tuple(part for make in load_extensions("group_parts") for part in make(ev))
     if not ev.slices and found_parts:
-        return Section.from_parts("groups", "Groups", title, NOTHING, *found_parts)
+        return Section.from_parts("groups", title, title, NOTHING, *found_parts)
     if not ev.slices:
-        words = "To see whether some {units} get worse answers, log a column such as `language` and pass "
-        empty = Empty(say("No slice column was named."), tell(ev, words + "`--slice language`."))
-        return Section.from_parts("groups", "Groups", title, NOTHING, empty)
+        return None
     columns = [(name, list(found)) for name, found in groupby(ev.slices, key=lambda part: part.column)]
     summary = NOTHING
     for name, found in columns:
         summary += _verdict(ev, name, found) + _furthest(ev, name)
-    summary += tell(ev, "Groups with fewer than ten {units} show counts, not rates.")
+    summary += tell(ev, "Groups with fewer than ten {units} show counts only.")
     parts = [part for place, pair in enumerate(columns) for part in _group_tables(ev, place, *pair)]
-    return Section.from_parts("groups", "Groups", title, summary, *found_parts, *parts)
+    return Section.from_parts("groups", title, title, summary, *found_parts, *parts)
 
 
 def headline(ev: Evaluation) -> tuple[Metric, ...]:
@@ -319,7 +371,7 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
         words = (
             "The smallest group, {one.smallest}, has {one.smallest_rows:count} {one.smallest_rows:units}: "
         )
-        words += f"its own value may be anywhere from {{one.smallest_value:{metric.style} interval}}."
+        words += f"its interval is {{one.smallest_value:{metric.style} interval}}."
         told += tell(ev, words, {"one": one})
     return told
 
@@ -334,8 +386,12 @@ def _group_tables(ev: Evaluation, place: int, column: str, found: list[Slice]) -
     yield Table.from_rows(
         f"groups-{place}", f"By {column}", heads, (_row(ev, part) for part in ordered[:MOST])
     )
-    yield from _group_calibration_table(ev, place, column, ordered[:MOST])
-    yield from _disparity_table(ev, place, column)
+    more = (
+        *_group_calibration_table(ev, place, column, ordered[:MOST]),
+        *_disparity_table(ev, place, column),
+    )
+    if more:
+        yield Folded(f"Calibration and gaps by {column}", more)
     if len(ordered) > MOST:
         yield Note(say("{more:count} more groups are in evaluation.json.", more=len(ordered) - MOST))
 
@@ -416,7 +472,7 @@ def _row(ev: Evaluation, part: Slice) -> Row:
         part.value,
         count(part.rows),
         *cells,
-        "; ".join(_differences(part, headline(ev))) or "No difference demonstrated",
+        "; ".join(_differences(part, headline(ev))) or "No significant difference",
     )
 
 
@@ -463,7 +519,7 @@ def _verdict(ev: Evaluation, column: str, found: list[Slice]) -> Sentence:
     weakest = min(judged, key=lambda part: part.metrics[name].value or 0.0)
     value = weakest.metrics[name]
     shown = differs(weakest.differences.get(name), weakest.p_adjusted.get(name)) == "lower"
-    how = "lower than the rest" if shown else "but no difference from the rest is demonstrated"
+    how = "significantly lower than the rest" if shown else "not significantly different from the rest"
     return say(
         f"{title} is lowest for *{{value}}* of {{column}} ({{slice_low:{style}}}), {how}.",
         value=weakest.value,

@@ -1,7 +1,4 @@
-"""The confusion matrix of many classes: one drawing, one path per colour, non-zero cells alone.
-
-What is mistaken for what: a table for few classes, a matrix for many, the pairs, and labels swapped.
-"""
+"""The confusion matrix: a table for few classes; for many a list, families and a folded matrix; swapped labels."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.confusions import Family, Kinship, kinship
 from evalreport.page.elements import Cell, Column, Empty, Section, Table
-from evalreport.page.evaluation_terms import MATRIX, SMALL_TABLE, is_text, mistakes, no_mistakes, tell, units
+from evalreport.page.evaluation_terms import MATRIX, SMALL_TABLE, mistakes, no_mistakes, tell, units
 from evalreport.statistics.confusion import Counts, Places
 
 RIGHT_STEPS = (0.5, 0.75, 0.9)
@@ -84,7 +81,7 @@ def matrix(counts: Counts, kin: Kinship, right: str = "right") -> Matrix:
         letter=letter,
         key=((KEY[0][0], f"≥ 90% {right}"), *KEY[1:]),
         description=say(
-            "Matrix of {classes:count} classes, truth down, answer across: {wrong:count} mistakes in {cells:count} cells. The list of the most frequent mix-ups holds the same as text.",
+            "Matrix of {classes:count} classes, true label down, prediction across: {wrong:count} mistakes in {cells:count} cells.",
             classes=counts.size,
             wrong=float(counts.weight[off].sum()),
             cells=int(off.sum()),
@@ -196,17 +193,18 @@ def matrix_data(
     }
 
 
-LIST = 12
-"""Mix-ups in the list beside the matrix."""
+LIST = 5
+"""Confusions in the list."""
 OPENED = 3
-"""Families, those with most mistakes first, that open as a table: about 1.4 kB each, of a page of 150."""
+"""Families, those with most mistakes first, that are shown as small matrices."""
+TITLE = "Confusion matrix"
 OFTEN = 3
 """Times that a confusion was seen to stand in the table of values."""
 MOST = 600
 """Rows that this table has at most."""
 NOTED = 0.05
 """Share of a class from which on a confusion is coloured in the plain table."""
-UNREADABLE = "not readable"
+UNPARSED = "unparsed"
 
 
 @dataclass(frozen=True)
@@ -271,12 +269,12 @@ def confusions_section(ev: Evaluation) -> Section | None:
         return _section(NOTHING, Confusions(None, None, (), (), None, NOTHING, no_mistakes(ev)), {})
     if len(ev.space) <= SMALL_TABLE:
         body = Confusions(_plain(ev, counts), None, (), (), None, NOTHING)
-        return _section(say("Rows are the truth and add up to 100%."), body, {})
+        return _section(say("Rows are true labels; percentages are of the row."), body, {})
     return _many(ev, counts)
 
 
 def _section(summary: Sentence, body: Confusions, data: dict[str, object]) -> Section:
-    return Section("confusions", "Confusions", "What is mistaken for what", "confusions", summary, body, data)
+    return Section("confusions", TITLE, TITLE, "confusions", summary, body, data)
 
 
 def _many(ev: Evaluation, counts: Counts) -> Section:
@@ -303,7 +301,7 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
     )
     texts = {} if blocks else {f"{row},{column}": list(told) for row, column, told in ev.pair_texts}
     data = {} if kin is None else matrix_data(drawn, shown, names, texts)
-    return _section(_summary(counts, bool(families)), body, data)
+    return _section(_summary(counts), body, data)
 
 
 def _block(names: Sequence[str], members: Sequence[int]) -> str:
@@ -316,34 +314,29 @@ def _note(counts: Counts, small: bool, drawn: Counts) -> Sentence:
     """Return what of the matrix is not on the page, and where it is."""
     if small and drawn.size == counts.size:
         return NOTHING
-    words = "A matrix of {classes:count} classes would show nothing; this is its list."
+    words = "A matrix of {classes:count} classes is too large to draw; this is its list."
     if small:
-        words = "Drawn are {blocks:count} blocks of classes that are taken for one another: what stays within one is on the diagonal. Every mix-up is in `evaluation.json`, and in `confusions.csv` of a folder."
+        words = "The matrix has {blocks:count} blocks of similar classes; confusions within a block are on its diagonal. Every confusion is in `evaluation.json`."
     return say(words, classes=counts.size, blocks=drawn.size)
 
 
-def _summary(counts: Counts, families: bool) -> Sentence:
+def _summary(counts: Counts) -> Sentence:
     off = counts.weight[(counts.rows != counts.columns)]
     running = np.cumsum(np.sort(off)[::-1])
     half = int(np.searchsorted(running, running[-1] / 2)) + 1
-    summary = say(
-        "{wrong:count} mistakes fall on {pairs:count} of {possible:count} possible pairs; half of them on {half:count}.",
+    return say(
+        "{wrong:count} mistakes in {pairs:count} pairs of classes; half of the mistakes in {half:count} pairs.",
         wrong=float(off.sum()),
         pairs=len(off),
-        possible=counts.size * (counts.size - 1),
         half=half,
     )
-    if families:
-        summary += say("Families are found by clustering classes that are confused with each other.")
-    return summary
 
 
 def _plain(ev: Evaluation, counts: Counts) -> CountTable:
     dense, support = counts.dense(), counts.marginals.support
-    verb = "read as" if is_text(ev) else "called"
     width = counts.size + 1 if counts.unparsed_weight else counts.size
-    heads = [f"{verb} {name}" for name in ev.space.names]
-    heads += [UNREADABLE] if counts.unparsed_weight else []
+    heads = list(ev.space.names)
+    heads += [UNPARSED] if counts.unparsed_weight else []
     rows = []
     for row, name in enumerate(ev.space.names):
         cells = [
@@ -362,17 +355,22 @@ def _box(weight: float, support: float, right: bool) -> Box:
 
 
 def _nonempty_box(weight: float, support: float, right: bool) -> Box:
-    """As `_box`, but nothing where nothing was seen: a part of a matrix tells what was confused."""
-    return _box(weight, support, right) if weight else Box("", "", "")
+    """As `_box` without its percentage, and nothing for zero: a small multiple has little room."""
+    return replace(_box(weight, support, right), share="") if weight else Box("", "", "")
 
 
 def _answer(ev: Evaluation, column: int) -> str:
-    return UNREADABLE if column == len(ev.space) else ev.space.names[column]
+    return UNPARSED if column == len(ev.space) else ev.space.names[column]
 
 
 def _mixups(ev: Evaluation, counts: Counts, place: Places) -> tuple[ConfusionRow, ...]:
-    support, found = counts.marginals.support, []
-    for rank, cell in enumerate(counts.misread[:LIST], 1):
+    support, found = counts.marginals.support, list[ConfusionRow]()
+    if counts.unparsed_weight:
+        lost = np.where(counts.columns == counts.size, counts.weight, 0.0)
+        row = int(place[counts.rows[int(lost.argmax())]])
+        shown = f"{count(counts.unparsed_weight)} of {count(counts.total)}"
+        found.append(ConfusionRow(1, "all classes", UNPARSED, shown, row, len(set(place.tolist()))))
+    for rank, cell in enumerate(counts.misread[:LIST], len(found) + 1):
         row, column = int(counts.rows[cell]), int(counts.columns[cell])
         shown = f"{count(float(counts.weight[cell]))} of {count(float(support[row]))}"
         found.append(
@@ -402,7 +400,7 @@ def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
     names = [ev.space.names[code] for code in codes]
     rows = [
         (
-            name,
+            f"{at + 1} {name}",
             tuple(
                 _nonempty_box(weight, float(inside[at].sum()), at == to)
                 for to, weight in enumerate(inside[at])
@@ -410,7 +408,7 @@ def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
         )
         for at, name in enumerate(names)
     ]
-    return CountTable((*names, "any other"), tuple(rows))
+    return CountTable((*(str(at) for at in range(1, len(names) + 1)), "other"), tuple(rows))
 
 
 def _values(ev: Evaluation, counts: Counts) -> Table | None:
@@ -424,7 +422,7 @@ def _values(ev: Evaluation, counts: Counts) -> Table | None:
         rows.append((ev.space.names[row], _answer(ev, column), count(weight), share))
     if not rows:
         return None
-    heads = ("Truth", Column("Answer"), "Times", "Of the class")
+    heads = ("True label", Column("Predicted"), "Times", "Of the class")
     return Table.from_rows(
         "confusions-values", f"Confusions seen at least {OFTEN} times", heads, rows, tall=True
     )
@@ -441,23 +439,23 @@ def swaps(ev: Evaluation) -> Section | None:
     if not isinstance(ev.space, Multilabel) or not ev.classes:
         return None
     often = [swap for swap in ev.swaps if swap.rows >= OFTEN_SWAPPED][:MOST_SWAPS]
-    title = "Labels swapped for one another"
+    title = "Swapped labels"
     if not often:
         empty = Empty(
             say("No swap was seen {times:count} times.", times=OFTEN_SWAPPED),
-            say("Labels that are left out are not regularly replaced by another one."),
+            say("Missed labels are not regularly replaced by another label."),
         )
-        return Section.from_parts("swaps", "Swaps", title, NOTHING, empty)
+        return Section.from_parts("swaps", title, title, NOTHING, empty)
     rows = (
         (
-            say("{left} _swapped for_ {added}", left=swap.missed, added=swap.added),
+            say("{left} _instead:_ {added}", left=swap.missed, added=swap.added),
             Cell(count(swap.rows), sort=swap.rows),
             format_fixed(swap.by_chance, 1),
             format_fixed(swap.rows / swap.by_chance, 1) + "×" if swap.by_chance else "–",
         )
         for swap in often
     )
-    heads = ("Left out, added instead", units(ev).capitalize(), "By chance", "Ratio")
-    words = "{Units} where one label was left out while another was added wrongly, compared with what "
+    heads = ("Missed, added instead", units(ev).capitalize(), "By chance", "Ratio")
+    words = "{Units} where one label was missed and another was added, compared with chance."
     table = Table.from_rows("swaps-table", "Table of swaps", heads, rows)
-    return Section.from_parts("swaps", "Swaps", title, tell(ev, words + "chance would give."), table)
+    return Section.from_parts("swaps", title, title, tell(ev, words), table)

@@ -1,7 +1,4 @@
-"""When to let it answer alone: accuracy against the share of rows answered.
-
-Numbers chosen together, one per label: what they reach where they were chosen, and elsewhere.
-"""
+"""Selective prediction: accuracy against coverage; thresholds chosen together, one for each label."""
 
 from __future__ import annotations
 
@@ -26,7 +23,6 @@ from evalreport.page.elements import Cell, Column, Empty, Row, Section, Table
 from evalreport.page.evaluation_terms import (
     defined_or_none,
     estimate,
-    is_text,
     objective_style,
     objective_title,
     of_weights,
@@ -37,8 +33,9 @@ from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.page.sections.threshold import Meter, Preset, whole
 from evalreport.thresholds.best_threshold import Cutoff, Method, Tuned
 
-WANTED = ((0.9, "90% right"), (0.95, "95% right"), (0.99, "99% right"))
-ROWS = 19
+TITLE = "Selective prediction"
+WANTED = ((0.9, "90% accuracy"), (0.95, "95% accuracy"), (0.99, "99% accuracy"))
+ROWS = 9
 """Rows of the table of confidences, spread evenly: one to a screen of a phone (chosen by eye)."""
 
 
@@ -69,12 +66,9 @@ def cutoff_section(ev: Evaluation, asked: Iterable[Cutoff] = ()) -> Section | No
 
 
 def _no_scores(ev: Evaluation) -> Section:
-    kind = "No scores were logged." if ev.score_kind is None else "The scores are no probabilities."
-    then = ", for instance from token log-probabilities, and" if is_text(ev) else ", then"
-    remedy = f"A label alone cannot be moved along a threshold. Log one probability per class{then} run "
-    empty = Empty(say(kind), say(remedy + "`evalreport log` again."))
-    title = "Thresholds and curves" if ev.score_kind is None else "When to let it answer alone"
-    return Section.from_parts("cutoff", "Thresholds", title, NOTHING, empty)
+    kind = "No scores were logged." if ev.score_kind is None else "The scores are not probabilities."
+    words = "Selective prediction needs one probability for each class."
+    return Section.from_parts("cutoff", TITLE, TITLE, NOTHING, Empty(say(kind), say(words)))
 
 
 def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section:
@@ -94,8 +88,7 @@ def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section
         chart=_chart(ev, curve, here),
         values=_values(ev, points, presets),
     )
-    words = "With {classes:count} classes there is no single threshold; the useful knob is the confidence "
-    summary = tell(ev, words + "below which a person decides.") + of_weights(ev)
+    summary = say("Predict above a confidence; leave the rest to a person.") + of_weights(ev)
     data = {
         # rounded down, so that a row at the threshold is still among those at or above it
         "t": [0 if math.isinf(p.t) else math.floor(p.t * 1e6) / 1e6 or p.t for p in points],
@@ -105,9 +98,7 @@ def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section
         "rows": ev.rows,
         "unit": units(ev),
     }
-    return Section(
-        "cutoff", "Confidence cut-off", "When to let it answer alone", "cutoff", summary, body, data
-    )
+    return Section("cutoff", TITLE, TITLE, "cutoff", summary, body, data)
 
 
 @dataclass(frozen=True)
@@ -137,11 +128,14 @@ def _round_row_count(ev: Evaluation, value: float) -> float:
 
 
 def _presets(points: list[CutoffPoint], asked: tuple[Cutoff, ...]) -> tuple[Preset, ...]:
-    found = [Preset("all", "Answer all", 0)]
+    found = [Preset("all", "Predict all", 0)]
     if asked:
         at = {point.t: place for place, point in enumerate(points)}
         named = ((cut.wanted, at.get(cut.threshold)) for cut in asked)
-        return (*found, *(Preset(f"{w:g}", f"{w * 100:.10g}% right", place) for w, place in named if place))
+        return (
+            *found,
+            *(Preset(f"{w:g}", f"{w * 100:.10g}% accuracy", place) for w, place in named if place),
+        )
     for wanted, title in WANTED:
         place = next((i for i, p in enumerate(points) if p.answered and p.right / p.answered >= wanted), None)
         if place and place != found[-1].place:
@@ -152,27 +146,29 @@ def _presets(points: list[CutoffPoint], asked: tuple[Cutoff, ...]) -> tuple[Pres
 def _meters(ev: Evaluation, p: CutoffPoint) -> tuple[Meter, ...]:
     answered, right = p.answered / ev.weight, p.right / p.answered
     return (
-        Meter("answered", "Answered automatically", percent(answered, ev.rows), round(100 * answered)),
-        Meter("right", "Right among those", percent(right, p.answered), round(100 * right)),
+        Meter("answered", "Coverage", percent(answered, ev.rows), round(100 * answered)),
+        Meter("right", "Accuracy of these", percent(right, p.answered), round(100 * right)),
     )
 
 
 def _chart(ev: Evaluation, curve: Curve, here: CutoffPoint) -> Chart:
-    axes = Axes(x_axis(0, 1, "Share answered automatically"), y_axis(0, 1, "Accuracy of those answered ↑"))
+    least = min(curve.y, default=0.0)
+    low = math.floor(least * 10 - 0.2) / 10 if least > 0.5 else 0.0
+    axes = Axes(
+        x_axis(0, 1, "Coverage"), y_axis(low, 1, f"Accuracy, from {low:g} ↑" if low else "Accuracy ↑")
+    )
     accuracy = estimate(ev, "accuracy")
     base = 0.0 if accuracy is None else accuracy.value
     near = axes.outline(curve.x, curve.y)
-    words = (
-        f"answer everything: {percent(base) if accuracy is None else format_estimate(accuracy, 'percent')}"
-    )
+    words = f"predict all: {percent(base) if accuracy is None else format_estimate(accuracy, 'percent')}"
     spot = clearest(
         [(LEFT + 6, axes.y_position(base) + 14), (LEFT + 6, axes.y_position(base) - 5)], 150, near
     )
-    described = "Share of {units} answered against accuracy among them; answering everything "
+    described = "Coverage of {units} against accuracy; predicting all "
     return Chart(
         id="coverage",
         title="Accuracy against coverage",
-        note=say("Further up and right is better."),
+        note=NOTHING,
         description=tell(ev, described + "gives {accuracy:percent}.", accuracy=accuracy or base),
         axes=axes,
         paths=(Path("guide", axes.level(base)), Path("line", axes.polyline(curve.x, curve.y, steps=True))),
@@ -194,14 +190,14 @@ def _values(ev: Evaluation, points: list[CutoffPoint], presets: tuple[Preset, ..
         )
         for place in places
     ]
-    heads = ("At", "Confidence", "Answered", "Wrong", "Share answered", "Right among those")
-    return Table.from_rows("cutoff-values", "Answered and right by confidence", heads, rows)
+    heads = ("At", "Confidence", "Predicted", "Wrong", "Coverage", "Accuracy")
+    return Table.from_rows("cutoff-values", "Coverage and accuracy by confidence", heads, rows)
 
 
 HOW: Mapping[Method, str] = {
-    "exact": "exact: no others reach more",
-    "bayes": "from the costs alone",
-    "coordinate ascent": "one label at a time, each move exact",
+    "exact": "exact optimum",
+    "bayes": "from the costs",
+    "coordinate ascent": "coordinate ascent",
     "optuna": "searched by Optuna",
 }
 
@@ -223,11 +219,11 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
     >>> found = Tuned("f1_micro", {"a": 0.3}, 0.45, *rows, "exact", {"0.5": 0.2}, without=0.21)
     >>> table = tuned_table("tuned", [found])
     >>> [cell.words for cell in table.rows[0]]
-    ['Micro F1', '0.45', '0.40', '0.30 to 0.50', '0.21', 'exact: no others reach more']
+    ['Micro F1', '0.45', '0.40', '0.30 to 0.50', '0.21', 'exact optimum']
     """
     plain = next((name for name in PLAIN if all(name in choice.starts for choice in found)), None)
-    titles = ["Where chosen", "Elsewhere", "Its interval"]
-    titles += [] if plain is None else [f"There with {PLAIN[plain]}"]
+    titles = ["Where chosen", "Held-out", "Interval"]
+    titles += [] if plain is None else [f"Held-out with {PLAIN[plain]}"]
     rows = (_row(choice, plain) for choice in found)
     return Table.from_rows(id, "What is reached", ("For", *titles, Column("How", "text")), rows)
 
@@ -249,7 +245,7 @@ def how(choice: Tuned) -> str:
     """Return how numbers were chosen; of a search that found nothing better, where it started from."""
     points = choice.trials.trials if choice.trials is not None else ()
     if points and choice.apparent == points[0].values[0]:
-        return "the best start, which Optuna did not better"
+        return "the starting point; Optuna found nothing better"
     return HOW[choice.method]
 
 

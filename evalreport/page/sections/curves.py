@@ -26,10 +26,8 @@ from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.page.charts import (
-    BOTTOM,
     LEFT,
     RIGHT,
-    TOP,
     Axes,
     Chart,
     Label,
@@ -41,12 +39,24 @@ from evalreport.page.charts import (
     x_axis,
     y_axis,
 )
-from evalreport.page.elements import Cell, Empty, Section, Table, TwoColumns, interval_cell, value_cell
+from evalreport.page.elements import (
+    Cell,
+    Empty,
+    Folded,
+    Section,
+    Table,
+    TwoColumns,
+    interval_cell,
+    value_cell,
+)
 from evalreport.page.evaluation_terms import confidence_percent, defined_or_none, estimate, four_counts, tell
 
 Kind: TypeAlias = Literal["roc", "pr"]
-AXES = {"roc": ("False-alarm rate (1 − specificity)", "Recall ↑"), "pr": ("Recall", "Precision ↑")}
-NAMES = {"roc": "ROC", "pr": "Precision–recall"}
+AXES = {"roc": ("False positive rate", "Recall ↑"), "pr": ("Recall", "Precision ↑")}
+NAMES = {"roc": "ROC", "pr": "Precision-recall"}
+ZOOM = 0.2
+STEEP = 0.85
+"""The end of the zoomed axis of false positive rates, and the recall at its middle from which it is zoomed."""
 LETTER = 6.2
 """Width of a bold letter of a label, in units of the chart."""
 
@@ -94,7 +104,15 @@ class RatePlot:
     def axes(self) -> Axes:
         """Both axes, from 0 to 1."""
         across, up = AXES[self.kind]
+        if self.zoomed:
+            return Axes(x_axis(0, ZOOM, f"{across}, up to {ZOOM:g}"), y_axis(0, 1, up))
         return Axes(x_axis(0, 1, across + self.averaged), y_axis(0, 1, up))
+
+    @property
+    def zoomed(self) -> bool:
+        """Whether a ROC curve is so steep that most of a whole axis would be empty."""
+        steep = [np.interp(ZOOM / 2, curve.x, curve.y) > STEEP for _, curve in self.lines]
+        return self.kind == "roc" and bool(steep) and all(steep)
 
     @property
     def curve_points(self) -> npt.NDArray[np.float64]:
@@ -103,7 +121,7 @@ class RatePlot:
 
     def _guide(self) -> tuple[Path, ...]:
         if self.kind == "roc":
-            return (Path("guide", f"M{LEFT:g} {BOTTOM:g}L{RIGHT:g} {TOP:g}"),)
+            return (Path("guide", self.axes.polyline([0, self.axes.x.high], [0, self.axes.x.high])),)
         return () if self.chance_line is None else (Path("guide", self.axes.level(self.chance_line)),)
 
     def chart(
@@ -126,10 +144,20 @@ class RatePlot:
             Labels, ring and values of the chart.
         """
         axes = self.axes
-        drawn = (Path(shape, axes.polyline(c.x, c.y, steps=c.steps)) for shape, c in self.lines)
+        drawn = (
+            Path(shape, axes.polyline(*_up_to(c, axes.x.high), steps=c.steps)) for shape, c in self.lines
+        )
         paths = (*under, *self._guide(), *drawn, *over)
         title = NAMES[self.kind] + of
         return Chart(self.kind, title, note, description, axes, paths, **rest)
+
+
+def _up_to(curve: Curve, end: float) -> tuple[Sequence[float], Sequence[float]]:
+    """The part of a curve that is on the axis, its last point on the edge."""
+    if curve.x[-1] <= end:
+        return curve.x, curve.y
+    last = int(np.searchsorted(curve.x, end, side="right"))
+    return (*curve.x[:last], end), (*curve.y[:last], float(np.interp(end, curve.x, curve.y)))
 
 
 Points: TypeAlias = npt.NDArray[np.float64]
@@ -152,11 +180,12 @@ def averaged_section(ev: Evaluation) -> Section | None:
     if not charts:
         return None
     summary = say(
-        "Each class against all others. Solid: the mean of the classes (macro), each counting the same. Dotted: all decisions together (micro)."
+        "One class against the rest. Solid: mean of the classes (macro). Dotted: all decisions pooled (micro)."
     )
-    return Section.from_parts(
-        "curves", "Curves", "Ranking and trade-offs", summary, TwoColumns(charts), _hardest(ev)
-    )
+    hardest = _hardest(ev)
+    curves = Folded("Averaged curves", (TwoColumns(charts),))
+    table = None if hardest is None else Folded("Classes with the lowest ROC AUC", (hardest,))
+    return Section.from_parts("curves", TITLE, TITLE, summary, curves, table)
 
 
 def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
@@ -170,12 +199,12 @@ def _roc(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     )
     return plot.chart(
         of=AVERAGED,
-        note=say("Higher and further left is better."),
+        note=NOTHING,
         description=describe_curve(
             "ROC curves of the classes, averaged", "roc_auc_ovr_macro", "macro area", auc
         ),
         labels=_labels(names, [(RIGHT, 240), (46, 44), (RIGHT, 150)], plot.curve_points),
-        values=_values("roc", ("False-alarm rate", "Recall"), (found.roc_macro, found.roc_micro)),
+        values=_values("roc", ("False positive rate", "Recall"), (found.roc_macro, found.roc_micro)),
     )
 
 
@@ -195,7 +224,7 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     what = "Precision-recall curves of the classes, averaged"
     return plot.chart(
         of=AVERAGED,
-        note=say("The dashed line is an answer by luck, all classes alike."),
+        note=NOTHING,
         description=describe_curve(what, "average_precision_macro", "macro average precision", ap),
         labels=(
             Label(*luck, f"no skill {percent(base)}"),
@@ -245,7 +274,7 @@ def _hardest(ev: Evaluation) -> Table | None:
     )
     if len(ranked) <= HARDEST:
         return None
-    heads = ("Hardest to tell from the rest", "ROC AUC", f"{confidence_percent(ev)} interval", "AP")
+    heads = ("Lowest ROC AUC", "ROC AUC", f"{confidence_percent(ev)} interval", "AP")
     rows = (_hard_row(entry, auc) for entry, auc in ranked[:HARDEST])
     return Table.from_rows("hardest", "Classes with the lowest ROC AUC", heads, rows)
 
@@ -260,8 +289,8 @@ def _hard_row(entry: ClassResult, auc: Estimate) -> tuple[Cell, ...]:
     )
 
 
-TITLE = "Ranking and trade-offs"
-ROWS = 20
+TITLE = "ROC and precision-recall"
+ROWS = 6
 """Rows of the table under a curve."""
 
 
@@ -284,17 +313,17 @@ def _binary(ev: Evaluation) -> Section | None:
     if not charts:
         reason = found.roc.reason if isinstance(found.roc, Undefined) else "they are undefined"
         empty = Empty(say("No curve can be drawn: {reason}.", reason=reason), say("Both classes are needed."))
-        return Section.from_parts("curves", "Curves", TITLE, NOTHING, empty)
+        return Section.from_parts("curves", TITLE, TITLE, NOTHING, empty)
     summary = tell(ev, "Shaded: {level} band at each point.")
     if charts[0].ring is not None:
-        summary = say("The ring marks the threshold.") + summary
-    return Section.from_parts("curves", "Curves", TITLE, summary, TwoColumns(charts))
+        summary = say("Ring: the threshold.") + summary
+    return Section.from_parts("curves", TITLE, TITLE, summary, TwoColumns(charts))
 
 
 def _no_scores(ev: Evaluation) -> Section:
-    words = "A label alone has no ranking. Log one probability per {unit}, then run `evalreport log` again."
+    words = "Predicted labels have no ranking. Log one probability for each {unit}."
     empty = Empty(say("No scores were logged."), tell(ev, words))
-    return Section.from_parts("curves", "Curves", TITLE, NOTHING, empty)
+    return Section.from_parts("curves", TITLE, TITLE, NOTHING, empty)
 
 
 def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
@@ -304,15 +333,19 @@ def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
     plot = RatePlot("roc", (("line", found.roc),))
     auc, near = estimate(ev, "roc_auc"), plot.curve_points
     name = name_with_interval("AUC", auc)
-    spot = clearest([(324 - LETTER * len(name), 240), (60, 26), (190, 200)], LETTER * len(name), near)
-    aside = clearest([(213, 120), (238, 140), (150, 190)], 45, near)
+    end = plot.axes.x.high
+    near = np.vstack([near, plot.axes.outline([0, end], [0, end])])
+    level = plot.axes.y_position(end / 2)
+    width = LETTER * len(name)
+    spot = clearest([(324 - width, 240), (60, 26), (190, 200), (324 - width, 150)], width, near)
+    aside = clearest([(213, 120), (238, 140), (150, 190), (60, level - 12)], 45, near)
     return plot.chart(
-        note=say("Higher and further left is better."),
+        note=NOTHING,
         description=describe_curve("ROC curve", "roc_auc", "area under it", auc),
         under=_band(plot, found.roc_band),
         labels=(Label(*aside, "no skill"), place_label(spot, LETTER * len(name), name, "blue")),
         ring=_ring(ev, plot),
-        values=_table("roc", found.roc, ("False-alarm rate", "Recall")),
+        values=_table("roc", found.roc, ("False positive rate", "Recall")),
     )
 
 
@@ -328,7 +361,7 @@ def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | 
     name = name_with_interval("AP", ap)
     return plot.chart(
         of=", all labels together" if micro else "",
-        note=say("The ring marks the threshold." if micro else "Says more than ROC when positives are rare."),
+        note=NOTHING,
         description=describe_curve("Precision-recall curve", key, "average precision", ap),
         under=() if isinstance(found, MultilabelCurves) else _band(plot, found.pr_band),
         labels=_pr_labels(plot, name, prevalence),

@@ -1,4 +1,4 @@
-"""The worst mistakes, for people to look at: some may be errors of the truth."""
+"""The most confident errors, for people to look at: some labels may be wrong."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evalreport.core.format import confidence
+from evalreport.core.format import confidence, count
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.examples import truncate_text
 from evalreport.evaluation.parts import Mistake
-from evalreport.page.elements import Cell, Column, Empty, Row, Section, Shown, Table, Tag
+from evalreport.page.elements import Cell, Column, Empty, Folded, PagePart, Row, Section, Shown, Table, Tag
 from evalreport.page.evaluation_terms import mistakes, no_mistakes, tell, units
 
-UNREADABLE = "not readable"
+UNPARSED = "unparsed"
+FIRST, SECOND = 5, 10
+"""Mistakes that are shown, and up to which they are folded; all of them are in the JSON."""
 ANSWER = 140
 """Characters of a generated answer that are shown."""
 
@@ -27,11 +29,15 @@ def examples_section(ev: Evaluation) -> Section | None:
     if wrong is None:
         return None
     multilabel = isinstance(ev.space, Multilabel)
-    title = f"The worst {units(ev)}" if multilabel else "The worst mistakes"
+    title = f"{units(ev).capitalize()} with most errors" if multilabel else "Most confident errors"
     if not ev.mistakes:
-        return Section.from_parts("examples", "Worst mistakes", title, NOTHING, _empty(ev, wrong))
+        return Section.from_parts("examples", title, title, NOTHING, _empty(ev, wrong))
     table = _tagged_mistakes_table(ev) if multilabel else _table(ev)
-    return Section.from_parts("examples", "Worst mistakes", title, _summary(ev, wrong), table)
+    parts: tuple[PagePart, ...] = (table,)
+    if len(ev.mistakes) > FIRST + 1:
+        rest = replace(table, id="examples-more", name="More errors", rows=table.rows[FIRST:SECOND])
+        parts = replace(table, rows=table.rows[:FIRST]), Folded(f"{count(len(rest.rows))} more", (rest,))
+    return Section.from_parts("examples", title, title, _summary(ev, wrong), *parts)
 
 
 def _empty(ev: Evaluation, wrong: float) -> Empty:
@@ -39,7 +45,7 @@ def _empty(ev: Evaluation, wrong: float) -> Empty:
         return no_mistakes(ev)
     return Empty(
         say("Examples are withheld."),
-        say("The run is tagged `evalreport.sensitive`, or `--set no_examples` was passed."),
+        say("The author of this page left them out."),
     )
 
 
@@ -52,12 +58,8 @@ def _summary(ev: Evaluation, wrong: float) -> Sentence:
     elif any(entry.confidence is not None for entry in ev.mistakes):
         lead = "The {shown:count} most confident of {wrong:count} mistakes."
     else:
-        lead = "{shown:count} of {wrong:count} mistakes, the most frequent mix-ups first."
-    check = " Some may be errors of the truth: check those before blaming the model."
-    held = "engine" not in dict(ev.provenance.columns)  # a stream refuses texts
-    if held and all(entry.text is None for entry in ev.mistakes):
-        check += " `--set show_text=COLUMN` would show their texts."
-    return say(lead + check, shown=shown, wrong=wrong)
+        lead = "{shown:count} of {wrong:count} mistakes, the most frequent confusions first."
+    return say(lead + " Some labels may be wrong.", shown=shown, wrong=wrong)
 
 
 def _table(ev: Evaluation) -> Table:
@@ -66,8 +68,8 @@ def _table(ev: Evaluation) -> Table:
     columns: tuple[tuple[Column, Callable[[Mistake], Shown]] | None, ...] = (
         (Column(units(ev, 1).capitalize()), _id),
         (Column("Text", "text"), _text) if texts else None,
-        (Column("Truth"), lambda entry: ", ".join(entry.truth)),
-        (Column("Answer"), _answer),
+        (Column("True label"), lambda entry: ", ".join(entry.truth)),
+        (Column("Predicted"), _answer),
         (Column("Confidence", "q"), partial(_confidence, ev)) if scored else None,
     )
     return Table.from_items("examples-table", "Table of the worst mistakes", columns, ev.mistakes)
@@ -81,7 +83,7 @@ def _answer(entry: Mistake) -> Cell:
     """The label that was read, over what the model wrote where that is more."""
     written = " ".join((entry.response or "").split())
     more = "" if written in ("", *entry.predicted) else f"“{truncate_text(written, ANSWER)}”"
-    return Cell(", ".join(entry.predicted) or UNREADABLE, sub=more)
+    return Cell(", ".join(entry.predicted) or UNPARSED, sub=more)
 
 
 def _text(entry: Mistake) -> Cell:

@@ -26,8 +26,6 @@ from evalreport.page.evaluation_terms import (
 )
 from evalreport.statistics.confusion import BinaryCounts
 
-LENGTH = 120
-"""Characters that a headline should not exceed."""
 SMALL = 1000
 """Rows below which counts stand in place of percentages."""
 POOR = 0.2
@@ -196,7 +194,7 @@ def right_for(ev: Evaluation) -> Sentence:
     share = of_how_many(right / total)
     if total < SMALL or share is None:
         return tell(ev, "Right for {right:count} of {n:count} {n:units}.", right=right, n=total)
-    return tell(ev, "Right for {k:count} {k:units} in {size:count}.", k=share[0], size=share[1])
+    return tell(ev, "Right for {k:count} of {size:count} {units}.", k=share[0], size=share[1])
 
 
 def never_predicted_classes(ev: Evaluation) -> list[ClassResult]:
@@ -261,38 +259,21 @@ def _top_pair(ev: Evaluation) -> Sentence:
     return most_frequent_mix_up(ev, words, lambda name: quote_name(truncate_name(name, 20)))
 
 
-def critical(ev: Evaluation) -> ClassResult | None:
-    """Return the class of which most is overlooked, of those with at least 20 examples (or of all)."""
-    supported = [entry for entry in ev.classes if entry.support > 0]
-    often = [entry for entry in supported if entry.support >= 20] or supported
-    return min(often, key=lambda entry: entry.right / entry.support, default=None)
-
-
 def _text(ev: Evaluation) -> Sentence:
-    lead = _overlooks(ev)
-    whole = lead + _unreadable(ev, " as a label")
-    return whole if len(whole.text) <= LENGTH else lead + _unreadable(ev, "")
-
-
-def _overlooks(ev: Evaluation) -> Sentence:
-    counts = four_counts(ev)
-    if counts is not None:
-        words = "Overlooks _{fn:count} of {p:count}_" if counts.fn else "Finds all {p:count}"
-        return _outcome_counts_sentence(ev, words + " {p:positives}.", counts)
-    blind, worst = never_predicted_classes(ev), critical(ev)
-    if len(blind) > 1 or worst is None:
-        return right_for(ev) + _blind(ev)
-    words = "Overlooks _{missed:count} of {support:count}_ {label:short} {support:units}."
-    missed = worst.support - worst.right
-    return tell(ev, words, missed=missed, support=worst.support, label=str(worst.label))
-
-
-def _unreadable(ev: Evaluation, what: str) -> Sentence:
-    lost = unread(ev)
+    """Right out of all, then what is unparsed; of two classes the positives first."""
+    counts, lost = four_counts(ev), unread(ev)
+    lead = right_for(ev) if counts is None else _overlooks(ev, counts)
     if not lost:
-        return say(f"Every answer could be read{what}.")
-    words = "{unread:count} {unread:answer|answers} could not be read" + what
-    return say(words + " and _{unread:counts|count} as wrong_.", unread=lost)
+        return lead + (_blind(ev) or say("Every response was parsed."))
+    words = (
+        "_{unread:count} {unread:response|responses} could not be parsed_ and {unread:counts|count} as wrong."
+    )
+    return lead + say(words, unread=lost)
+
+
+def _overlooks(ev: Evaluation, counts: BinaryCounts) -> Sentence:
+    words = "Misses _{fn:count} of {p:count}_" if counts.fn else "Finds all {p:count}"
+    return _outcome_counts_sentence(ev, words + " {p:positives}.", counts)
 
 
 def _multilabel(ev: Evaluation) -> Sentence:

@@ -22,7 +22,7 @@ from evalreport.page.sections.coverage_cutoff import tuned_table
 from evalreport.page.sections.curves import evenly_spaced_places, pr_chart
 from evalreport.page.sections.threshold import Meter, Preset, whole
 
-ROWS = 19
+ROWS = 9
 """Steps of the table beside the chart, the thresholds with a name apart."""
 BEST = {"f1": "Best micro F1", "macro": "Best macro F1", "exact": "Most exact matches"}
 """Goals of the presets, by the name of what is greatest there."""
@@ -101,16 +101,16 @@ def micro_section(ev: Evaluation) -> Section | None:
         "n": ev.weight,
         "rows": ev.rows,
     }
-    return Section("threshold", "Threshold", "Choose a threshold", "micro", _summary(ev), body, data)
+    return Section("threshold", "Choose a threshold", "Choose a threshold", "micro", _summary(ev), body, data)
 
 
 def _summary(ev: Evaluation) -> Sentence:
-    summary = tell(ev, "One threshold for all labels. Choose on validation data, not on these {units}.")
+    summary = tell(ev, "One threshold for all labels. Choose it on validation data, not on these rows.")
     if ev.tuned is not None:
-        summary += say("This run has one threshold per label; they stand in the table of labels.")
+        summary += say("This run has one threshold per label; see the table of labels.")
     elif one_threshold(ev) is None:
         summary += say(
-            "The decisions of this run follow from no single threshold; this shows the scores alone."
+            "No single threshold gives the predictions of this run; this section uses the scores only."
         )
     return summary + of_weights(ev)
 
@@ -170,7 +170,7 @@ def meters_of(ev: Evaluation, p: MicroPoint) -> tuple[Meter, ...]:
         Meter("f1", TITLES["f1_micro"], ratio(p.f1), round(100 * p.f1)),
         Meter("macro", TITLES["f1_macro"], ratio(p.macro), round(100 * p.macro)),
         _share("exact", TITLES["subset_accuracy"], p.exact / ev.weight, ev.rows),
-        Meter("added", f"Labels added per {units(ev, 1)}", format_fixed(added / ev.weight, 2)),
+        Meter("added", f"Labels predicted per {units(ev, 1)}", format_fixed(added / ev.weight, 2)),
     )
 
 
@@ -191,7 +191,7 @@ def _values(ev: Evaluation, points: list[MicroPoint], presets: tuple[Preset, ...
         meters = (meter.shown for meter in meters_of(ev, p))
         rows.append((named.get(place, "threshold"), threshold_text(p.t), *counts, *meters))
     heads = (
-        *("At", "Threshold", "Found", "Left out", "Added wrongly"),
+        *("At", "Threshold", "Found", "Missed", "Added"),
         *(*TITLES.values(), f"Per {units(ev, 1)}"),
     )
     return Table.from_rows("threshold-values", "Counts at thresholds", heads, rows)

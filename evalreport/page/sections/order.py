@@ -18,17 +18,17 @@ from evalreport.page.sections import (
     cross_validation,
     curves,
     examples,
+    first_screen,
     multilabel,
     threshold,
     utility,
-    verdict,
 )
 
 Panel: TypeAlias = Callable[[Evaluation], Section | None]
 
 PANELS: Mapping[Task, tuple[Panel, ...]] = {
     "binary": (
-        verdict.verdict_section,
+        first_screen.first_screen,
         threshold.threshold_section,
         curves.curves_section,
         calibration.calibration_section,
@@ -36,7 +36,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         utility.deployment_section,
     ),
     "multiclass": (
-        verdict.verdict_section,
+        first_screen.first_screen,
         confusions.confusions_section,
         classes.classes_section,
         coverage_cutoff.cutoff_section,
@@ -44,7 +44,7 @@ PANELS: Mapping[Task, tuple[Panel, ...]] = {
         curves.averaged_section,
     ),
     "multilabel": (
-        verdict.verdict_section,
+        first_screen.first_screen,
         multilabel.micro_section,
         curves.curves_section,
         classes.classes_section,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -44,7 +44,6 @@ from evalreport.page.sections.threshold_table import (
     level_note,
     recommended_candidate,
     steps,
-    threshold_summary,
 )
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.thresholds.best_threshold import Optimum
@@ -54,8 +53,8 @@ WIDTH = 1000.0
 """Units from end to end, which are places of the slider, too."""
 BINS = 50
 """Columns of the histogram: 2% each, as probabilities are mostly thought of."""
-UP, DOWN = 100.0, 70.0
-"""Heights of the greatest column of positives and of negatives."""
+MIDDLE, HALF = 86.0, 80.0
+"""Where the columns begin, and the height of the greatest one, up and down."""
 LINE = 20
 """Height of a flag."""
 NEAR = 12.0
@@ -85,7 +84,9 @@ class ScoresFigure:
     Parameters
     ----------
     up, down : str
-        Path data of positives and negatives, each on a square-root scale of its own.
+        Path data of positives and negatives, on one logarithmic axis of counts.
+    counts : tuple of (height above the middle, text)
+        Ticks of that axis.
     flags : tuple of Flag
         Leftmost first, a line each.
     ticks : tuple of (place, text)
@@ -96,6 +97,7 @@ class ScoresFigure:
 
     up: str
     down: str
+    counts: tuple[tuple[float, str], ...]
     flags: tuple[Flag, ...]
     ticks: tuple[tuple[float, str], ...]
     at: float
@@ -217,29 +219,39 @@ def scores_figure(
     positives, negatives = (np.append(np.asarray(c, float), 0.0) for c in (counts.tp, counts.fp))
     positives[0], negatives[0] = sweep.positives, sweep.negatives
     positive, negative = names
+    sides = -np.diff(positives), -np.diff(negatives)
+    most = float(max(side.max(initial=1.0) for side in sides))
     return ScoresFigure(
-        _columns(-np.diff(positives), -UP),
-        _columns(-np.diff(negatives), DOWN),
+        _columns(sides[0], -HALF, most),
+        _columns(sides[1], HALF, most),
+        _count_ticks(most),
         _flags(found, rule),
         rule.ticks,
         float(rule.places(np.array([at]))[0]),
         positive,
         negative,
         say(
-            "Scores of {positive} above the line and of {negative} below it, each on a square-root scale of its own, with the thresholds that are named below.",
+            "Scores of {positive} above the line and of {negative} below it, counts on a logarithmic axis, with the named thresholds.",
             {"positive": positive, "negative": negative},
         ),
     )
 
 
-def _columns(weights: Array, height: float) -> str:
-    roots = np.sqrt(weights.clip(0)) / max(math.sqrt(weights.max(initial=0.0)), 1e-12) * height
+def _columns(weights: Array, height: float, most: float) -> str:
+    heights = np.log1p(weights.clip(0)) / math.log1p(most) * height
     wide = WIDTH / BINS
     return "".join(
-        f"M{place * wide + 1:g} {UP:g}v{root:.1f}h{wide - 2:g}V{UP:g}z"
-        for place, root in enumerate(roots.tolist())
-        if abs(root) >= 0.05
+        f"M{place * wide + 1:g} {MIDDLE:g}v{one:.1f}h{wide - 2:g}V{MIDDLE:g}z"
+        for place, one in enumerate(heights.tolist())
+        if abs(one) >= 0.05
     )
+
+
+def _count_ticks(most: float) -> tuple[tuple[float, str], ...]:
+    """Powers of ten, every second one where there are many."""
+    powers = [10.0**k for k in range(1, int(math.log10(max(most, 1.0))) + 1)]
+    kept = powers[1::2] if len(powers) > 2 else powers
+    return tuple((round(math.log1p(at) / math.log1p(most) * HALF, 1), count(at)) for at in kept)
 
 
 def _flags(found: Sequence[NamedThreshold], rule: Ruler) -> tuple[Flag, ...]:
@@ -259,7 +271,7 @@ MISS_COST = 10
 """False alarms that one miss costs, until the reader says otherwise."""
 GRID = 101
 """Places of the slider: hundredths, as `MAX_STEPS` of a curve in MLflow."""
-STATIC = 19
+STATIC = 9
 """Rows of the table that stands in for the slider."""
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
@@ -369,35 +381,35 @@ def threshold_section(
 
 def _without_scores(ev: Evaluation) -> Section:
     counts = four_counts(ev)
-    words = "A label alone cannot be moved along a threshold, ranked or calibrated. Log one probability per "
-    remedy = tell(ev, words + "{unit}, then run `evalreport log` again.")
-    empty = Empty(say("No scores were logged."), remedy)
+    words = "Predicted labels have no threshold, ranking or calibration. Log one probability for each {unit}."
+    empty = Empty(say("No scores were logged."), tell(ev, words))
     rows = four_counts(ev.in_rows())
     four = None if rows is None else _four(ev, rows)
     meters = () if counts is None else meters_of(counts)
     body = Decided(four, meters, empty)
-    return Section("threshold", "Threshold", "Right and wrong", "decided", NOTHING, body)
+    return Section("threshold", "Confusion matrix", "Confusion matrix", "decided", NOTHING, body)
 
 
 def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None, whole: Sweep) -> Section:
     found = candidates(ev, whole, asked)
     advice = recommended_candidate(ev, found, asked)
-    grid = _grid(ev, sweep, found, advice)
+    grid = _grid(ev, sweep, found, None if asked is None else advice)
     here = _counts(sweep, grid, grid.start)
     now = next((grid.place(one.threshold) for one in found if one.key == "now"), None)
     rule = ruler(found, float(grid.t[0]), float(grid.t[-1]), probability=ev.score_kind == "probability")
     names = display_label(ev, ev.space.display_labels[1]), display_label(ev, ev.space.display_labels[0])
+    named = [replace(one, title="Recommended") if one.key == advice else one for one in found]
     exact = ev.sampling.intervals and not ev.weighted and ev.clusters is None
     level = ev.sampling.level if exact else None
     body = Explorer(
-        question=f"Call it {names[0]} when the score is at least",
+        question=f"Predict {names[0]} when the score is at least",
         shown=threshold_text(float(grid.t[grid.start])),
         start=grid.start,
         presets=tuple(
             Preset(one.key, f"{one.title} {threshold_text(one.threshold)}", grid.place(one.threshold))
-            for one in sorted(found, key=lambda one: one.threshold)
+            for one in sorted(named, key=lambda one: one.threshold)
         ),
-        figure=scores_figure(sweep, found, rule, float(grid.t[grid.start]), names),
+        figure=scores_figure(sweep, named, rule, float(grid.t[grid.start]), names),
         miss_cost=MISS_COST,
         four=_four(ev, here, None if now is None else _counts(sweep, grid, now)),
         meters=(*meters_of(here, level), _cost(ev, here)),
@@ -409,23 +421,21 @@ def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None,
     )
     data = _data(sweep, grid, rule) | ({} if now is None else {"now": now})
     data |= {} if level is None else {"z": normal_quantile((1 + level) / 2)}
-    summary = (threshold_summary(found, advice) if asked is None else NOTHING) + _summary(
-        ev
-    )  # else the verdict says it
-    return Section("threshold", "Threshold", "Choose a threshold", "threshold", summary, body, data)
+    return Section(
+        "threshold", "Choose a threshold", "Choose a threshold", "threshold", _summary(ev), body, data
+    )
 
 
 def _summary(ev: Evaluation) -> Sentence:
-    words = "Choose on validation data: on the {units} that judge the model a chosen threshold looks better "
-    summary = tell(ev, words + "than it is.")
+    summary = say("Choose the threshold on validation data, not on these rows.")
     if ev.threshold is None and ev.confusion is not None:
-        summary += say("The logged predictions follow from no single threshold; this shows the scores alone.")
+        summary += say("No single threshold gives the logged predictions; this section uses the scores only.")
     if ev.confusion is None:
         summary += say("No threshold was given.")
     return summary + of_weights(ev)
 
 
-def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice: str | None) -> _Grid:
+def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], opens: str | None) -> _Grid:
     """The kept thresholds of the sweep, an even grid, and every threshold that has a name."""
     kept = sweep.thresholds[np.isfinite(sweep.thresholds)]
     unit = ev.score_kind != "decision"
@@ -444,7 +454,7 @@ def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice:
                 np.insert(column, place, value)
                 for column, value in ((t, threshold), (tp, found_there), (fp, alarms))
             )
-    first = next((one.threshold for one in found if one.key == advice), None)
+    first = next((one.threshold for one in found if one.key == opens), None)
     first = _initial_threshold(ev, sweep) if first is None else first
     return _Grid(t, tp, fp, min(int(np.searchsorted(t, first)), len(t) - 1))
 
@@ -491,8 +501,7 @@ def _changes(c: BinaryCounts, now: BinaryCounts) -> tuple[str, str, str, str]:
     ]
     at = threshold_text(float(now.threshold))
     told = [
-        f"{count(abs(a - b))} {'more' if a > b else 'fewer'} than at {at}" if a != b else f"as at {at}"
-        for a, b in cells
+        f"{count(abs(a - b))} {'more' if a > b else 'fewer'} than at {at}" if a != b else "" for a, b in cells
     ]
     return told[0], told[1], told[2], told[3]
 
@@ -525,9 +534,8 @@ def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
 
 
 NO_COLUMN: Mapping[str, float] = MappingProxyType({})
-SHORT = ("Recall", "Specificity", "Precision", "NPV", "F1", "Flagged")
-"""The same over narrow columns: all of them stand side by side on a wide screen."""
-HEADS = ("Threshold", "Found", "Missed", "False alarms", "Left alone", *SHORT)
+SHOWN = (KEYS[0], KEYS[2], KEYS[4])
+HEADS = ("Threshold", "Found", "Missed", "False positives", "Correct", "Recall", "Precision", "F1")
 
 
 def meters_of(
@@ -564,7 +572,7 @@ def cost_text(c: BinaryCounts) -> str:
 
 
 def _cost(ev: Evaluation, c: BinaryCounts) -> Meter:
-    return Meter("cost", f"Cost per 100 {units(ev)}, in false alarms", cost_text(c))
+    return Meter("cost", f"Cost per 100 {units(ev)}, in false positives", cost_text(c))
 
 
 def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
@@ -584,7 +592,7 @@ def _values(ev: Evaluation, sweep: Sweep, grid: _Grid) -> Table:
 
 def _row(c: BinaryCounts, least: Mapping[str, float]) -> tuple[str, ...]:
     numbers = [threshold_text(c.threshold), count(c.tp), count(c.fn), count(c.fp), count(c.tn)]
-    return (*numbers, *(meter.shown for meter in meters_of(c, least=least)))
+    return (*numbers, *(meter.shown for meter in meters_of(c, least=least) if meter.key in SHOWN))
 
 
 def _data(sweep: Sweep, grid: _Grid, rule: Ruler) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evalreport.core.estimate_format import format_reference, with_interval
-from evalreport.core.format import count, percent, plural, significant
+from evalreport.core.format import count, percent, significant
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
@@ -35,12 +35,12 @@ from evalreport.thresholds.objectives import MISS, Constraint, Objective
 from evalreport.thresholds.sweep import Sweep
 
 COIN = (0.4, 0.6)
-"""Chances that are called a coin toss: nobody would plan by them."""
+"""Probabilities that are about one half."""
 ROUGH = 100
 """A chance is told in whole per cent: it is right to about five points."""
 STANDARD = {"f1": "Best F1", "cost": "Cheapest", "recall>=0.95": "Recall ≥ 95%"}
 """What a report without a stated purpose looks at, and what a preset calls it."""
-ORIGINS = {"default": "the default", "given": "given", "tuned": "chosen on other rows"}
+ORIGINS = {"default": "the default", "given": "given", "tuned": "chosen on held-out rows"}
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def candidates(
         if not math.isfinite(best.threshold):
             continue
         title = STANDARD.get(name, objective_title(name)) if asked is None else objective_title(name)
-        why = "what the sample suggests" if best.constraint else _why(name, best)
+        why = "met on these rows" if best.constraint else _why(name, best)
         counts = sweep.counts_at_threshold(best.threshold)
         found.append(
             NamedThreshold(name, title, why, best.threshold, float(counts.tp), float(counts.fp), best)
@@ -114,7 +114,7 @@ def _standard(sweep: Sweep) -> dict[str, Optimum]:
 
 def _why(name: str, best: Optimum) -> str:
     if name == "cost":
-        return f"if a miss costs {MISS:g} false alarms"
+        return f"if a miss costs {MISS:g} false positives"
     return "" if name == best.metric else f"best {objective_title(best.metric)}"
 
 
@@ -134,7 +134,7 @@ def _safe(ev: Evaluation, sweep: Sweep, title: str, name: str, best: Optimum) ->
     if at is None or _enough(best, at):
         return []
     counts = sweep.counts_at_threshold(at)
-    why = f"holds with {percent(sure, ROUGH)} confidence"
+    why = f"met with {percent(sure, ROUGH)} confidence"
     tp, fp = float(counts.tp), float(counts.fp)
     return [NamedThreshold(f"{name}-safe", f"{title}, safe", why, at, tp, fp, best, safe=True)]
 
@@ -225,7 +225,7 @@ def steps(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], advice:
     """Return what each step to more finds costs; None where there is but one threshold."""
     if len(found) < 2:
         return None
-    heads = ("Threshold", "Found", "Missed", "False alarms", "Each extra find costs", "Expect elsewhere")
+    heads = ("Threshold", "Found", "Missed", "False positives", "FP per extra TP", "Held-out estimate")
     rows = [
         _step(ev, sweep, one, found[place - 1] if place else None, chosen=one.key == advice)
         for place, one in enumerate(found)
@@ -239,34 +239,24 @@ def _step(
     ev: Evaluation, sweep: Sweep, one: NamedThreshold, before: NamedThreshold | None, *, chosen: bool
 ) -> Row:
     why = [*(["recommended"] if chosen else []), *([one.why] if one.why else []), *_cheapest(sweep, one)]
-    best = one.best
-    known = best is not None and not one.safe and best.low is not None and best.high is not None
-    limits = f"{threshold_text(best.low)} to {threshold_text(best.high)}" if best and known else ""  # type: ignore[arg-type]
-    price, change = _price(one, before)
+    price = _price(one, before)
     elsewhere, how = _held_out_estimate(ev, sweep, one)
     return (
         Cell(say("*{title}*", title=one.title) if chosen else one.title, "text", sub="; ".join(why)),
-        Cell(threshold_text(one.threshold), sub=limits),
+        threshold_text(one.threshold),
         count(one.tp),
         count(max(sweep.positives - one.tp, 0)),
         count(one.fp),
-        Cell(price, sub=change),
+        price,
         Cell(elsewhere, sub=how),
     )
 
 
-def _price(one: NamedThreshold, before: NamedThreshold | None) -> tuple[str, str]:
+def _price(one: NamedThreshold, before: NamedThreshold | None) -> str:
     more = 0.0 if before is None else one.tp - before.tp
     if before is None or more <= 0:
-        return "–", ""
-    extra = one.fp - before.fp
-    each = extra / more
-    shown = significant(each, 2)
-    words = f"{shown} {plural(1 if shown == '1' else 2, ('false alarm', 'false alarms'))}"
-    return (
-        words,
-        f"{count(more)} more for {count(extra)} more" if extra >= 0 else f"{count(more)} more for fewer",
-    )
+        return "–"
+    return significant((one.fp - before.fp) / more, 2)
 
 
 def _cheapest(sweep: Sweep, one: NamedThreshold) -> list[str]:
@@ -285,7 +275,7 @@ def _cheapest(sweep: Sweep, one: NamedThreshold) -> list[str]:
         if math.isfinite(high)
         else f"{significant(low, 2)} or more"
     )
-    return [f"{'also ' if one.best else ''}cheapest if a miss costs {ends} false alarms"]
+    return [f"{'also ' if one.best else ''}cheapest if a miss costs {ends} false positives"]
 
 
 def _held_out_estimate(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tuple[str, str]:
@@ -296,15 +286,15 @@ def _held_out_estimate(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tup
     if one.best.constraint is not None:
         chance = chance_at(sweep, one)
         bound = one.title.removesuffix(", safe")
-        return ("–", "") if chance is None else (percent(chance, ROUGH), f"chance of {bound} on new rows")
+        return (
+            ("–", "") if chance is None else (percent(chance, ROUGH), f"probability of {bound} on new rows")
+        )
     other = one.best.out_of_sample
     if other is None or not isinstance(other.value, Estimate):
         return "–", ""
     style, title = objective_style(one.best.metric), objective_title(one.best.metric)
     here = format_reference(one.best.apparent, other.value, style)
-    level = one.best.no_skill
-    unskilled = "" if level is None else f"; flagging all {format_reference(level, other.value, style)}"
-    return with_interval(other.value, style), f"{title}, {other.method}; here {here}{unskilled}"
+    return with_interval(other.value, style), f"{title}, {other.method}; here {here}"
 
 
 def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
@@ -353,11 +343,11 @@ def _bound_statement(
     coin = chance is not None and COIN[0] <= chance <= COIN[1]
     style = objective_style(bound.metric)
     here = "*{suggested:threshold}* reaches {reached:" + style + "} on these {units}."
-    chances = "The chance that it keeps the bound on new {units} is *{chance:percent}*."
+    chances = "The probability that new {units} meet the constraint is *{chance:percent}*."
     words = tell(ev, here, suggested=one.threshold, reached=bound.in_sample, of=ev.rows)
     words += tell(ev, chances, chance=chance, of=ROUGH)
     words += _constraint_advice(ev, sweep, one, safe)
-    return BoundStatement(title + (": what the sample suggests is a coin toss" if coin else ""), words)
+    return BoundStatement(title + (": about as likely missed as met" if coin else ""), words)
 
 
 def _constraint_advice(
@@ -366,9 +356,9 @@ def _constraint_advice(
     assert one.best is not None  # noqa: S101  asked before
     hold, bound = one.best.at_confidence, threshold_constraint(one.best)
     if safe is not None:
-        words = "*{safe:threshold}* keeps it with a confidence of {sure:percent}: {safe_tp:count} found and "
+        words = "*{safe:threshold}* meets it with {sure:percent} confidence: {safe_tp:count} found and "
         return say(
-            words + "{safe_fp:count} false alarms, not {tp_here:count} and {fp_here:count}.",
+            words + "{safe_fp:count} false positives, instead of {tp_here:count} and {fp_here:count}.",
             safe=safe.threshold,
             sure=SURE if hold is None else hold.confidence,
             safe_tp=safe.tp,
@@ -381,15 +371,15 @@ def _constraint_advice(
         return say("It {reason}.", reason=hold.reason) if hold.reason else NOTHING
     sought = None if bound is None else one_class(bound)
     if sought is None or ev.weighted or ev.clusters is not None:
-        return say("`--set constraint_confidence` finds one that keeps it surely.")
+        return NOTHING
     if _exact(ev, sweep, one.best) is not None:
-        return say("It keeps the bound with a confidence of {sure:percent}.", sure=SURE, of=ROUGH)
+        return say("It meets the constraint with {sure:percent} confidence.", sure=SURE, of=ROUGH)
     n, needed = sweep.positives if sought.positive else sweep.negatives, fewest(sought.allowed, SURE)
     what = some(ev, ev.space.display_labels[int(sought.positive)], n)
     if n >= needed:
-        return tell(ev, "No threshold that leaves some {units} alone is sure to keep it.")
-    words = "{few:count} {what} are too few for an exact promise with a confidence of {sure:percent}, which "
-    return say(words + "needs {needed:count}.", few=n, what=what, needed=needed, sure=SURE, of=ROUGH)
+        return tell(ev, "No useful threshold is certain to meet it.")
+    words = "{few:count} {what} are too few to guarantee it with {sure:percent} confidence, which needs "
+    return say(words + "{needed:count}.", few=n, what=what, needed=needed, sure=SURE, of=ROUGH)
 
 
 def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Sentence:
@@ -407,7 +397,7 @@ def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Se
     finds = "{found_more:count} more" if more >= 0 else "{found_fewer:count} fewer"
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
-        f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false {{extra:alarm|alarms}} than at {{threshold:threshold}}."
+        f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false {{extra:positive|positives}} than at {{threshold:threshold}}."
         + ("" if priced else " A cost or a bound of yours overrules it."),
         {"found_more": more, "found_fewer": -more, "alarms_more": extra, "alarms_fewer": -extra},
         to=one.threshold,
@@ -418,6 +408,7 @@ def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Se
 
 def level_note(ev: Evaluation) -> Sentence:
     """Return how to read the table of steps."""
-    words = "From top to bottom each row finds more; its price is counted from the row above. Small under a "
-    words += "threshold: where {level} of resamples put it."
-    return tell(ev, words + ("" if ev.weighted else " Counts are of all {n:count} {n:units}."), n=ev.weight)
+    return tell(
+        ev,
+        "Each row finds more than the row above.",
+    )

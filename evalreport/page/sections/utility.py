@@ -1,7 +1,4 @@
-"""What to expect where positives are rarer, or more frequent, than in these data.
-
-Is using it better than not using it? The decision curve, in plain numbers too.
-"""
+"""The decision curve, and what to expect where positives are rarer, or more frequent, than in these data."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy.typing as npt
 from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import Style, format_fixed
 from evalreport.core.result import Result, Undefined
-from evalreport.core.sentences import Sentence, paragraph, say
+from evalreport.core.sentences import NOTHING, Sentence, paragraph, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.curve import Curve
 from evalreport.evaluation.evaluation import Evaluation
@@ -35,7 +32,7 @@ from evalreport.page.charts import (
     x_axis,
     y_axis,
 )
-from evalreport.page.elements import Cell, Heading, Note, Row, Section, Table, TwoColumns
+from evalreport.page.elements import Cell, Folded, Note, Row, Section, Table, TwoColumns
 from evalreport.page.evaluation_terms import (
     confidence_percent,
     defined_or_none,
@@ -48,10 +45,10 @@ from evalreport.page.evaluation_terms import (
 )
 
 TITLES: Mapping[str, str] = {
-    "precision": "Alarms that are right (PPV)",
-    "npv": "Others that are right (NPV)",
+    "precision": "PPV (precision)",
+    "npv": "NPV",
     "net_benefit": "Net benefit",
-    ALARMS: "Alarms per 1,000",
+    ALARMS: "Alerts per 1,000",
 }
 """What is asked for at a stated prevalence, in words of a table."""
 
@@ -75,8 +72,8 @@ def deployment_section(ev: Evaluation) -> Section | None:
     rows = ((TITLES[name], _both(result, style)) for name, result, style in _of_interest(ev, prevalence))
     heads = ("At this prevalence", f"Estimate, {confidence_percent(ev)} interval")
     table = Table.from_rows("deployment-table", f"At a prevalence of {share_text(prevalence)}", heads, rows)
-    title = f"What to expect at a prevalence of {share_text(prevalence)}"
-    return Section.from_parts("deployment", "Prevalence", title, _summary(ev, prevalence), table)
+    title = f"Prevalence of {share_text(prevalence)}"
+    return Section.from_parts("deployment", title, title, _summary(ev, prevalence), table)
 
 
 def _of_interest(ev: Evaluation, prevalence: float) -> list[tuple[str, Result, Style]]:
@@ -100,12 +97,12 @@ def _summary(ev: Evaluation, prevalence: float) -> Sentence:
     right = estimate(ev, f"precision@prevalence={prevalence:g}") if alarms else None
     counts = four_counts(ev)
     if counts is None:
-        return say("Nothing decides here: without a threshold there are no alarms.")
-    would = "Of {thousand:count} {units} there {alarms:number} would be alarms."
-    words = "Recall and false-alarm rate are taken to stay as they are in these data, of which "
+        return say("No threshold is given, so there are no alerts.")
+    would = "Of {thousand:count} {units}, {alarms:number} would be flagged."
+    words = "Assumes the same recall and false positive rate as in these data, of which "
     return paragraph(
         tell(ev, would, thousand=1000, alarms=alarms),
-        tell(ev, "Of the alarms {right_there:percent} would be right.", right_there=right),
+        tell(ev, "{right_there:percent} of these would be correct.", right_there=right),
         tell(ev, words + "{prevalence:percent} are {positives}.", prevalence=counts.positives / counts.total),
     )
 
@@ -120,14 +117,14 @@ def thresholds_at_prevalence_section(found: ThresholdSelection) -> Section | Non
     for objective, results in found.deployed.items():
         shown = (_both(result, find(name).style) for name, result in results.items())
         rows.append((objective_title(objective), *shown))
-    title = f"The same thresholds at a prevalence of {share_text(prevalence)}"
-    summary = say("Recall and false-alarm rate are taken to stay as they are in these data.")
+    title = f"The thresholds at a prevalence of {share_text(prevalence)}"
+    summary = say("Assumes the same recall and false positive rate as in these data.")
     table = Table.from_rows("deployment-table", title, ("For", *TITLES.values()), rows)
-    return Section.from_parts("deployment", "Prevalence", title, summary, table)
+    return Section.from_parts("deployment", title, title, summary, table)
 
 
-THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7)
-"""Threshold probabilities of the table: a miss costs 19, 9, 4, 2.3, 1 and 0.4 false alarms."""
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.5)
+"""Threshold probabilities of the table: a miss costs 19, 9, 4, 2.3 and 1 false positives."""
 FLOOR = -0.05
 """Lowest net benefit that is drawn."""
 REACH = 0.8
@@ -140,14 +137,12 @@ def utility_section(ev: Evaluation) -> Section | None:
     if both is None:
         return None
     chart = _chart(ev, *both)
-    beside = (Heading("In plain numbers"), _table(ev, *both), Note(_note(ev)))
-    words = (
-        "Net benefit weighs found {positives} against false alarms at the odds that the threshold implies."
+    table = Folded("Net benefit in numbers", (_table(ev, *both), Note(_note(ev))))
+    words = "Net benefit: {positives} found, minus false positives weighted by the odds of the threshold. "
+    beside = (Note(tell(ev, words + "The model helps where its line is above both others.")), table)
+    return Section.from_parts(
+        "utility", "Decision curve", "Decision curve", NOTHING, TwoColumns((chart, beside))
     )
-    summary = tell(ev, words + " Above both dashed lines, the model helps.")
-    data = {"x": [chart.x.low, chart.x.high], "y": [chart.y.low, chart.y.high]}
-    title = "Is using it better than not using it?"
-    return Section.from_parts("utility", "Utility", title, summary, TwoColumns((chart, beside)), data=data)
 
 
 def benefits(ev: Evaluation) -> tuple[Curve, Curve] | None:
@@ -186,8 +181,8 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
     )
     return Chart(
         id="utility-chart",
-        title="Decision curve",
-        note=say("Decision curve analysis (Vickers and Elkin 2006)."),
+        title="Net benefit by threshold",
+        note=say("After Vickers and Elkin 2006."),
         description=say("Net benefit of the model against flagging everyone and flagging no one."),
         axes=axes,
         paths=(
@@ -201,7 +196,6 @@ def _chart(ev: Evaluation, model: Curve, everyone: Curve) -> Chart:
             place_label(model_at, 62, "this model", "blue"),
         ),
         ring=ring,
-        values=_curve_table(xs, ys, all_y),
     )
 
 
@@ -233,15 +227,6 @@ def _ring(ev: Evaluation, axes: Axes) -> tuple[float, float] | None:
     return axes.x_position(now), axes.y_position(benefit)
 
 
-def _curve_table(xs: list[float], ys: list[float], all_y: list[float]) -> Table:
-    rows = (
-        (format_fixed(xs[i], 2), format_fixed(ys[i], 3), format_fixed(all_y[i], 3))
-        for i in range(4, len(xs), 5)
-    )
-    heads = ("Threshold", "This model", "Flag everyone")
-    return Table.from_rows("utility-values", "Net benefit by threshold", heads, rows)
-
-
 def _table(ev: Evaluation, model: Curve, everyone: Curve) -> Table:
     rows = []
     for threshold in THRESHOLDS:
@@ -268,5 +253,5 @@ def _format_signed(value: float) -> str:
 def _note(ev: Evaluation) -> Sentence:
     return tell(
         ev,
-        "Net found per 100 {units}: found, minus false alarms weighted by the threshold’s odds; the gain is over the better of flagging everyone and flagging no one. A threshold of 0.10 says: one miss is as bad as nine false alarms. Decide which row is yours before looking at the gain.",
+        "Net benefit per 100 {units}; gain: over the better of flagging everyone and flagging no one. At a threshold of 0.10 one miss is as bad as nine false positives.",
     )
