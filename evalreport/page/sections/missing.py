@@ -27,9 +27,9 @@ def _missing(ev: Evaluation) -> Iterator[Missing]:
     if ev.score_kind is None and ev.parsing is None:
         yield Missing("ROC and calibration (no scores)", "Log one probability for each row.")
     if ev.score_kind == "decision":
-        yield Missing("calibration (scores are not probabilities)", "Declare logits: --score-kind logit.")
+        yield Missing("calibration (scores are not probabilities)", "Declare logits: --set score_kind=logit.")
     streamed = "engine" in dict(ev.provenance.columns)  # a stream refuses texts
     if ev.mistakes and not streamed and all(one.text is None for one in ev.mistakes):
         yield Missing(
-            "texts of the errors (no text column)", "Name a column of texts: --example-text COLUMN."
+            "texts of the errors (no text column)", "Name a column of texts: --set show_text=COLUMN."
         )
