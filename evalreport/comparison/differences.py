@@ -286,7 +286,7 @@ def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, 
     if start.difference is None:
         return InferredDifference(start)
     if metric.interval == "none":
-        return without_interval(start, "counts and settings estimate nothing")
+        return without_interval(start, "counts and settings are not estimates")
     if len(samples) < FEWEST:
         return without_interval(start, f"an interval needs at least {FEWEST} shared rows")
     if metric.interval == "own":

@@ -419,7 +419,7 @@ def _benefit(table: ScoreTable) -> tuple[Curve, Curve]:
 def of_summary(summary: Summary, level: float = 0.95) -> BinaryCurves | Undefined:
     """Return the curves of a binary summary, or why there are none."""
     if not isinstance(summary.scores, ScoreTable):
-        return Undefined("needs scores; got labels alone", summary.weight)
+        return Undefined("needs scores; got only labels", summary.weight)
     is_binned = isinstance(summary.scores, BinnedTable)
     found = binary_curves(
         summary.scores,

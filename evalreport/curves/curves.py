@@ -49,7 +49,7 @@ def curves(summary: Summary, level: float = 0.95) -> Curves | Undefined:
     >>> from evalreport.statistics.summary import summarise
     >>> from evalreport.data.predictions import predictions
     >>> curves(summarise(predictions(Binary(0, 1), [0, 1], [0, 1])))
-    Undefined(reason='needs scores; got labels alone', n=2.0)
+    Undefined(reason='needs scores; got only labels', n=2.0)
     """
     match summary.space:
         case Binary():

@@ -393,7 +393,7 @@ def of_multiclass(summary: Summary, level: float = 0.95) -> MulticlassCurves | U
     """Return the curves of a multiclass summary, or why there are none."""
     scores, table = summary.scores, summary.confidence
     if not isinstance(scores, LabelScores):
-        return Undefined("needs scores; got labels alone", summary.weight)
+        return Undefined("needs scores; got only labels", summary.weight)
     if table is None:
         margins = Undefined(NO_PROBABILITIES, summary.weight)
         return MulticlassCurves(margins, margins, margins, **average_curves(scores))
@@ -409,7 +409,7 @@ def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | U
     """Return the curves of a multilabel summary, or why there are none."""
     scores = summary.scores
     if not isinstance(scores, RankedScores):
-        return Undefined("needs scores; got labels alone", summary.weight)
+        return Undefined("needs scores; got only labels", summary.weight)
     rows = float(summary.rows * scores.size)
     table, probabilities = scores.pooled_table(), summary.score_kind != "decision"
     return MultilabelCurves(
@@ -425,7 +425,7 @@ def of_multilabel(summary: Summary, level: float = 0.95) -> MultilabelCurves | U
 
 def _cardinality(counts: Counts | None) -> Cardinality | Undefined:
     if counts is None or counts.unparsed_weight:
-        return Undefined("needs predictions or a threshold; got decision scores alone")
+        return Undefined("needs predictions or a threshold; got only decision scores")
     true, predicted = counts.marginals.support, counts.marginals.predicted
     last = int(np.flatnonzero(true + predicted)[-1]) + 1
     return Cardinality(numbers(np.arange(last)), numbers(true[:last]), numbers(predicted[:last]))

@@ -39,9 +39,9 @@ class Average:
     Parameters
     ----------
     of : callable
-        From `BinaryCounts` to values; NaN counts as 0, as with scikit-learn's ``zero_division=0``.
+        From `BinaryCounts` to values; NaN counts as 0, as in scikit-learn with ``zero_division=0``.
     over : {"macro", "macro_supported", "macro_declared", "weighted"}
-        Multiclass: ``macro`` over the classes that occur in truth or predictions (scikit-learn's default),
+        Multiclass: ``macro`` over classes that occur in labels or predictions (scikit-learn's default),
         ``macro_supported`` over those with true examples, ``macro_declared`` over all declared,
         ``weighted`` by true examples. Multilabel: ``macro`` is over all labels, as in scikit-learn.
 
@@ -57,19 +57,19 @@ class Average:
     over: Over
 
     def __call__(self, fact: Fact) -> Any:
-        """Return the average, NaN over nothing."""
+        """Return the average; NaN if there is nothing to average."""
         weight = self._weight(fact)
         return divide((weight * np.nan_to_num(self.of(labelwise(fact)))).sum(axis=-1), weight.sum(axis=-1))
 
     def average_observed_classes(self, fact: Fact) -> Any:
-        """Return the average over those classes alone that have a value of their own; NaN over none."""
+        """Return the average over only the classes that have a value; NaN if none has one."""
         values, weight = self.parts(fact)
         return divide(
             (weight * np.nan_to_num(values)).sum(axis=-1), (weight * ~np.isnan(values)).sum(axis=-1)
         )
 
     def parts(self, fact: Fact) -> tuple[Any, Any]:
-        """Return the value of each class, NaN where it has none, and its weight, arrays of shape (..., K)."""
+        """Return each class's value (NaN if it has none) and weight, arrays of shape (..., K)."""
         return self.of(labelwise(fact)), self._weight(fact)
 
     def _weight(self, fact: Fact) -> Any:
@@ -87,7 +87,7 @@ class Average:
 
 @dataclass(frozen=True)
 class Pooled:
-    """A function of the counts of all classes or labels together: the micro average.
+    """A function of the summed counts of all classes or labels: the micro average.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Pooled:
 
 @dataclass(frozen=True)
 class Gap:
-    """A function of all classes together less an average over them.
+    """The difference between a micro average and an average over classes.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of a tallied per-row quantity.
+    """The mean of a per-row quantity, from its row sums.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Mean:
     name: str
 
     def __call__(self, tally: Tally) -> float:
-        """Return the mean, NaN when it was not tallied."""
+        """Return the mean; NaN if the row sums do not contain the quantity."""
         return tally.mean(self.name)
 
 
@@ -152,10 +152,10 @@ class AreaAverage:
     ----------
     area : {"roc_auc", "average_precision"}
     over : {"macro", "macro_declared", "weighted", "micro", "pairs"}
-        ``macro`` the mean over the classes that can be measured; ``macro_declared`` over all, NaN as soon as
-        one cannot; ``weighted`` by true examples, so that a class without any has no weight; ``micro`` of all
-        (row, label) decisions together; ``pairs`` Hand & Till's M, the mean AUC over pairs of classes that
-        have examples.
+        ``macro``: mean over the classes with a defined area. ``macro_declared``: mean over all classes,
+        NaN if one area is undefined. ``weighted``: by true examples; a class without examples has weight 0.
+        ``micro``: all (row, label) decisions pooled. ``pairs``: Hand & Till's M, the mean AUC over pairs of
+        classes that have examples.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class AreaAverage:
     over: Over | Literal["micro", "pairs"]
 
     def __call__(self, scores: LabelScores) -> float:
-        """Return the average, NaN over nothing."""
+        """Return the average; NaN if there is nothing to average."""
         ranked = scores.rankings
         if self.over == "micro":
             roc_auc, precision = scores.pooled_areas
@@ -182,11 +182,11 @@ class AreaAverage:
         return float(weights[counted] @ self.each(ranked)[counted]) if counted.any() else float("nan")
 
     def each(self, ranked: Rankings) -> Array:
-        """Return the area of each class, NaN where it has none, shape (K,)."""
+        """Return the area of each class, NaN if undefined, shape (K,)."""
         return ranked.roc_auc if self.area == "roc_auc" else ranked.average_precision
 
     def weights(self, ranked: Rankings) -> Array:
-        """Return the weight of each class, shape (K,); they add up to 1, or are all 0."""
+        """Return the weight of each class, shape (K,); the weights sum to 1, or are all 0."""
         match self.over:
             case "weighted":
                 weight = ranked.positives
@@ -200,13 +200,13 @@ class AreaAverage:
         return share
 
     def count_unmeasured(self, scores: LabelScores) -> int:
-        """Return how many classes have no area."""
+        """Return the number of classes without a defined area."""
         return int(np.isnan(self.each(scores.rankings)).sum())
 
 
 @dataclass(frozen=True)
 class AreaBase:
-    """What is averaged; {many} stands for classes or labels, {one} for one of them."""
+    """The averaged metric; {many} is replaced by classes or labels, {one} by class or label."""
 
     area: Literal["roc_auc", "average_precision"]
     name: str
@@ -219,7 +219,7 @@ class AreaBase:
 
 @dataclass(frozen=True)
 class AreaWay:
-    """How it is averaged."""
+    """The kind of average."""
 
     over: Over | Literal["micro"]
     title: str
@@ -234,10 +234,10 @@ ROC_AUC = AreaBase(
     "roc_auc_ovr",
     "ROC AUC",
     "ROC AUC",
-    "the ranking of rows by each {one}'s score is used",
+    "rows are ranked by the score of each {one}",
     {
-        "multiclass": "With many classes each is rare, and 0.95 still means many false alarms",
-        "multilabel": "With rare labels 0.95 still means many false alarms",
+        "multiclass": "With many classes each class is rare, and 0.95 still allows many false positives",
+        "multilabel": "With rare labels 0.95 still allows many false positives",
     },
 )
 AREAS_PRECISION = AreaBase(
@@ -246,38 +246,38 @@ AREAS_PRECISION = AreaBase(
     "average_precision",
     "average precision",
     "average precision",
-    "{many} are rare and the top of each ranking counts",
-    dict.fromkeys(("multiclass", "multilabel"), "Its no-skill level is how frequent the {many} are"),
+    "{many} are rare and the top of each ranking matters most",
+    dict.fromkeys(("multiclass", "multilabel"), "Its no-skill level is the prevalence of the {many}"),
 )
 AREAS_MACRO = AreaWay(
     "macro",
     "Macro {title}",
     "mean {word} over the {many} that have examples",
     "mean of {word} over the {many} with examples, and without",
-    "over the {many} that can be measured; where one cannot, scikit-learn returns NaN for the AUC and counts "
-    "its average precision as 0",
+    "over the {many} with a defined value; if a {one} has none, scikit-learn returns NaN for the AUC and "
+    "counts its average precision as 0",
 )
 AREAS_DECLARED = AreaWay(
     "macro_declared",
     "Macro {title} (all declared {many})",
     "mean {word} over all declared {many}",
     "mean of {word}",
-    "undefined as soon as one {one} cannot be measured: nothing is known of it, and 0 would be a guess",
+    "undefined if one {one} has no defined value, because 0 would be arbitrary",
 )
 AREAS_WEIGHTED = AreaWay(
     "weighted",
     "Weighted {title}",
-    "mean {word} over {many}, by their number of true examples",
+    "mean {word} over {many}, weighted by their number of true examples",
     "sum over {many} of P {word} / sum of P",
-    "a {one} without examples weighs nothing here, while scikit-learn returns NaN. It moves with the "
-    "mix of {many}",
+    "a {one} without examples has weight 0 here; scikit-learn returns NaN. Depends on the "
+    "proportions of the {many}",
 )
 AREAS_MICRO = AreaWay(
     "micro",
     "Micro {title}",
     "{word} of all (row, {one}) decisions pooled",
     "{word} of all (row, {one}) decisions",
-    "scores of different {many} have to be comparable; frequent {many} rule it",
+    "scores of different {many} must be comparable; dominated by frequent {many}",
 )
 
 
@@ -312,7 +312,7 @@ def area(task: Task, base: AreaBase, way: AreaWay) -> Metric:
 
 
 def _areas_named(way: AreaWay) -> str:
-    """The scikit-learn argument that gives the same where every class has examples."""
+    """Return the scikit-learn argument that gives the same value if every class has examples."""
     return repr("macro" if way is AREAS_DECLARED else way.over)
 
 
@@ -320,14 +320,16 @@ def _explain_unmeasured(average: AreaAverage, many: str) -> Callable[[LabelScore
     def reason(scores: LabelScores) -> str:
         without = average.count_unmeasured(scores)
         if without == scores.size:
-            return f"none of the {many} has rows of either kind"
-        return f"{without} of {scores.size} {many} cannot be measured: no row carries them, or every row"
+            return f"none of the {many} has both positive and negative rows"
+        return (
+            f"{without} of {scores.size} {many} cannot be measured: they have no positive or no negative rows"
+        )
 
     return reason
 
 
 def chance_precision(summary: Summary) -> float:
-    """Return the mean prevalence of the labels that occur: average precision of a random ranking."""
+    """Return the mean prevalence of the labels that occur: the average precision of a random ranking."""
     positives = view(summary, "scores").rankings.positives
     return float(positives[positives > 0].mean() / summary.weight) if positives.any() else float("nan")
 
@@ -337,7 +339,7 @@ NoSkill: TypeAlias = Callable[[Summary], float] | None
 
 @dataclass(frozen=True)
 class Base:
-    """What is averaged."""
+    """The averaged metric."""
 
     name: str
     word: str
@@ -349,7 +351,7 @@ class Base:
 
 @dataclass(frozen=True)
 class Way:
-    """How it is averaged; {many} stands for classes or labels, {one} for one of them."""
+    """The kind of average; {many} is replaced by classes or labels, {one} by class or label."""
 
     over: Over | Literal["micro"]
     title: str
@@ -360,15 +362,15 @@ class Way:
 
 
 FORMULAS = {"micro": "{} of summed counts", "weighted": "mean of {}, weighted by P"}
-"""How an average is written, where every label does not count the same."""
+"""Formulas of the averages that do not give every label the same weight."""
 
 PRECISION = Base(
     "precision",
     "precision",
     count.precision,
     "TP / (TP + FP)",
-    "a {one} that is never predicted has no precision and counts as 0; the interval also holds the value "
-    "that the average has if it was only missed in this sample",
+    "a {one} that is never predicted has no precision and counts as 0; the interval also includes the "
+    "average without it, because the {one} may be unpredicted only by chance",
 )
 RECALL = Base(
     "recall",
@@ -382,7 +384,7 @@ F1 = Base(
     "F1",
     count.f1,
     "2 TP / (2 TP + FP + FN)",
-    "the mean of the {many}' F1, not the F1 of mean precision and mean recall, which some papers report",
+    "the mean F1 of the {many}, not the F1 of mean precision and mean recall, which some papers report",
     rate=False,
 )
 MICRO = Way(
@@ -390,48 +392,48 @@ MICRO = Way(
     "Micro {word}",
     "{word} of all {one} decisions pooled",
     "every decision counts the same",
-    "with one label per row it equals accuracy, unless answers could not be parsed: then precision is "
-    "that of the parsed and recall is accuracy",
-    "frequent labels rule it",
+    "equals accuracy with one label per row. With unparsed predictions, recall equals accuracy and "
+    "precision is the accuracy of the parsed predictions",
+    "dominated by frequent labels",
 )
 MACRO = Way(
     "macro",
     "Macro {word}",
-    "mean {word} over {many}, each counting the same",
+    "unweighted mean {word} over {many}",
     "rare {many} matter as much as frequent ones",
-    "over the classes that occur in truth or predictions, as scikit-learn does by default: an absent class "
-    "that is predicted once pulls it down, one that is never predicted does not",
-    "over all labels; one that neither occurs nor is predicted counts as 0",
+    "over the classes that occur in true labels or predictions, the default in scikit-learn: an absent "
+    "class that is predicted once lowers it; an absent class that is never predicted does not",
+    "over all labels; a label that neither occurs nor is predicted counts as 0",
 )
 SUPPORTED = Way(
     "macro_supported",
     "Macro {word} ({many} with examples)",
     "mean {word} over the {many} that have true examples",
-    "the sample lacks some {many}, about which it can say nothing",
+    "the sample does not contain some {many}",
     "a prediction of an absent class lowers it only as an error on another class",
-    "false alarms of labels without examples do not show in it",
+    "false positives of labels without examples do not affect it",
 )
 DECLARED = Way(
     "macro_declared",
     "Macro {word} (all declared {many})",
-    "mean {word} over all declared {many}, those without true examples counting 0",
-    "samples of one label set are compared, and each has to answer for all of it",
-    "absent classes drag it down, which is no failure of the model",
+    "mean {word} over all declared {many}, with 0 for {many} without true examples",
+    "to compare samples with the same label set over all of its {many}",
+    "absent classes lower it, which is not an error of the model",
 )
 WEIGHTED = Way(
     "weighted",
     "Weighted {word}",
-    "mean {word} over {many}, by their number of true examples",
-    "one number that follows the mix of {many}",
-    "frequent classes rule it; weighted recall is accuracy again",
-    "frequent labels rule it",
+    "mean {word} over {many}, weighted by their number of true examples",
+    "one number in which each of the {many} counts by its frequency",
+    "dominated by frequent classes; weighted recall equals accuracy",
+    "dominated by frequent labels",
 )
 
 
 def make_average_metric(
     task: Task, base: Base, way: Way, no_skill: Callable[[Callable[[Any], Any]], NoSkill]
 ) -> Metric:
-    """Return the record of one average; `no_skill` makes its level from its function."""
+    """Return the record of one average; `no_skill` returns its no-skill level, given its function."""
     one, many = ("label", "labels") if task == "multilabel" else ("class", "classes")
     function = Pooled(base.of) if way.over == "micro" else Average(base.of, way.over)
     trap = way.multilabel_trap if task == "multilabel" else way.multiclass_trap
@@ -455,7 +457,7 @@ def make_average_metric(
         better="higher",
         strategy=RightAnswers() if _of_right(task, base, way) else CountDraws(),
         function=function,
-        undefined="nothing to average: no positive, or nothing predicted",
+        undefined="nothing to average: no positives or no predicted positives",
         no_skill=no_skill(function),
         source=f"scikit-learn {base.name}_score(average={_sklearn_average_argument(way)}, zero_division=0)",
         use=fill_template(way.use),
@@ -464,15 +466,15 @@ def make_average_metric(
 
 
 def _of_right(task: Task, base: Base, way: Way) -> bool:
-    """Whether it is a share of right answers: with one answer per row, false ones are missed ones too."""
+    """Return whether it is a fraction of correct predictions, as micro averages of one label per row are."""
     return task == "multiclass" and (way is MICRO or (base is RECALL and way is WEIGHTED))
 
 
 def _sklearn_average_argument(way: Way) -> str:
-    """The scikit-learn argument that gives the same."""
+    """Return the scikit-learn argument that gives the same value."""
     match way.over:
         case "macro_supported":
-            return "'macro', labels=those in the truth"
+            return "'macro', labels=those in y_true"
         case "macro_declared":
             return "'macro', labels=all declared"
         case over:

@@ -1,6 +1,6 @@
-"""Named sets of metrics: which of them each table, verdict and page is about, by task.
+"""Named sets of metrics for each table, summary and page, by task.
 
-A metric joins a table by standing here; whoever makes the table asks for the set, never for names.
+Listing a metric here adds it to a table. Code that makes the table uses the set, not metric names.
 
 The catalogue: every metric of every task, in order.
 """
@@ -55,7 +55,7 @@ DESCRIBED: Mapping[Task, tuple[str, ...]] = {
     "multilabel": ("f1_micro", "f1_macro", "f1_samples", "subset_accuracy", "hamming_loss", "roc_auc_macro"),
     "graded": HEADLINE["graded"],
 }
-"""The table in the description of a run in MLflow, as far as they are defined."""
+"""The table in the description of an MLflow run; undefined metrics are omitted."""
 LOGGED: Mapping[Task, tuple[str, ...]] = {
     "binary": ("recall", "specificity", "precision", "f1", "roc_auc", "average_precision", "mcc", "brier"),
     "multiclass": (
@@ -109,61 +109,61 @@ PRIMARY: Mapping[Task, tuple[str, ...]] = {
     "multilabel": ("f1_micro", "average_precision_macro"),
     "graded": ("pass_rate", "mean_score"),
 }
-"""What the verdict of a comparison is about: the first that every run has."""
+"""Primary metric of a comparison: the first one that every run has."""
 ERROR_KINDS: Mapping[Task, tuple[str, ...]] = {
     "binary": ("recall", "specificity"),
     "multiclass": (),
     "multilabel": (),
     "graded": (),
 }
-"""Metrics that count the errors of one kind over all rows; of several classes it is the recall of each."""
+"""Metrics of one kind of error over all rows; for multiclass, the recall of each class is used."""
 CLIPPED = ("log_loss", "calibration_slope", "calibration_intercept")
-"""What depends on where probabilities of exactly 0 and 1 are clipped."""
+"""Metrics that depend on the clipping of probabilities of exactly 0 and 1."""
 OF_SLICES: Mapping[Task, tuple[str, ...]] = {
     "binary": ("recall", "specificity", "roc_auc", "f1"),
     "multiclass": ("accuracy", "f1_macro"),
     "multilabel": ("f1_micro", "subset_accuracy"),
     "graded": ("pass_rate", "mean_score"),
 }
-"""What slices are judged by, as far as they are known, the first ones first."""
+"""Metrics used to evaluate slices if they are defined, in order of priority."""
 OF_CALIBRATION: Mapping[Task, tuple[str, ...]] = {
     "binary": ("observed_expected_ratio", "calibration_slope"),
     "multiclass": (),
     "multilabel": (),
     "graded": (),
 }
-"""What the probabilities of a slice are judged by; 1 is right."""
+"""Metrics used to evaluate the probabilities of a slice; the target is 1."""
 OF_GROUPS: Mapping[Task, tuple[str, ...]] = {
     "binary": ("predicted_positive_rate", "recall", "fpr", "precision", "accuracy", "roc_auc"),
     "multiclass": ("accuracy", "f1_macro"),
     "multilabel": ("f1_micro", "subset_accuracy"),
     "graded": ("pass_rate", "mean_score"),
 }
-"""Whose gap and ratio between groups are told."""
+"""Metrics whose gap and ratio between groups are reported."""
 OF_SWEEP: Mapping[Task, tuple[str, ...]] = {
     "binary": ("roc_auc", "average_precision"),
     "multiclass": ("accuracy",),
     "multilabel": ("precision_micro", "recall_micro", "average_precision_micro"),
     "graded": ("pass_rate",),
 }
-"""What the page of a threshold sweep names."""
+"""Metrics shown on the page of a threshold sweep."""
 OF_RANKING: Mapping[Task, str] = {
     "binary": "roc_auc",
     "multiclass": "roc_auc_ovr_macro",
     "multilabel": "roc_auc_macro",
     "graded": "pass_rate",
 }
-"""What judges a ranking."""
+"""Metric used to evaluate a ranking."""
 OF_ORDER = ("cohen_kappa_quadratic", "mean_absolute_error", "ranked_probability_score")
-"""What grades in an order are evaluated by: a miss by its distance, the first one against chance."""
+"""Metrics of ordered grades: errors count by distance; the first metric is corrected for chance."""
 BALANCED = "f1"
-"""What a threshold is chosen for where nothing is asked; beside it is that of flagging all."""
+"""Default objective of a threshold; its value for predicting everything positive is shown next to it."""
 OF_CLASS = ("precision", "recall", "f1", "roc_auc", "average_precision")
-"""What each class or label has against all others."""
+"""One-vs-rest metrics of each class or label."""
 AT_THRESHOLDS = ("f1", "precision", "recall", "specificity", "mcc")
-"""Whose value at each threshold is logged, where scores are probabilities."""
+"""Metrics logged at each threshold if scores are probabilities."""
 OF_FOUR = ("recall", "specificity", "precision", "npv", "f1", "predicted_positive_rate")
-"""What stands beside a two-by-two table, in its order."""
+"""Metrics shown next to a binary confusion matrix, in this order."""
 OF_ALL: Mapping[str, str] = {
     "precision_micro": "precision",
     "recall_micro": "recall",
@@ -171,7 +171,7 @@ OF_ALL: Mapping[str, str] = {
     "jaccard_micro": "jaccard",
     "label_accuracy": "accuracy",
 }
-"""Metrics of the counts of all labels together, and the binary metric that each is of them."""
+"""Metrics of the summed counts of all labels, and the binary metric that each one applies to them."""
 
 
 BINARY: tuple[Metric, ...] = (
@@ -204,7 +204,7 @@ CORE: Mapping[Task, tuple[Metric, ...]] = {
 
 @cache
 def added_metrics() -> tuple[Metric, ...]:
-    """Return the metrics that features add: at the point "metrics" each adds a tuple of `Metric`."""
+    """Return the metrics that features add: each adds a tuple of `Metric` to the point "metrics"."""
     return tuple(chain.from_iterable(load_extensions("metrics")))
 
 
@@ -215,7 +215,7 @@ def catalogue(space: LabelSpace, *, text: bool = False) -> tuple[Metric, ...]:
     ----------
     space : Binary, Multiclass or Multilabel
     text : bool
-        Whether the labels were read from generated text; then the metrics that need text come first.
+        Whether the labels were parsed from generated text; if so, the metrics that need text come first.
 
     Examples
     --------
@@ -240,21 +240,21 @@ def everything() -> tuple[Metric, ...]:
 
 
 def find(name: str, task: Task | None = None) -> Metric:
-    """Return the metric of a name.
+    """Return the metric with a name.
 
     Parameters
     ----------
     name : str
     task : {"binary", "multiclass", "multilabel"}, optional
-        Without it, the first of binary, multiclass, multilabel that has the name.
+        Without it, the first of binary, multiclass and multilabel that has the name.
 
-    A name with an ``@`` is an operating point of the user's own: ``recall@fpr=0.02`` (see `operating_point`);
-    one with a colon is a function of the user's own (see `own_metric`).
+    A name with an ``@`` is an operating point: ``recall@fpr=0.02`` (see `operating_point`);
+    a name with a colon is a user-defined function (see `own_metric`).
 
     Raises
     ------
     UsageError
-        No such metric, with the nearest names.
+        The metric does not exist; the error shows the nearest names.
 
     Examples
     --------
@@ -266,7 +266,7 @@ def find(name: str, task: Task | None = None) -> Metric:
     point = operating_point(name) if task in (None, "binary") else None
     if point is not None:
         return point
-    for metrics in (*CORE.values(), None):  # what features add is loaded only where the core has no such name
+    for metrics in (*CORE.values(), None):  # features are loaded only if the core has no such name
         for metric in added_metrics() if metrics is None else metrics:
             if metric.name == name and task in (None, metric.task):
                 return metric
@@ -283,7 +283,7 @@ def describe_own(names: Mapping[str, Direction]) -> None:
     Raises
     ------
     UsageError
-        A name that is not a word, or that a metric of the catalogue has.
+        A name is not an identifier, or the catalogue has a metric of that name.
     """
     known = {metric.name for metric in everything()} if names else set()
     for name in names:
@@ -296,16 +296,16 @@ def describe_own(names: Mapping[str, Direction]) -> None:
 
 
 PER_CLASS: tuple[Metric, ...] = tuple(find(name, "binary") for name in OF_CLASS)
-"""What each class or label has against all others."""
+"""One-vs-rest metrics of each class or label."""
 
 
 def one_label(summary: Summary, code: int) -> Summary:
-    """Return the facts of one class or label against all others, for which every binary metric is defined.
+    """Return the one-vs-rest statistics of one class or label, to which every binary metric applies.
 
     Parameters
     ----------
     summary : Summary
-        Of a multiclass or multilabel problem.
+        The summary of a multiclass or multilabel problem.
     code : int
         Position of the label.
 
@@ -338,7 +338,7 @@ def one_label(summary: Summary, code: int) -> Summary:
 
 
 def certain(metric: Metric, labels: int) -> bool:
-    """Return whether a metric is 1 whatever the model, with so many labels.
+    """Return whether a metric is 1 for every model, with this number of labels.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def certain(metric: Metric, labels: int) -> bool:
 
 
 def telling(names: Iterable[str], space: LabelSpace) -> tuple[str, ...]:
-    """Return the names of the metrics that depend on the model, with so many labels.
+    """Return the names of the metrics that depend on the model, with this number of labels.
 
     Examples
     --------
@@ -361,7 +361,7 @@ def telling(names: Iterable[str], space: LabelSpace) -> tuple[str, ...]:
 
 
 def no_skill(metric: Metric, summary: Summary) -> float | None:
-    """Return the value of a model that knows nothing, on these data; None where there is no one such value.
+    """Return the no-skill level of a metric on these data; None if the level is not unique.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""Derivatives of functions of the score table by the weight of a row: what one more row would do to them.
+"""Derivatives of functions of the score table with respect to the weight of a row.
 
 The influence of a row is n times the derivative of the function with respect to the row's weight. It has
 mean 0 over the rows, and the mean of its square over n is the variance of the function: the
 infinitesimal jackknife (Jaeckel 1972; Efron 1982), DeLong's variance for the AUC, the sandwich for the
-recalibration. Summed over the rows of a group first, it is the variance under sampling of groups.
+recalibration. If influences are first summed over the rows of each group, it is the variance under sampling
+of groups.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ def placements(table: ScoreTable) -> tuple[Array, Array]:
     Returns
     -------
     of_positives, of_negatives : float64 arrays of shape (distinct scores,), in [0, 1]
-        Share of negatives below a positive with this score, and share of positives above a negative with
-        this score; ties count half. Their means over positives and over negatives are both the AUC.
+        Fraction of negatives below a positive with this score, and fraction of positives above a negative
+        with this score; ties count half. The means over positives and over negatives both equal the AUC.
 
     Examples
     --------
@@ -72,8 +73,8 @@ def average_precision(t: ScoreTable) -> Influence:
 def partial_auc(t: ScoreTable, limit: float) -> Influence:
     """Return the influence on `partial_auc` on McClish's scale.
 
-    A positive adds the range of FPR that lies beyond it; a negative pushes the rest past the limit.
-    Over tied scores the curve is a line; the limit may cut it.
+    A positive adds the range of FPR between it and the limit; a negative moves the rest of the curve past the
+    limit. Over tied scores the curve is a line, which the limit may cut.
     """
     n, share = t.positives + t.negatives, t.neg / t.negatives
     tpr, fpr = t.tp / t.positives, t.fp / t.negatives
@@ -89,7 +90,7 @@ def partial_auc(t: ScoreTable, limit: float) -> Influence:
 
 
 def log_loss(t: ScoreTable) -> Influence:
-    """Return the surprise at each row, less its mean."""
+    """Return the negative log-likelihood of each row minus its mean."""
     eps = np.finfo(np.float64).eps
     p = np.clip(t.scores, eps, 1 - eps)
     value = prob.log_loss(t)
@@ -97,7 +98,7 @@ def log_loss(t: ScoreTable) -> Influence:
 
 
 def brier(t: ScoreTable) -> Influence:
-    """Return the squared error of each row, less its mean."""
+    """Return the squared error of each row minus its mean."""
     value = prob.brier(t)
     return (1 - t.scores) ** 2 - value, t.scores**2 - value
 
@@ -109,21 +110,21 @@ def brier_uncertainty(t: ScoreTable) -> Influence:
 
 
 def brier_skill(t: ScoreTable) -> Influence:
-    """Return the influence of rows on both Brier scores that the skill compares."""
+    """Return the influence of rows on the Brier skill score, through both Brier scores."""
     value, base = prob.brier(t), prob.brier_uncertainty(t)
     (up, down), (base_up, base_down) = brier(t), brier_uncertainty(t)
     return (value * base_up / base - up) / base, (value * base_down / base - down) / base
 
 
 def brier_reliability(t: ScoreTable) -> Influence:
-    """Return what a row adds to the gap of its score, and how it moves that gap."""
+    """Return the influence of rows on the reliability: their own term and the change of their score's gap."""
     rate = t.pos / (t.pos + t.neg)
     gap, value = rate - t.scores, prob.brier_reliability(t)
     return gap**2 - value + 2 * gap * (1 - rate), gap**2 - value - 2 * gap * rate
 
 
 def brier_resolution(t: ScoreTable) -> Influence:
-    """Return what a row adds to the spread of outcome rates, and how it moves the rate of its score."""
+    """Return the influence of rows on the resolution: their own term and the change of their score's rate."""
     rate, value = t.pos / (t.pos + t.neg), prob.brier_resolution(t)
     gap = rate - t.positives / (t.positives + t.negatives)
     return gap**2 - value + 2 * gap * (1 - rate), gap**2 - value - 2 * gap * rate
@@ -142,7 +143,7 @@ def recalibration(t: ScoreTable, which: int) -> Influence:
 
 
 def calibration_in_the_large(t: ScoreTable) -> Influence:
-    """Return what a row's residual does to the intercept at slope 1."""
+    """Return the influence of a row's residual on the intercept at slope 1."""
     p = np.clip(t.scores, CLIP, 1 - CLIP)
     mean = 1 / (1 + (1 - p) / p * np.exp(-prob.calibration_in_the_large(t)))
     curvature = inner(t.pos + t.neg, mean * (1 - mean)) / (t.positives + t.negatives)
@@ -150,6 +151,6 @@ def calibration_in_the_large(t: ScoreTable) -> Influence:
 
 
 def observed_expected_ratio(t: ScoreTable) -> Influence:
-    """Return what a row adds to the positives, and to the sum of the probabilities below them."""
+    """Return the influence of rows on the positives divided by the sum of the probabilities."""
     expected, value = inner(t.pos + t.neg, t.scores) / t.total, prob.observed_expected_ratio(t)
     return (1 - value * t.scores) / expected, -value * t.scores / expected

@@ -1,8 +1,8 @@
 """Functions of the marginals of a multiclass confusion matrix, and of the label distribution.
 
 Each takes `Marginals` whose fields have shape (..., K) and returns shape (...): a single matrix or
-bootstrap replicates alike. Unparsed answers are wrong: they count in the total and as a predicted category
-of their own in MCC and kappa.
+bootstrap replicates. Unparsed predictions are wrong: they count in the total, and MCC and kappa count them as
+a separate predicted category.
 
 Records of the multiclass metrics of decisions.
 
@@ -64,7 +64,7 @@ from evalreport.statistics.summary import Summary
 
 
 def accuracy(m: Marginals) -> Any:
-    """Return the share of right answers, in [0, 1].
+    """Return the fraction of correct predictions, in [0, 1].
 
     >>> float(accuracy(Marginals(np.array([1.0, 2]), np.array([2.0, 2]), np.array([1.0, 3]), 4.0, 1.0)))
     0.75
@@ -73,7 +73,7 @@ def accuracy(m: Marginals) -> Any:
 
 
 def no_information_rate(m: Marginals) -> Any:
-    """Return the accuracy of always answering the most frequent class, in [1 / K, 1].
+    """Return the accuracy of always predicting the most frequent class, in [1 / K, 1].
 
     >>> float(no_information_rate(Marginals(np.ones(2), np.array([1.0, 3]), np.array([1.0, 3]), 4.0, 1.0)))
     0.75
@@ -82,24 +82,24 @@ def no_information_rate(m: Marginals) -> Any:
 
 
 balanced_accuracy = Average(recall, "macro_supported")
-"""Mean recall over classes with true examples, in [0, 1]."""
+"""Mean recall over the classes with true examples, in [0, 1]."""
 micro_macro_gap = Gap(Pooled(f1), Average(f1, "macro"))
 """Micro F1 minus macro F1, in [-1, 1]."""
 
 
 def _agreement(m: Marginals) -> Any:
-    """Right answers beyond what the marginals alone would give, times n."""
+    """n times the correct predictions beyond chance agreement."""
     return m.right * m.total - (m.support * m.predicted).sum(axis=-1)
 
 
 def _marginal_dispersion(marginal: Array, rest: Any) -> Any:
-    """n² minus the sum of squares of a marginal, without their cancellation; `rest` is one class more."""
+    """n² minus the sum of squares of a marginal, without cancellation; `rest` is one more class."""
     others = marginal.sum(axis=-1, keepdims=True) - marginal
     return (marginal * np.maximum(others, 0)).sum(axis=-1) + 2 * rest * marginal.sum(axis=-1)
 
 
 def mcc(m: Marginals) -> Any:
-    """Return Gorodkin's (2004) multiclass Matthews correlation; NaN when truth or answers are constant.
+    """Return Gorodkin's (2004) multiclass MCC; NaN if true labels or predictions are constant.
 
     >>> float(mcc(Marginals(np.array([4.0, 4]), np.array([5.0, 5]), np.array([5.0, 5]), 10.0, 2.0)))
     0.6
@@ -112,12 +112,12 @@ def mcc(m: Marginals) -> Any:
 
 
 def _less_noise(spread: Any, m: Marginals) -> Any:
-    """The spread of a constant marginal is 0, whatever its sums of weights round to (1e-13 of a million)."""
+    """Return the spread, 0 for a constant marginal (rounded sums of weights leave about 1e-13 of it)."""
     return np.where(spread > 1e-12 * np.square(m.total), spread, 0.0)
 
 
 def cohen_kappa(m: Marginals) -> Any:
-    """Return Cohen's kappa, in [-1, 1]; NaN when truth and answers are constant and equal.
+    """Return Cohen's kappa, in [-1, 1]; NaN if true labels and predictions are constant and equal.
 
     >>> float(cohen_kappa(Marginals(np.array([4.0, 4]), np.array([5.0, 5]), np.array([5.0, 5]), 10.0, 2.0)))
     0.6
@@ -129,7 +129,7 @@ def cohen_kappa(m: Marginals) -> Any:
 def cohen_kappa_quadratic(m: Marginals) -> Any:
     """Return kappa weighted by the squared distance of positions in the order of the labels.
 
-    NaN when an answer could not be parsed (it stands nowhere in the order), or without any spread.
+    NaN if a prediction could not be parsed (it has no position in the order), or if all labels are equal.
 
     >>> m = Marginals(np.array([4.0, 4]), np.array([5.0, 5]), np.array([5.0, 5]), 10.0, 2.0)
     >>> float(cohen_kappa_quadratic(m))
@@ -146,13 +146,13 @@ def cohen_kappa_quadratic(m: Marginals) -> Any:
 
 
 def cohen_kappa_linear(m: Marginals) -> Any:
-    """Return kappa weighted by the distance of positions in the order of the labels; NaN as above.
+    """Return kappa weighted by the distance of positions in the label order; NaN as for quadratic weights.
 
     >>> m = Marginals(np.array([4.0, 4]), np.array([5.0, 5]), np.array([5.0, 5]), 10.0, 2.0, 2.0)
     >>> round(float(cohen_kappa_linear(m)), 12)
     0.6
     """
-    # The mean distance of two independent draws is the sum over cuts of one being below it and one above.
+    # The mean distance of two independent draws sums, over cuts, P(one is below and the other above).
     true, said = m.support.cumsum(axis=-1), m.predicted.cumsum(axis=-1)
     total = np.asarray(m.total)[..., None]
     apart = (true * (total - said) + said * (total - true)).sum(axis=-1)
@@ -169,7 +169,7 @@ def n_labels(m: Marginals) -> Any:
 
 
 def n_absent(m: Marginals) -> Any:
-    """Return the number of labels without a true example.
+    """Return the number of labels without true examples.
 
     >>> int(n_absent(Marginals(np.array([1.0, 0]), np.array([1.0, 0]), np.ones(2), 2.0, 0.0)))
     1
@@ -187,7 +187,7 @@ def n_never_predicted(m: Marginals) -> Any:
 
 
 def n_spurious(m: Marginals) -> Any:
-    """Return the number of labels that are predicted and have no true example.
+    """Return the number of labels that are predicted and have no true examples.
 
     >>> int(n_spurious(Marginals(np.array([1.0, 0]), np.array([2.0, 0]), np.ones(2), 2.0, 1.0)))
     1
@@ -196,7 +196,7 @@ def n_spurious(m: Marginals) -> Any:
 
 
 def class_gaps(bins: ClassBins) -> Array:
-    """Return the ECE of each label's probability, 15 equal-width bins, shape (K,).
+    """Return the ECE of each label's probability, over 15 equal-width bins, shape (K,).
 
     >>> class_gaps(ClassBins.from_scores(np.array([[1.0, 0.5]]), np.array([[True, False]]), np.ones(1)))
     array([0. , 0.5])
@@ -206,7 +206,7 @@ def class_gaps(bins: ClassBins) -> Array:
 
 
 def with_gaps(bins: ClassBins, *, declared: bool) -> npt.NDArray[np.bool_]:
-    """Return which labels `classwise_ece` is over, shape (K,): those with examples, or all declared.
+    """Return which labels `classwise_ece` averages over, shape (K,): those with examples, or all declared.
 
     >>> with_gaps(ClassBins.from_scores(np.array([[1.0, 0.5]]), np.array([[True, False]])), declared=False)
     array([ True, False])
@@ -225,7 +225,7 @@ def classwise_ece(bins: ClassBins, *, declared: bool = False) -> float:
 
 
 def always_majority(m: Marginals) -> Marginals:
-    """Return the marginals of always answering the most frequent class: the no-skill model.
+    """Return the marginals of always predicting the most frequent class: the no-skill model.
 
     >>> always_majority(Marginals(np.ones(2), np.array([1.0, 3]), np.array([2.0, 2]), 4.0, 2.0)).tp
     array([0., 3.])
@@ -250,11 +250,11 @@ _metric = partial(
 )
 _number = partial(_metric, high=math.inf, better="neither", strategy=NoInterval())
 
-UNPARSED = "An answer that could not be parsed is a predicted category of its own"
+UNPARSED = "Unparsed predictions count as a separate predicted category"
 
 
 def majority(function: Callable[[Marginals], Any]) -> Callable[[Summary], float]:
-    """Return the level that always answering the most frequent class has."""
+    """Return the no-skill level of a metric: its value for always predicting the most frequent class."""
     return lambda summary: float(function(always_majority(view(summary, "counts"))))
 
 
@@ -266,7 +266,7 @@ def _top(k: int) -> Metric:
     return _metric(
         name=f"top_{k}_accuracy",
         title=f"Top-{k} accuracy",
-        meaning=f"share of rows whose true class is among the {k} highest scores",
+        meaning=f"fraction of rows whose true class is among the {k} highest scores",
         formula=f"#(rank of the true class <= {k}) / n",
         needs="scores",
         reads="tally",
@@ -274,9 +274,9 @@ def _top(k: int) -> Metric:
         function=Mean(f"top_{k}_accuracy"),
         no_skill=frequent,
         source=f"scikit-learn top_k_accuracy_score(k={k})",
-        use=f"a person picks from {k} suggestions",
-        trap=f"always 1 with {k} classes or fewer. Of tied scores the later class stands first, as in "
-        "scikit-learn: a constant model is right for the last classes",
+        use=f"a person chooses from {k} suggestions",
+        trap=f"always 1 with {k} classes or fewer. Among tied scores the later class ranks first, as in "
+        "scikit-learn: with constant scores, the last classes count as correct",
     )
 
 
@@ -286,9 +286,9 @@ def _one_class(m: Marginals) -> bool:
 
 def _explain_undefined_order(m: Marginals) -> str:
     return (
-        "some answers could not be parsed: they stand nowhere in the order"
+        "some predictions could not be parsed and have no position in the order"
         if m.unparsed_weight
-        else "no spread"
+        else "true labels and predictions have no spread"
     )
 
 
@@ -296,26 +296,26 @@ RIGHT: tuple[Metric, ...] = (
     _metric(
         name="accuracy",
         title="Accuracy",
-        meaning="share of all answers that are right",
-        formula="right answers / n",
+        meaning="fraction of all predictions that are correct",
+        formula="correct predictions / n",
         strategy=Proportion(),
         function=accuracy,
         no_skill=majority(accuracy),
         source="scikit-learn accuracy_score",
-        use="classes are about balanced and all mistakes cost the same",
-        trap="half the classes may be given up while it looks well: read it beside macro F1",
+        use="classes are about balanced and all errors cost the same",
+        trap="can be high although the model never predicts some classes: read it together with macro F1",
     ),
     _metric(
         name="no_information_rate",
         rate=True,
         title="No-information rate",
-        meaning="accuracy of always answering the most frequent class",
+        meaning="accuracy of always predicting the most frequent class",
         formula="max over classes of P / n",
         better="neither",
         strategy=NoMethod("counts"),
         function=no_information_rate,
         source="Kuhn, caret confusionMatrix",
-        use="the bar that accuracy has to pass",
+        use="as the baseline for accuracy",
         trap="describes the data, not the model",
     ),
     _metric(
@@ -327,8 +327,8 @@ RIGHT: tuple[Metric, ...] = (
         function=balanced_accuracy,
         no_skill=majority(balanced_accuracy),
         source="scikit-learn balanced_accuracy_score",
-        use="classes are unbalanced and all matter the same",
-        trap="the same number as recall_macro_supported; not recall_macro when absent classes are predicted",
+        use="classes are imbalanced and all matter equally",
+        trap="equals recall_macro_supported. Differs from recall_macro if absent classes are predicted",
     ),
     _top(2),
     _top(3),
@@ -343,51 +343,53 @@ AGREEMENT: tuple[Metric, ...] = (
     _metric(
         name="micro_macro_gap",
         title="Micro minus macro F1",
-        meaning="how much better the model does on frequent classes than on the mean class",
+        meaning="how much higher F1 is on frequent classes than on the average class",
         formula="f1_micro - f1_macro",
         low=-1.0,
         better="zero",
         strategy=NoMethod("counts"),
         function=micro_macro_gap,
-        undefined="no answer could be parsed",
+        undefined="no prediction could be parsed",
         source="Sokolova & Lapalme 2009, Information Processing & Management 45:427",
-        use="to notice classes that were given up, which accuracy hides",
-        trap="near 0 for a model that fails everywhere alike; also grows with spurious classes",
+        use="to detect classes with a low F1, which accuracy hides",
+        trap="also close to 0 for a model that fails equally on all classes. Predictions of classes without "
+        "examples increase it, too",
     ),
     _metric(
         name="mcc",
         title="MCC",
-        meaning="correlation of truth and answers",
+        meaning="correlation of true labels and predictions",
         formula="cov(t, p) / sqrt(cov(t, t) cov(p, p))",
         low=-1.0,
         function=mcc,
         undefined=because(
-            (_one_class, "only one class occurs in the truth"), (lambda _: True, "the answers are constant")
+            (_one_class, "only one class occurs among the true labels"),
+            (lambda _: True, "the predictions are constant"),
         ),
         no_skill=constant_level(0.0),
         source="Gorodkin 2004, Computational Biology and Chemistry 28:367; scikit-learn matthews_corrcoef",
-        use="one number for the whole matrix that a constant answer cannot fool",
-        trap="of constant answers it is 0/0: undefined here, 0 in scikit-learn. With more than two classes "
+        use="to summarize the confusion matrix in one number that is not high for constant predictions",
+        trap="0/0 for constant predictions: undefined here, 0 in scikit-learn. With more than two classes, "
         "its minimum is above -1. " + UNPARSED,
     ),
     _metric(
         name="cohen_kappa",
         title="Cohen's kappa",
-        meaning="agreement beyond what the two marginals give by chance",
+        meaning="agreement beyond the chance agreement of the two marginals",
         formula="(accuracy - expected) / (1 - expected)",
         low=-1.0,
         function=cohen_kappa,
-        undefined="truth and answers are constant and equal: chance alone agrees",
+        undefined="true labels and predictions are constant and equal, so chance agreement is 1",
         no_skill=constant_level(0.0),
         source="Cohen 1960; scikit-learn cohen_kappa_score",
-        use="the model is compared with human raters",
-        trap="0 of constant answers while MCC is undefined there, 0/0 itself when truth is constant too; "
-        "moves with the mix of classes. " + UNPARSED,
+        use="to compare the model with human raters",
+        trap="0 for constant predictions (MCC is undefined there), and 0/0 if the true labels are constant "
+        "and equal, too. Depends on the class proportions. " + UNPARSED,
     ),
     _metric(
         name="cohen_kappa_quadratic",
         title="Quadratic weighted kappa",
-        meaning="agreement beyond chance where a mistake counts by the square of its distance",
+        meaning="agreement beyond chance, with errors weighted by squared distance",
         formula="1 - sum (i - j)^2 observed / sum (i - j)^2 expected",
         needs="order",
         low=-1.0,
@@ -395,14 +397,14 @@ AGREEMENT: tuple[Metric, ...] = (
         undefined=_explain_undefined_order,
         no_skill=constant_level(0.0),
         source="Cohen 1968; scikit-learn cohen_kappa_score(weights='quadratic')",
-        use="labels are grades in an order",
-        trap="distance is in positions: 1 to 3 is four times 1 to 2, whatever the labels mean; "
-        "may be high while exact agreement is low",
+        use="labels are ordered grades",
+        trap="distance is measured in positions: an error from 1 to 3 counts four times an error from 1 to "
+        "2, whatever the labels mean. Can be high although exact agreement is low",
     ),
     _metric(
         name="cohen_kappa_linear",
         title="Linear weighted kappa",
-        meaning="agreement beyond chance where a mistake counts by its distance",
+        meaning="agreement beyond chance, with errors weighted by distance",
         formula="1 - sum |i - j| observed / sum |i - j| expected",
         needs="order",
         low=-1.0,
@@ -410,13 +412,14 @@ AGREEMENT: tuple[Metric, ...] = (
         undefined=_explain_undefined_order,
         no_skill=constant_level(0.0),
         source="Cohen 1968; scikit-learn cohen_kappa_score(weights='linear')",
-        use="labels are grades in an order, and a step is a step wherever it is",
-        trap="distance is in positions, whatever the labels mean; papers often mean the quadratic one",
+        use="labels are ordered grades, and each step counts the same",
+        trap="distance is measured in positions, whatever the labels mean. Papers often report the quadratic"
+        " version",
     ),
     _metric(
         name="mean_absolute_error",
         title="Mean absolute error (positions)",
-        meaning="mean distance of the answer from the truth, in positions of the order",
+        meaning="mean distance between predicted and true label, in positions of the order",
         formula="mean(|i - j|)",
         needs="order",
         reads="tally",
@@ -424,10 +427,10 @@ AGREEMENT: tuple[Metric, ...] = (
         better="lower",
         strategy=RowMean(),
         function=Mean("mean_absolute_error"),
-        undefined="some answers could not be parsed, or nothing decides: they stand nowhere in the order",
+        undefined="a prediction is missing or could not be parsed and has no position in the order",
         source="Gaudette & Japkowicz 2009; scikit-learn mean_absolute_error of the positions",
-        use="labels are grades in an order and a step costs the same everywhere",
-        trap="moves with the mix of classes: always answering the middle grade may do well",
+        use="labels are ordered grades and each step costs the same",
+        trap="depends on the class proportions: always predicting the middle grade may give a low error",
     ),
     _metric(
         name="ranked_probability_score",
@@ -441,8 +444,8 @@ AGREEMENT: tuple[Metric, ...] = (
         function=Mean("ranked_probability_score"),
         undefined="needs probabilities",
         source="Epstein 1969, J. Applied Meteorology 8:985; Murphy 1971; divided by the number of cuts",
-        use="probabilities of grades in an order are used: far misses cost more than near ones",
-        trap="divided by the number of cuts here, so that it lies in 0 … 1: others leave the sum",
+        use="probabilities of ordered grades are used, and distant errors cost more than near ones",
+        trap="divided by the number of cuts here, so the range is 0 … 1. Other tools report the sum",
     ),
 )
 COLLAPSE: tuple[Metric, ...] = (
@@ -453,34 +456,34 @@ COLLAPSE: tuple[Metric, ...] = (
         formula="K",
         function=n_labels,
         source="the label set",
-        use="to read every average over classes",
-        trap="when labels are not declared it is the number of those that occur somewhere",
+        use="to interpret averages over classes",
+        trap="if labels are not declared, this is the number of labels that occur in the data",
     ),
     _number(
         name="n_absent",
         title="Absent classes",
-        meaning="classes without a true example, predicted or not: they cannot be measured",
+        meaning="classes without true examples, predicted or not: their recall is not measurable",
         formula="#(P = 0), P the (weighted) number of true examples",
         function=n_absent,
         source="this project: three states of a class",
-        use="to know what this sample says nothing about",
+        use="to see which classes this sample does not cover",
         trap="a property of the sample, not a failure of the model",
     ),
     _number(
         name="n_never_predicted",
         title="Classes never predicted",
-        meaning="classes with true examples that the model never answers: blind spots",
+        meaning="classes with true examples that the model never predicts",
         formula="#(P > 0 and predicted = 0)",
         better="lower",
         function=n_never_predicted,
         source="this project: three states of a class",
-        use="to find a model that has collapsed into a few answers, which accuracy hides",
-        trap="in a small sample a rare class may be missed by chance",
+        use="to detect a model that predicts only a few classes, which accuracy hides",
+        trap="in a small sample, a rare class may be missing from the predictions by chance",
     ),
     _number(
         name="n_spurious",
         title="Spurious classes",
-        meaning="classes that are predicted without a true example",
+        meaning="classes that are predicted but have no true examples",
         formula="#(P = 0 and predicted > 0)",
         better="lower",
         function=n_spurious,
@@ -515,16 +518,20 @@ def _classwise(*, declared: bool) -> Metric:
     return _probability(
         name="classwise_ece_declared" if declared else "classwise_ece",
         title=f"Class-wise expected calibration error{' (all declared classes)' if declared else ''}",
-        meaning=f"mean over {classes} of the calibration error of each class's probability, 15 bins",
+        meaning=f"mean over {classes} of the ECE of each class's probability, 15 bins",
         formula="mean over classes of sum over bins of |sum p - sum y| / n",
         reads="bins",
         high=1.0,
         strategy=NoMethod("probabilities"),
         function=partial(classwise_ece, declared=declared),
         source="Kull et al. 2019, NeurIPS; Nixon et al. 2019",
-        use="probabilities of all classes are used, not only that of the answer",
-        trap="shrinks with the number of classes, most of which are rightly near 0 on most rows. "
-        + ("A class without examples is well calibrated when it is near 0 everywhere. " if declared else "")
+        use="probabilities of all classes are used, not only that of the predicted class",
+        trap="decreases with the number of classes, because most probabilities are correctly close to 0. "
+        + (
+            "A class without examples is well calibrated if its probabilities are close to 0. "
+            if declared
+            else ""
+        )
         + BINS,
     )
 
@@ -533,7 +540,7 @@ PROBABILITIES: tuple[Metric, ...] = (
     _probability(
         name="log_loss",
         title="Log loss",
-        meaning="mean surprise at the true class, in nats",
+        meaning="negative mean log-likelihood of the true labels, in nats",
         formula="-mean(ln p of the true class)",
         reads="tally",
         high=math.inf,
@@ -542,8 +549,8 @@ PROBABILITIES: tuple[Metric, ...] = (
         no_skill=_entropy,
         source="Good 1952; scikit-learn log_loss",
         use="probabilities feed decisions; models are compared on the same rows",
-        trap="one sure and wrong answer can rule it: probabilities are clipped at the float64 epsilon, "
-        "2.2e-16; a tool that clips elsewhere gives another value",
+        trap="can be dominated by one confident, wrong prediction. Probabilities are clipped at the float64 "
+        "epsilon, 2.2e-16; tools that clip at another value give another result",
     ),
     _probability(
         name="brier",
@@ -556,22 +563,22 @@ PROBABILITIES: tuple[Metric, ...] = (
         function=Mean("brier"),
         no_skill=_variance,
         source="Brier 1950; scikit-learn brier_score_loss(scale_by_half=False)",
-        use="calibration and discrimination are asked for at once",
-        trap="summed over classes, as Brier did: up to 2, twice the binary form for two classes. "
-        "Some tools take the mean over classes",
+        use="calibration and discrimination matter together",
+        trap="summed over classes, as in Brier's definition: the maximum is 2, and with two classes it is "
+        "twice the binary form. Some tools report the mean over classes",
     ),
     _probability(
         name="ece",
         title="Expected calibration error (top label)",
-        meaning="mean gap between the confidence of the answer and how often it is right, over 15 bins",
-        formula="sum over bins of |sum confidence - sum right| / n",
+        meaning="mean gap between the confidence of the prediction and its accuracy, over 15 bins",
+        formula="sum over bins of |sum confidence - sum correct| / n",
         reads="confidence",
         high=1.0,
         strategy=CalibrationGaps("width"),
         function=probability_functions.ece,
         source="Guo et al. 2017, ICML; bins right-closed, the first holding 0",
-        use="the confidence of the answer is shown or thresholded",
-        trap="looks at the highest probability alone, and as the answer takes the class that has it. " + BINS,
+        use="the confidence of the prediction is shown or thresholded",
+        trap="uses only the highest probability, and treats the class that has it as the prediction. " + BINS,
     ),
     _classwise(declared=False),
     _classwise(declared=True),
@@ -591,15 +598,15 @@ RANKING: tuple[Metric, ...] = (
         better="higher",
         strategy=LabelAreas(),
         title="Macro ROC AUC (one-vs-one, Hand & Till)",
-        meaning="mean over pairs of classes of how well their scores part the two",
+        meaning="mean over pairs of classes of the ROC AUC that separates the two classes",
         formula="mean over pairs of (A(a|b) + A(b|a)) / 2",
         function=AreaAverage("roc_auc", "pairs"),
-        undefined="fewer than two classes occur in the truth",
+        undefined="fewer than two classes occur among the true labels",
         no_skill=constant_level(0.5),
         source="Hand & Till 2001, Machine Learning 45:171; scikit-learn roc_auc_score(multi_class='ovo')",
-        use="a measure that the mix of classes does not move",
-        trap="over the classes that occur in the truth, as in scikit-learn. "
-        "One hard pair among many does not show",
+        use="to measure ranking independently of the class proportions",
+        trap="over the classes that occur among the true labels, as in scikit-learn. One poorly separated "
+        "pair among many is not visible",
     ),
     area("multiclass", AREAS_PRECISION, AREAS_MACRO),
     area("multiclass", AREAS_PRECISION, AREAS_DECLARED),

@@ -38,7 +38,7 @@ from evalreport.statistics.summary import Summary
 
 
 def label_accuracy(c: BinaryCounts) -> Any:
-    """Return the mean over labels of the share of right decisions, 1 - Hamming loss, in [0, 1].
+    """Return the mean over labels of the fraction of correct decisions, 1 - Hamming loss, in [0, 1].
 
     >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
     >>> float(label_accuracy(counts))
@@ -48,7 +48,7 @@ def label_accuracy(c: BinaryCounts) -> Any:
 
 
 def hamming_loss(c: BinaryCounts) -> Any:
-    """Return the mean over labels of the share of wrong decisions, in [0, 1].
+    """Return the mean over labels of the fraction of wrong decisions, in [0, 1].
 
     >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
     >>> float(hamming_loss(counts))
@@ -58,10 +58,10 @@ def hamming_loss(c: BinaryCounts) -> Any:
 
 
 def shuffled_f1(counts: BinaryCounts, *, macro: bool) -> float:
-    """Return the expected F1 of the same answers dealt out to the rows at random.
+    """Return the expected F1 of the same predictions, randomly permuted over the rows.
 
-    Each label keeps how often it is true and how often it is given; what is right by chance is the product of
-    both over the number of rows.
+    Each label keeps its number of true and predicted rows. The expected number of true positives is their
+    product divided by the number of rows.
 
     >>> all_right = BinaryCounts(np.array([2.0]), np.array([0.0]), np.array([0.0]), np.array([2.0]))
     >>> shuffled_f1(all_right, macro=False)
@@ -75,7 +75,7 @@ def shuffled_f1(counts: BinaryCounts, *, macro: bool) -> float:
 
 
 def best_constant(c: BinaryCounts) -> Any:
-    """Return the label accuracy of giving each label to all rows or to none, whichever is right more often.
+    """Return the label accuracy of predicting each label for all rows or for none, whichever is better.
 
     >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
     >>> float(best_constant(counts))
@@ -85,7 +85,7 @@ def best_constant(c: BinaryCounts) -> Any:
 
 
 def cell_prevalence(c: BinaryCounts) -> Any:
-    """Return the share of (row, label) cells that are positive: the micro precision of random labels.
+    """Return the fraction of (row, label) cells that are positive: the micro precision of random labels.
 
     >>> counts = BinaryCounts(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.zeros(2), np.array([1.0, 1.0]))
     >>> float(cell_prevalence(counts))
@@ -113,14 +113,14 @@ def _no_baseline(_: Callable[[Any], Any]) -> NoSkill:
 
 
 def _random(function: Callable[[Any], Any]) -> NoSkill:
-    """Micro precision of labels given at random; macro has none, for it depends on how many are given."""
+    """Return the micro precision of random labels; None for macro, which depends on their number."""
     if not isinstance(function, Pooled):
         return None
     return lambda summary: float(cell_prevalence(view(summary, "counts")))
 
 
 def _shuffled_baseline(function: Callable[[Any], Any]) -> NoSkill:
-    """F1 of the same answers dealt out to the rows at random: pooled, and as the mean of all labels."""
+    """Return the F1 of randomly permuted predictions, for the micro average and the mean over all labels."""
     if isinstance(function, Average) and function.over != "macro":
         return None
     macro = isinstance(function, Average)
@@ -128,7 +128,7 @@ def _shuffled_baseline(function: Callable[[Any], Any]) -> NoSkill:
 
 
 def _always_none(summary: Summary) -> float:
-    """Share of rows without any label: the subset accuracy of never giving one."""
+    """Return the fraction of rows without labels: the subset accuracy of predicting no labels."""
     if summary.cardinality is None:
         return math.nan
     return float(summary.cardinality.marginals.support[0] / summary.weight)
@@ -143,11 +143,11 @@ def _samples(base: Base, trap: str) -> Metric:
         name=f"{base.name}_samples",
         rate=base.rate,
         title=f"{base.word[0].upper()}{base.word[1:]} per row",
-        meaning=f"mean over rows of the {base.word} of the row's set of labels",
+        meaning=f"mean over rows of the {base.word} of the row's labels",
         formula=f"mean over rows of {base.formula}",
         function=Mean(f"{base.name}_samples"),
         source=f"scikit-learn {base.name}_score(average='samples', zero_division=0)",
-        use="each row is used as a whole and all rows count the same",
+        use="rows are used as a whole and all rows count the same",
         trap=trap,
     )
 
@@ -156,40 +156,40 @@ SETS: tuple[Metric, ...] = (
     _rows(
         name="subset_accuracy",
         title="Exact match (subset accuracy)",
-        meaning="share of rows with every label right",
+        meaning="fraction of rows with all labels correct",
         formula="#(predicted set = true set) / n",
         strategy=Proportion(),
         function=Mean("subset_accuracy"),
         no_skill=_always_none,
         source="scikit-learn accuracy_score of an indicator matrix",
-        use="a row with one wrong label is of no use",
-        trap="this is what scikit-learn calls accuracy here; one label too many counts as much as all wrong. "
-        "Never giving a label is right on every row without one",
+        use="a row with one wrong label is useless",
+        trap="scikit-learn calls this accuracy. One extra label counts as much as all labels wrong. "
+        "Predicting no labels is correct for every row without labels",
     ),
     _counts(
         name="label_accuracy",
         rate=True,
         title="Label accuracy",
-        meaning="share of all (row, label) decisions that are right",
+        meaning="fraction of all (row, label) decisions that are correct",
         formula="mean over labels of (TP + TN) / n = 1 - Hamming loss",
         function=label_accuracy,
         no_skill=_best_constant,
         source="Tsoumakas & Katakis 2007",
-        use="together with subset accuracy, to see which accuracy a paper means",
-        trap="near 1 by itself when rows carry few of many labels: compare with its no-skill level",
+        use="together with subset accuracy, to see which accuracy a paper reports",
+        trap="close to 1 for any model if rows have few of many labels: compare with its no-skill level",
     ),
     _counts(
         name="hamming_loss",
         rate=True,
         title="Hamming loss",
-        meaning="share of all (row, label) decisions that are wrong",
+        meaning="fraction of all (row, label) decisions that are wrong",
         formula="mean over labels of (FP + FN) / n",
         better="lower",
         function=hamming_loss,
         no_skill=lambda summary: 1 - _best_constant(summary),
         source="Schapire & Singer 2000; scikit-learn hamming_loss",
         use="every wrong label costs the same",
-        trap="near 0 by itself when rows carry few of many labels",
+        trap="close to 0 for any model if rows have few of many labels",
     ),
     _rows(
         name="jaccard_samples",
@@ -198,9 +198,9 @@ SETS: tuple[Metric, ...] = (
         formula="mean over rows of |T and P| / |T or P|",
         function=Mean("jaccard_samples"),
         source="Godbole & Sarawagi 2004; scikit-learn jaccard_score(average='samples', zero_division=0)",
-        use="rows are used as sets and half right is worth something",
-        trap="a row without true and predicted labels is right and yet counts 0, as in scikit-learn's "
-        "zero_division=0; some call this number accuracy",
+        use="rows are used as sets of labels and partially correct sets are useful",
+        trap="a row without true and predicted labels is correct but counts as 0, as in scikit-learn with "
+        "zero_division=0. Some authors call this metric accuracy",
     ),
     _counts(
         name="jaccard_macro",
@@ -209,8 +209,8 @@ SETS: tuple[Metric, ...] = (
         formula="mean of TP / (TP + FP + FN)",
         function=Average(count.jaccard, "macro"),
         source="scikit-learn jaccard_score(average='macro', zero_division=0)",
-        use="as macro F1, at lower values",
-        trap="over all labels; one that neither occurs nor is predicted counts as 0",
+        use="like macro F1, with lower values",
+        trap="over all labels; a label that neither occurs nor is predicted counts as 0",
     ),
     _counts(
         name="jaccard_micro",
@@ -218,10 +218,10 @@ SETS: tuple[Metric, ...] = (
         meaning="overlap of all true and predicted (row, label) cells",
         formula="TP / (TP + FP + FN) of summed counts",
         function=Pooled(count.jaccard),
-        undefined="no label is true or predicted anywhere",
+        undefined="no row has a true or predicted label",
         source="scikit-learn jaccard_score(average='micro')",
-        use="as micro F1, at lower values",
-        trap="frequent labels rule it",
+        use="like micro F1, with lower values",
+        trap="dominated by frequent labels",
     ),
 )
 AVERAGES: tuple[Metric, ...] = (
@@ -229,17 +229,17 @@ AVERAGES: tuple[Metric, ...] = (
         make_average_metric("multilabel", PRECISION, way, _random)
         for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)
     ),
-    _samples(PRECISION, "a row without predicted labels counts 0, right or not, as in scikit-learn"),
+    _samples(PRECISION, "a row without predicted labels counts as 0, correct or not, as in scikit-learn"),
     *(
         make_average_metric("multilabel", RECALL, way, _no_baseline)
         for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)
     ),
-    _samples(RECALL, "a row without true labels counts 0, right or not, as in scikit-learn"),
+    _samples(RECALL, "a row without true labels counts as 0, correct or not, as in scikit-learn"),
     *(
         make_average_metric("multilabel", F1, way, _shuffled_baseline)
         for way in (MICRO, MACRO, SUPPORTED, WEIGHTED)
     ),
-    _samples(F1, "a row without true and predicted labels is right and yet counts 0, as in scikit-learn"),
+    _samples(F1, "a row without true and predicted labels is correct but counts as 0, as in scikit-learn"),
 )
 RANKING: tuple[Metric, ...] = (
     *(
@@ -258,56 +258,57 @@ RANKING: tuple[Metric, ...] = (
     _row_ranking(
         name="average_precision_samples",
         title="Ranking precision per row (LRAP)",
-        meaning="mean over true labels of the share of true labels among those ranked as high",
+        meaning="mean over true labels of the fraction of true labels among those ranked as high or higher",
         formula="mean over rows and true labels of |true ranked as high| / rank",
         function=Mean("average_precision_samples"),
         source="Schapire & Singer 2000; scikit-learn label_ranking_average_precision_score",
-        use="labels are shown as a ranked list per row",
-        trap="rows with all labels or none count 1, as in scikit-learn's ranking average precision; its "
-        "average_precision_score(average='samples') counts those without any as 0",
+        use="each row shows a ranked list of labels",
+        trap="rows with all labels or no labels count as 1, as in scikit-learn's "
+        "label_ranking_average_precision_score. Its average_precision_score(average='samples') counts "
+        "rows without labels as 0",
     ),
     _row_ranking(
         name="coverage_error",
         title="Coverage error",
-        meaning="how far down the ranked labels one has to go to meet all true ones, on average",
+        meaning="mean number of top-ranked labels needed to include all true labels",
         formula="mean over rows of the greatest rank of a true label",
         high=math.inf,
         better="lower",
         function=Mean("coverage_error"),
         source="Schapire & Singer 2000; scikit-learn coverage_error",
-        use="a person goes down a ranked list until all is found",
+        use="a person reads a ranked list until all true labels are found",
         trap="its best value is the mean number of true labels, not 0",
     ),
     _row_ranking(
         name="ranking_loss",
         title="Ranking loss",
-        meaning="share of (true, other) label pairs of a row that are in the wrong order",
+        meaning="fraction of (true, other) label pairs of a row that are in the wrong order",
         formula="mean over rows of wrongly ordered pairs / pairs",
         better="lower",
         function=Mean("ranking_loss"),
         no_skill=constant_level(0.5),
         source="Schapire & Singer 2000; scikit-learn label_ranking_loss",
         use="only the order of labels within a row is used",
-        trap="tied pairs count as wrong; rows with all labels or none count 0",
+        trap="tied pairs count as wrong; rows with all labels or no labels count as 0",
     ),
     _row_ranking(
         name="one_error",
         rate=True,
         title="One-error",
-        meaning="share of rows whose highest-scored label is not true",
+        meaning="fraction of rows whose highest-scored label is not a true label",
         formula="#(top label not true) / n",
         better="lower",
         function=Mean("one_error"),
         source="Schapire & Singer 2000",
-        use="one label per row is used",
-        trap="rows without true labels always count as wrong. "
-        "Of labels tied at the top, the share that is not true counts",
+        use="only one label per row is used",
+        trap="rows without true labels always count as wrong. If several labels tie at the top, the fraction"
+        " of them that are not true labels counts",
     ),
 )
 SHAPE: tuple[Metric, ...] = (
     _rows(
         name="cardinality_true",
-        title="Labels per row in the truth",
+        title="True labels per row",
         meaning="mean number of true labels of a row",
         formula="mean over rows of |T|",
         needs="truth",
@@ -315,31 +316,31 @@ SHAPE: tuple[Metric, ...] = (
         better="neither",
         function=Mean("cardinality_true"),
         source="Tsoumakas & Katakis 2007",
-        use="beside that of the predictions",
+        use="to compare with the predicted labels per row",
         trap="describes the data, not the model",
     ),
     _rows(
         name="cardinality_predicted",
-        title="Labels per row in the predictions",
+        title="Predicted labels per row",
         meaning="mean number of predicted labels of a row",
         formula="mean over rows of |P|",
         high=math.inf,
         better="neither",
         function=Mean("cardinality_predicted"),
         source="Tsoumakas & Katakis 2007",
-        use="below that of the truth the model is too cautious, above it too eager",
-        trap="equal to that of the truth it still says nothing of whether the labels are right",
+        use="lower than the number of true labels: too few labels are predicted; higher: too many",
+        trap="the same number as for the true labels does not show that the predicted labels are correct",
     ),
     _rows(
         name="empty_prediction_rate",
         title="Rows without a predicted label",
-        meaning="share of rows that get no label at all",
+        meaning="fraction of rows without any predicted label",
         formula="#(P empty) / n",
         better="neither",
         strategy=Proportion(),
         function=Mean("empty_prediction_rate"),
         source="this project",
-        use="every row should get a label, or to see a threshold that is too high",
-        trap="right for rows that carry no label: compare with their share",
+        use="every row should get a label, or to detect a threshold that is too high",
+        trap="correct for rows that have no true label: compare with their fraction",
     ),
 )

@@ -1,4 +1,4 @@
-"""Records of the user's own: ``recall@fpr=0.02``, ``pauc@fpr<=0.05``, ``npv@prevalence=0.01`` and more."""
+"""Metrics at named operating points: ``recall@fpr=0.02``, ``pauc@fpr<=0.05``, ``npv@prevalence=0.01``."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ EXAMPLES = (
 )
 ALARMS = "alarms_per_1000"
 AT_PREVALENCE = ("precision", "npv", "net_benefit", ALARMS)
-"""What a stated prevalence of deployment is asked for; any other rate of the counts can be."""
+"""Default metrics at a stated prevalence of deployment; other functions of counts are available."""
 
 
 def operating_point(name: str) -> Metric | None:
-    """Return the binary metric that a name with an ``@`` asks for; None for a name without.
+    """Return the binary metric of a name with an ``@``; None for a name without one.
 
     Parameters
     ----------
     name : str
-        What is read, ``@``, and where; spaces and per cent may stand in it.
+        Metric, ``@``, and limit; the name may contain spaces and a percent sign.
 
     Raises
     ------
     UsageError
-        An ``@``, and no such reading or limit.
+        The name has an ``@``, but the metric or the limit is not valid.
 
     Examples
     --------
@@ -63,13 +63,13 @@ def operating_point(name: str) -> Metric | None:
     make = found and (READINGS.get((found["read"], found["at"])) or _of_counts(found["read"], found["at"]))
     limit = float(found["limit"]) / (100 if found["cent"] else 1) if found else 0.0
     if not make or not 0 < limit < 1:
-        what = "its limit is no share between 0 and 1" if make else "it is no reading of a curve at a limit"
-        raise UsageError(f"there is no metric {name!r}: {what}", where=name, fix=f"name one like {EXAMPLES}")
+        what = "the limit must be between 0 and 1" if make else "the part around the @ is not supported"
+        raise UsageError(f"unknown metric {name!r}: {what}", where=name, fix=f"use a name such as {EXAMPLES}")
     return make(limit)
 
 
 def stated_prevalence(names: Iterable[str]) -> float | None:
-    """Return the prevalence of deployment that metrics are named after; None where none is.
+    """Return the prevalence of deployment in the metric names; None if no name has one.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def stated_prevalence(names: Iterable[str]) -> float | None:
 
 
 def at_prevalence(share: float) -> tuple[str, ...]:
-    """Return the names of what a stated prevalence of deployment is asked for.
+    """Return the names of the metrics reported at a stated prevalence of deployment.
 
     Examples
     --------
@@ -100,12 +100,12 @@ def _recall_at_fpr(limit: float) -> Metric:
         _base("tpr_at_fpr05"),
         name=f"recall@fpr={limit:g}",
         title=f"Recall at FPR {limit:g}",
-        meaning=f"share of positives found while at most {limit:.4g} of the negatives are flagged",
+        meaning=f"fraction of positives found while at most {limit:.4g} of negatives are predicted positive",
         formula=f"max TPR over thresholds with FPR <= {limit:g}",
         strategy=CurvePoint("tpr at fpr", limit),
         function=partial(rank.tpr_at_fpr, limit=limit),
         no_skill=constant_level(limit),
-        trap=f"real thresholds only. Below {1 / limit:,.0f} negatives no false alarm is allowed",
+        trap=f"observed thresholds only. With fewer than {1 / limit:,.0f} negatives, none may be flagged",
     )
 
 
@@ -114,12 +114,12 @@ def _fpr_at_recall(limit: float) -> Metric:
         _base("fpr_at_tpr95"),
         name=f"fpr@recall={limit:g}",
         title=f"FPR at recall {limit:g}",
-        meaning=f"share of negatives flagged while at least {limit:.4g} of the positives are found",
+        meaning=f"fraction of negatives predicted positive while at least {limit:.4g} of positives are found",
         formula=f"min FPR over thresholds with TPR >= {limit:g}",
         strategy=CurvePoint("fpr at tpr", limit),
         function=partial(rank.fpr_at_tpr, recall=limit),
         no_skill=constant_level(limit),
-        trap="rests on the lowest-scored positives alone: unstable when positives are few",
+        trap="depends only on the lowest-scored positives: unstable if positives are few",
     )
 
 
@@ -128,7 +128,7 @@ def _precision_at_recall(limit: float) -> Metric:
         _base("precision_at_recall90"),
         name=f"precision@recall={limit:g}",
         title=f"Precision at recall {limit:g}",
-        meaning=f"best precision while at least {limit:.4g} of the positives are found",
+        meaning=f"highest precision while at least {limit:.4g} of the positives are found",
         formula=f"max precision over thresholds with recall >= {limit:g}",
         strategy=CurvePoint("precision at recall", limit),
         function=partial(rank.precision_at_recall, recall=limit),
@@ -146,14 +146,14 @@ def _recall_at_precision(limit: float) -> Metric:
         _base("recall_at_precision90"),
         name=f"recall@precision={limit:g}",
         title=f"Recall at precision {limit:g}",
-        meaning=f"most positives found while at least {limit:.4g} of the alarms are right",
+        meaning=f"highest recall while at least {limit:.4g} of the predicted positives are positive",
         formula=f"max recall over thresholds with precision >= {limit:g}",
         strategy=CurvePoint("recall at precision", limit),
         function=partial(rank.recall_at_precision, precision=limit),
         undefined=explain_unreached_precision,
-        use=f"{limit:.4g} of the alarms must be right",
-        trap="a lucky first rank reaches precision 1 at a tiny recall; where it is never reached it is "
-        "undefined here, 0 elsewhere",
+        use=f"{limit:.4g} of the predicted positives must be positive",
+        trap="if the highest score is a positive by chance, precision is 1 at a very low recall. If no "
+        "threshold reaches the limit, it is undefined here; other tools return 0",
     )
 
 
@@ -162,13 +162,13 @@ def _lift(limit: float) -> Metric:
         _base("lift_at_10"),
         name=f"lift@{limit:g}",
         title=f"Lift in the top {limit:g}",
-        meaning=f"how many times more frequent positives are among the highest {limit:.4g} of scores",
+        meaning=f"prevalence among the highest {limit:.4g} of scores, divided by the overall prevalence",
         formula=f"precision among the top {limit:g} / prevalence",
         high=1 / limit,
         strategy=CurvePoint("lift", limit),
         function=partial(rank.lift, share=limit),
-        use=f"a campaign or an inspection can reach {limit:.4g} of all cases",
-        trap=f"cannot exceed 1 / prevalence, nor {1 / limit:g}. Scores tied across the cut count in part",
+        use=f"a campaign or an inspection can cover {limit:.4g} of all cases",
+        trap=f"cannot exceed 1 / prevalence, nor {1 / limit:g}. Ties at the cutoff count proportionally",
     )
 
 
@@ -183,18 +183,18 @@ def _partial_auc(limit: float) -> Metric:
         function=partial(rank.partial_auc, max_fpr=limit),
         derivative=partial(influence.partial_auc, limit=limit),
         source=f"McClish 1989, Medical Decision Making 9:190; scikit-learn roc_auc_score(max_fpr={limit:g})",
-        trap=f"the raw partial area goes to {limit:g}, not to 1: this one is standardised",
+        trap=f"the raw partial area has a maximum of {limit:g}, not 1; this value is standardized",
     )
 
 
 def _of_counts(read: str, at: str | None) -> Callable[[float], Metric] | None:
-    """What makes the record of a function of the counts at a stated prevalence."""
+    """Return a function that makes the record of a metric of counts at a stated prevalence."""
     known = {metric.name: metric for metric in (*COUNTS, *AGREEMENT)}
     known[ALARMS] = replace(
         known["predicted_positive_rate"],
         name=ALARMS,
-        title="Alarms per 1,000",
-        meaning="of 1,000 cases, how many are called positive",
+        title="Alerts per 1,000",
+        meaning="number of predicted positives per 1,000 cases",
         formula="1000 (TP + FP) / n",
         high=1000.0,
         function=lambda c: 1000 * predicted_positive_rate(c),
@@ -214,7 +214,7 @@ def _at_prevalence(base: Metric, limit: float) -> Metric:
         base,
         name=f"{base.name}@prevalence={limit:g}",
         title=f"{base.title} at prevalence {limit:g}",
-        meaning=f"{base.meaning}, where {limit:.4g} of all are positive",
+        meaning=f"{base.meaning}, at a prevalence of {limit:.4g}",
         formula=f"{base.formula}, with TPR and FPR as here and a prevalence of {limit:g}",
         strategy=CountDraws(),
         rate=base.style == "percent" and base.high <= 1,
@@ -224,8 +224,8 @@ def _at_prevalence(base: Metric, limit: float) -> Metric:
         undefined=explain_undefined,
         no_skill=constant_level(levels[base.name]) if base.name in levels else None,
         source="Altman & Bland 1994, BMJ 309:102; " + base.source,
-        use="the model goes where positives are rarer, or more frequent, than in these data",
-        trap="recall and FPR are taken to stay as they are, which they do not where the cases differ in kind",
+        use="the prevalence of deployment differs from the prevalence of the evaluated data",
+        trap="assumes that recall and FPR stay the same, which is wrong if the kind of cases changes",
     )
 
 
@@ -237,4 +237,4 @@ READINGS: Mapping[tuple[str, str | None], Callable[[float], Metric]] = {
     ("lift", None): _lift,
     ("pauc", "fpr"): _partial_auc,
 }
-"""By what is read, and along what the limit is."""
+"""Functions that make the records, by metric and by the quantity that the limit applies to."""

@@ -1,8 +1,8 @@
-"""Metrics of the user's own: functions of the rows, which the catalogue describes by name only.
+"""User-defined metrics: functions of the rows, of which the catalogue knows only the name.
 
 On the command line a function is named ``module:function``; in Python the user chooses a name, and a package
 adds one by its entry point ("own_metrics" in `evalreport.core.extensions`). Nothing here imports a function:
-a name that was read from a file describes a value and cannot run code.
+a name read from a file describes a value and cannot run code.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Direction: TypeAlias = Literal["higher", "lower"]
 
 NEEDS_ROWS: Final = "a metric of your own needs all rows in memory"
 _KNOWN: Final[dict[str, Direction]] = {}
-"""Names from Python, and whether higher or lower is better."""
+"""Names set in Python, and whether higher or lower values are better."""
 
 
 def is_own(name: str) -> bool:
-    """Return whether a name is that of a metric of the user's own.
+    """Return whether a name belongs to a user-defined metric.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def _names_of_packages() -> frozenset[str]:
 
 
 def direction_of(function: OwnFunction) -> Direction:
-    """Return which values of a function are better: its attribute ``better``, else higher ones.
+    """Return which values of a function are better: its attribute ``better``, or ``higher`` by default.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def add_own_names(names: Mapping[str, Direction]) -> None:
 
 
 def own_metric(name: str) -> Metric:
-    """Return the record of a metric of the user's own, for any task.
+    """Return the record of a user-defined metric, for any task.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def own_metric(name: str) -> Metric:
 
 
 class OwnRows:
-    """The rows as a metric of the user's own gets them: labels as in the data, scores, weights and columns.
+    """The rows that a user-defined metric receives: labels as in the data, scores, weights and columns.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class OwnRows:
     def call(
         self, name: str, function: OwnFunction, rows: npt.NDArray[np.intp] | None = None
     ) -> float | Undefined:
-        """Return the value of a metric over some rows (positions; all by default), or why it has none."""
+        """Return the value of a metric over some rows (positions; all by default), or why it is undefined."""
         parts = [None if part is None else part if rows is None else part[rows] for part in self._parts]
         columns = self._columns if rows is None else _Selected(self._columns, rows, self._copied)
         n = float(len(self._parts[0]) if rows is None else len(rows))  # type: ignore[arg-type]
@@ -142,7 +142,7 @@ class OwnRows:
         return _number(name, value, n)
 
     def replicate(self, name: str, function: OwnFunction, rows: npt.NDArray[np.intp]) -> float:
-        """Return the value over resampled rows; NaN where there is none."""
+        """Return the value over resampled rows; NaN if it is undefined."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value = self.call(name, function, rows)
@@ -150,7 +150,7 @@ class OwnRows:
 
 
 class _Selected(Mapping[str, npt.NDArray[Any]]):
-    """Columns of some rows; a column is read from the file's form once for all selections."""
+    """Columns of selected rows; each column is loaded once for all selections."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class _Selected(Mapping[str, npt.NDArray[Any]]):
 
 
 def _labels(space: LabelSpace, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels as in the data; of several labels a row 0 or 1 for each; None where a prediction is missing."""
+    """Return labels as in the data: 0 or 1 per label if multilabel, None for a missing prediction."""
     if isinstance(space, Multilabel):
         return codes.astype(np.int8)
     if (codes == UNPARSED).any():
@@ -220,7 +220,7 @@ def _fixed_estimator(
     *,
     is_probability: bool,
 ) -> Any:
-    """Return a fitted classifier with the methods for which there are values, whatever the input."""
+    """Return a fitted classifier that returns these values for any input."""
     from sklearn.base import BaseEstimator, ClassifierMixin
 
     class FixedPredictions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,7 +1,7 @@
-"""Functions of probabilities: how far they are from what happens.
+"""Functions of probabilities: calibration and proper scoring rules.
 
-Each takes a `ScoreTable` of probabilities against a binary truth and returns a float, NaN where it is
-undefined. A score that carries no weight changes nothing.
+Each takes a `ScoreTable` of probabilities and binary labels and returns a float, NaN if undefined. Scores
+with weight 0 have no effect.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def brier(t: ScoreTable) -> float:
 
 
 def brier_skill(t: ScoreTable) -> float:
-    """Return 1 - Brier / Brier of always answering the prevalence; at most 1, negative when worse.
+    """Return 1 - Brier / Brier of always predicting the prevalence; at most 1, negative if worse.
 
     >>> brier_skill(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, False])))
     0.0
@@ -97,7 +97,7 @@ def equal_mass(t: ScoreTable, bins: int = BINS) -> tuple[Array, Array, Array]:
 
 
 def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
-    """Return where, among the distinct scores, each bin of `equal_mass` but the first begins.
+    """Return the start index, among the distinct scores, of each bin of `equal_mass` except the first.
 
     >>> mass_cuts(ScoreTable.from_scores(np.array([0.5, 0.75]), np.array([False, True])), 2)
     [1]
@@ -107,14 +107,14 @@ def mass_cuts(t: ScoreTable, bins: int = BINS) -> list[int]:
         found: Array = t.total - t.tp[place] - t.fp[place] + (t.pos[place] + t.neg[place]) / 2
         return found
 
-    # a hair below each cut: a score that lies on it, but for rounding, begins the bin
+    # slightly below each cut: a score that equals the cut up to rounding begins the bin
     wanted = t.total * (np.arange(1, bins) - 1e-9) / bins
     found: list[int] = search_lazily(middle, len(t), wanted).tolist()
     return found
 
 
 def calibration_gap(binned: tuple[Array, Array, Array]) -> float:
-    """Return the mean gap between probability and outcome over bins, by weight: what every ECE is.
+    """Return the weighted mean gap between probability and observed rate over bins: the ECE.
 
     >>> calibration_gap((np.ones(2), np.array([0.5, 0.75]), np.array([0.0, 1.0])))
     0.375
@@ -152,7 +152,7 @@ def smooth_gap(t: ScoreTable) -> float:
 
 
 def corp_miscalibration(t: ScoreTable) -> float:
-    """Return what isotonic recalibration takes off the Brier score, at least 0.
+    """Return the reduction of the Brier score by isotonic recalibration, at least 0.
 
     >>> corp_miscalibration(ScoreTable.from_scores(np.array([0.5, 0.5]), np.array([True, True])))
     0.25
@@ -161,7 +161,7 @@ def corp_miscalibration(t: ScoreTable) -> float:
 
 
 def corp_discrimination(t: ScoreTable) -> float:
-    """Return by how much the isotonically recalibrated scores beat the prevalence, in Brier score.
+    """Return the Brier score of the prevalence minus that of the isotonically recalibrated scores.
 
     >>> corp_discrimination(ScoreTable.from_scores(np.array([0.2, 0.8]), np.array([False, True])))
     0.25
@@ -180,7 +180,7 @@ def calibration_intercept(t: ScoreTable) -> float:
 
 
 def calibration_slope(t: ScoreTable) -> float:
-    """Return the slope of the joint logistic recalibration; 1 is perfect, below 1 too extreme.
+    """Return the slope of the joint logistic recalibration; 1 is perfect, below 1 overconfident.
 
     >>> counts = (np.array([0.2, 0.8]), np.array([1.0, 4.0]), np.array([4.0, 1.0]))
     >>> round(calibration_slope(ScoreTable(*counts)), 12)
@@ -208,7 +208,7 @@ def observed_expected_ratio(t: ScoreTable) -> float:
 
 
 def _sum_bins(t: ScoreTable, cuts: Sequence[int]) -> tuple[Array, Array, Array]:
-    """Sums over the runs of scores between cuts; scores ascend, so a bin is a run."""
+    """Return sums over the runs of scores between cuts; scores ascend, so a bin is a run."""
     places = [0, *cuts, len(t)]
     pos, neg = (np.array([found[i] if i < len(t) else 0.0 for i in places]) for found in (t.tp, t.fp))
     mass = np.array([t.mass_below(place) for place in places])

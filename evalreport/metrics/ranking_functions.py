@@ -1,8 +1,8 @@
-"""Functions of the ranking: of the distinct scores with the weight of positives and negatives at each.
+"""Functions of the ranking: distinct scores with the weight of positives and negatives at each.
 
-Each takes a `ScoreTable` and returns a float, NaN where it is undefined. Tied scores move together; a
-score that carries no weight changes nothing, so that bootstrap weights may be laid over a sorted table.
-Only the order of the scores counts.
+Each takes a `ScoreTable` and returns a float, NaN if undefined. Tied scores share one threshold. Scores
+with weight 0 have no effect, so bootstrap weights can be applied to a sorted table. Only the order of the
+scores matters.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from evalreport.statistics.confusion import Array, inner
 from evalreport.statistics.score_table import ScoreTable
 
 ROUNDING = 1e-12
-"""A rate this close to its bound meets it: sums of weights are not exact."""
+"""Tolerance for comparing a rate with its limit, because sums of weights are not exact."""
 
 
 def roc_auc(t: ScoreTable) -> float:
-    """Return the probability that a positive scores above a negative, a tie counting one half.
+    """Return the probability that a positive scores above a negative, with ties counting one half.
 
     >>> roc_auc(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.75
@@ -76,7 +76,7 @@ def partial_auc_fpr10(t: ScoreTable) -> float:
 
 
 def ks(t: ScoreTable) -> float:
-    """Return the greatest TPR - FPR over all thresholds, in [0, 1].
+    """Return the largest TPR - FPR over all thresholds, in [0, 1].
 
     >>> ks(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
@@ -85,7 +85,7 @@ def ks(t: ScoreTable) -> float:
 
 
 def eer(t: ScoreTable) -> float:
-    """Return the error rate where FPR and FNR are equal, on the line between neighbouring ROC points.
+    """Return the error rate where FPR and FNR are equal, interpolated linearly between adjacent ROC points.
 
     >>> eer(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.3333333333333333
@@ -95,7 +95,7 @@ def eer(t: ScoreTable) -> float:
     fp, tp = t.fp[::-1], t.tp[::-1]
 
     def point(i: int) -> tuple[float, float]:
-        """FPR, and by how much it exceeds FNR, with the i + 1 highest scores called positive."""
+        """Return FPR and FPR - FNR if the i + 1 highest scores are predicted positive."""
         fpr, tpr = (float(fp[i]) / t.negatives, float(tp[i]) / t.positives) if i >= 0 else (0.0, 0.0)
         return fpr, fpr + tpr - 1
 
@@ -105,7 +105,7 @@ def eer(t: ScoreTable) -> float:
 
 
 def tpr_at_fpr(t: ScoreTable, limit: float) -> float:
-    """Return the greatest TPR of a threshold whose FPR is at most `limit`; 0 when none flags anything.
+    """Return the highest TPR of a threshold whose FPR is at most `limit`; 0 if no threshold satisfies it.
 
     >>> tpr_at_fpr(ScoreTable.from_scores(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.5)
     0.5
@@ -178,14 +178,14 @@ def precision_at_recall90(t: ScoreTable) -> float:
 
 
 def recall_at_precision(t: ScoreTable, precision: float) -> float:
-    """Return the highest recall of a threshold whose precision is at least this; NaN when none reaches it.
+    """Return the highest recall of a threshold whose precision is at least this; NaN if none reaches it.
 
     >>> recall_at_precision(
     ...     ScoreTable.from_scores(np.array([0.1, 0.2, 0.4]), np.array([True, False, True])), 0.6
     ... )
     1.0
     """
-    for b in t.blocks(stop=_count_weighted_scores(t)):  # the laxest threshold first
+    for b in t.blocks(stop=_count_weighted_scores(t)):  # the lowest threshold first
         reached = np.flatnonzero(_precision(t, b) >= precision - ROUNDING)
         if len(reached):
             return float(t.tp[b][reached[0]]) / t.positives
@@ -193,7 +193,7 @@ def recall_at_precision(t: ScoreTable, precision: float) -> float:
 
 
 def recall_at_precision90(t: ScoreTable) -> float:
-    """Return `recall_at_precision` at 0.9; NaN when none reaches it.
+    """Return `recall_at_precision` at 0.9; NaN if none reaches it.
 
     >>> recall_at_precision90(ScoreTable.from_scores(np.array([0.1, 0.4]), np.array([False, True])))
     1.0
@@ -202,7 +202,7 @@ def recall_at_precision90(t: ScoreTable) -> float:
 
 
 def best_precision(t: ScoreTable) -> float:
-    """Return the highest precision of any threshold: what can be reached at all.
+    """Return the highest precision of any threshold.
 
     >>> best_precision(ScoreTable.from_scores(np.array([0.1, 0.4, 0.4]), np.array([False, True, False])))
     0.5
@@ -243,17 +243,17 @@ def _both(t: ScoreTable) -> bool:
 
 
 def _count_weighted_scores(t: ScoreTable) -> int:
-    """Number of scores at or above which any weight lies; the others have no precision."""
+    """Return the number of scores with weight at or above them; the others have no precision."""
     return len(t) - min(int(np.searchsorted(found[::-1], 0.0, side="right")) for found in (t.tp, t.fp))
 
 
 def _precision(t: ScoreTable, b: slice) -> Array:
-    """Precision at each score of a block as threshold."""
+    """Return the precision with each score of a block as threshold."""
     tp = t.tp[b]
     precision: Array = tp / (tp + t.fp[b])
     return precision
 
 
 def _reaching(t: ScoreTable, recall: float) -> int:
-    """How many of the highest scores are too few to reach a recall."""
+    """Return how many of the highest scores do not reach a recall."""
     return int(np.searchsorted(t.tp[::-1], (recall - ROUNDING) * t.positives))

@@ -1,9 +1,9 @@
-"""How the interval of a metric is made: each record names a strategy, and `intervals` knows strategies alone.
+"""Metric records and interval strategies: each record names a strategy, and `intervals` depends only on it.
 
-A strategy holds what the maker of the interval has to know of the metric, and nothing that it could read off
-the facts. Several kinds share a family, the word by which people are told.
+A strategy contains what the interval method must know about the metric, and nothing that the method can read
+from the sufficient statistics. Several strategies share a family, the name of the method in output.
 
-What a metric is: one record, tested, documented, logged and drawn by being listed.
+A metric is one record. Listing it is enough to test, document, log and draw it.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
 
 Family: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "own", "none"]
-"""A proportion, an AUC, a function of counts, of the ranking, of probabilities, a mean over rows, a function
-of the user's own; ``none`` for plain counts and settings, which estimate nothing."""
+"""A proportion, an AUC, a function of counts, of the ranking or of probabilities, a mean over rows, or a
+user-defined function; ``none`` for plain counts and settings, which are not estimates."""
 
 
 @dataclass(frozen=True)
 class NoInterval:
-    """A plain count or a setting: it estimates nothing."""
+    """A plain count or a setting: it is not an estimate."""
 
     family: ClassVar[Family] = "none"
-    reason: ClassVar[str] = "counts and settings estimate nothing"
+    reason: ClassVar[str] = "counts and settings are not estimates"
 
 
 @dataclass(frozen=True)
 class NoMethod:
-    """A metric for whose interval no method has a measured coverage.
+    """A metric without an interval method of measured coverage.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class NoMethod:
 
 @dataclass(frozen=True)
 class Proportion:
-    """A share of the rows that the record's `over` counts.
+    """A proportion of the rows that the record's `over` counts.
 
     Parameters
     ----------
     certain : int
-        Labels up to which the metric is 1 whatever the model, so that there is nothing to estimate.
+        The metric is 1 for every model with at most this number of labels, so there is nothing to estimate.
     """
 
     certain: int = 0
@@ -65,21 +65,21 @@ class Proportion:
 
 @dataclass(frozen=True)
 class RightAnswers:
-    """Several classes: right answers among as many answers as the value itself tells."""
+    """Multiclass: correct predictions, with the number of predictions derived from the value."""
 
     family: ClassVar[Family] = "counts"
 
 
 @dataclass(frozen=True)
 class CountDraws:
-    """A smooth function of counts, of which draws of the counts tell the spread."""
+    """A smooth function of counts; resampled counts give its spread."""
 
     family: ClassVar[Family] = "counts"
 
 
 @dataclass(frozen=True)
 class DeLong:
-    """ROC AUC, or a linear function of it that reaches from end to end of the record's range."""
+    """ROC AUC, or a linear function of it that covers the record's range."""
 
     merged: ClassVar[bool] = True
     family: ClassVar[Family] = "delong"
@@ -93,7 +93,7 @@ class Smooth:
     ----------
     family : {"ranking", "probabilities", "mean"}
     merged : bool
-        Whether it reads the same off a table whose negatives are merged between positives.
+        Whether the value is the same for a table whose negatives are merged between positives.
     """
 
     family: Literal["ranking", "probabilities", "mean"]
@@ -102,7 +102,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class CalibrationGaps:
-    """The mean gap between probability and frequency over bins, never 0 in a sample.
+    """The mean gap between probability and observed rate over bins, above 0 in a finite sample.
 
     Parameters
     ----------
@@ -116,14 +116,14 @@ class CalibrationGaps:
 
 @dataclass(frozen=True)
 class SmoothGaps:
-    """The mean gap between probability and smooth calibration curve over rows, never 0 in a sample."""
+    """The mean gap of probability and smooth calibration curve, above 0 in a finite sample."""
 
     family: ClassVar[Family] = "probabilities"
 
 
 @dataclass(frozen=True)
 class BestThreshold:
-    """The greatest difference of the two rates over all thresholds."""
+    """The largest difference of TPR and FPR over all thresholds."""
 
     family: ClassVar[Family] = "ranking"
 
@@ -135,13 +135,13 @@ Reading: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """What a curve reads where it crosses a limit.
+    """The value of a curve where it crosses a limit.
 
     Parameters
     ----------
     reading : str
     at : float
-        The limit, a share; of no meaning for equal errors.
+        The limit, a fraction; not used for equal errors.
     """
 
     reading: Reading
@@ -151,7 +151,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class LabelAreas:
-    """An average over classes or labels of areas under their curves: the function tells which."""
+    """An average over classes or labels of areas under their curves, given by the function."""
 
     family: ClassVar[Family] = "ranking"
 
@@ -165,7 +165,7 @@ class RowMean:
 
 @dataclass(frozen=True)
 class OwnMetric:
-    """A function of the user's own, of the rows: its interval is that of the bootstrap."""
+    """A user-defined function of the rows; its interval is a bootstrap interval."""
 
     family: ClassVar[Family] = "own"
 
@@ -189,12 +189,12 @@ Strategy: TypeAlias = (
 
 
 Needs: TypeAlias = Literal["truth", "counts", "scores", "probabilities", "order", "text"]
-"""What must be known: the truth alone, decisions, any scores, probabilities, an order of the labels, a
+"""Required input: only true labels, decisions, any scores, probabilities, ordered labels, or a
 parser."""
 Reads: TypeAlias = Literal["truth", "counts", "scores", "tally", "confidence", "bins"]
-"""Which fact the function takes: see `view`."""
+"""Which sufficient statistic the function takes: see `view`."""
 Influence: TypeAlias = tuple[Array, Array]
-"""What a positive and a negative row do to a value, at each distinct score: see `derivatives`."""
+"""Influence of a positive and of a negative row on a value, at each distinct score: see `derivatives`."""
 Better: TypeAlias = Literal["higher", "lower", "one", "zero", "neither"]
 
 
@@ -207,38 +207,38 @@ class Metric:
     name : str
         Key in `evaluation.json`, in MLflow and on the command line.
     title, meaning, formula : str
-        For people: name in words, one line in plain English, definition.
+        Shown to people: name, one line in plain English, definition.
     task : {"binary", "multiclass", "multilabel"}
     needs, reads : str
-        What must be known, and which fact the function takes.
+        Required input, and which sufficient statistic the function takes.
     low, high : float
         Range of possible values, both included.
     better : str
-        Which direction is better; ``one`` and ``zero`` are targets.
+        Which direction is better; ``one`` and ``zero`` are target values.
     strategy : Strategy
-        How its confidence interval is made.
+        How its confidence interval is computed.
     function : callable
-        From the fact to the value; NaN where it is undefined. Functions of counts take arrays, too.
+        From the sufficient statistic to the value; NaN if undefined. Functions of counts also take arrays.
     undefined : str or callable
-        Why the value is NaN, as text or from the fact.
+        Why the value is NaN: a text, or a function of the sufficient statistic.
     over : str, optional
-        Field of the fact with the weight that the value is computed over (a proportion's denominator): a
-        share of the ``positives``, of all that was ``flagged`` …; the total by default.
+        Field of the sufficient statistic with the denominator of a proportion, such as ``positives``; the
+        total by default.
     no_skill : callable, optional
-        From the summary to the value that a model which knows nothing would have; none where that
-        depends on how it guesses.
+        From the summary to the value of a model without skill; None if it depends on how that model
+        guesses.
     derivative : callable, optional
         From a score table to the influence of its rows on the value.
     bounds : callable, optional
-        From scores in bins to what the value surely lies between, and so does that of `function`; a metric of
-        scores without it has no value there.
+        From binned scores to bounds on the value; the value of `function` is within them. Without it, a
+        metric of scores is undefined for binned scores.
     monotone : {"always", "above 0"}, optional
-        Of a function of binary counts: where more true and fewer false positives never make it worse, nor
-        undefined, so that its best threshold is a corner of the ROC curve.
+        For functions of binary counts: where more true positives and fewer false positives never make it
+        worse or undefined, so its best threshold is a corner of the ROC curve.
     rate : bool
-        Whether it is a share of rows or decisions, or a mean of such shares; a `Proportion` is one anyway.
+        Whether it is a fraction of rows or decisions, or a mean of such fractions; a `Proportion` always is.
     source, use, trap : str
-        Paper or reference implementation; when to use it; how it misleads.
+        Paper or reference implementation; when to use it; how it can mislead.
     """
 
     name: str
@@ -253,7 +253,7 @@ class Metric:
     better: Better
     strategy: Strategy
     function: Callable[[Any], Any]
-    undefined: str | Callable[[Any], str] = "it is 0/0 here"
+    undefined: str | Callable[[Any], str] = "it is 0/0"
     over: str | None = None
     no_skill: Callable[[Summary], float] | None = None
     derivative: Callable[[ScoreTable], Influence] | None = None
@@ -266,23 +266,23 @@ class Metric:
 
     @property
     def interval(self) -> Family:
-        """Family of its confidence interval, in a word."""
+        """Family of its confidence interval."""
         return self.strategy.family
 
     @property
     def no_interval(self) -> str | None:
-        """Why it has no interval, whatever the data; None where it may have one."""
+        """Why it never has an interval; None if it can have one."""
         return self.strategy.reason if isinstance(self.strategy, NoInterval | NoMethod) else None
 
     @property
     def style(self) -> Style:
-        """How its values are shown: rates in per cent, what lies between ends as decimals, else a number."""
+        """How its values are shown: percent for rates, decimals for bounded metrics, otherwise a number."""
         if self.rate or isinstance(self.strategy, Proportion):
             return "percent"
         return "ratio" if self.low >= -1 and self.high <= 1 else "number"
 
     def compute_value(self, summary: Summary) -> float | Undefined:
-        """Return the value of the metric, or why there is none."""
+        """Return the value of the metric, or why it is undefined."""
         missing = lacks(self, summary)
         if missing is None and self.is_beyond(summary):
             missing = NOT_TOLD
@@ -296,12 +296,12 @@ class Metric:
         return Undefined(reason, summary.weight)
 
     def is_beyond(self, summary: Summary) -> bool:
-        """Return whether scores are in bins, which tell this metric not even within bounds."""
+        """Return whether scores are binned and this metric has no bounds for binned scores."""
         return self.reads == "scores" and self.bounds is None and isinstance(summary.scores, BinnedTable)
 
     def clip_to_range(self, value: float) -> float:
-        """Return a value on its bound where rounding of weighted sums carried it over."""
-        # sums of many weights in another order differ by less, and nobody reads a ninth digit
+        """Return the value, clipped to its range if it is outside only by rounding of weighted sums."""
+        # sums of many weights in another order differ by less than this
         near = 1e-9 * max(1.0, abs(value))
         return min(max(value, self.low), self.high) if self.low - near <= value <= self.high + near else value
 
@@ -312,12 +312,12 @@ class Metric:
         return float(self.denominator(view(summary, self.reads), summary.weight))
 
     def denominator(self, fact: Any, total: float) -> Any:
-        """Return the weight that a value of a fact is computed over: the total, or a part of it."""
+        """Return the weight that a value is computed over: the total, or a part of it."""
         return total if self.over is None else getattr(fact, self.over)
 
 
 def divide(above: Any, below: Any) -> Any:
-    """Return above / below elementwise: NaN where 0/0, infinite where only `below` is 0.
+    """Return above / below elementwise: NaN for 0/0, infinite if only `below` is 0.
 
     Examples
     --------
@@ -329,7 +329,7 @@ def divide(above: Any, below: Any) -> Any:
 
 
 def because(*causes: tuple[Callable[[Any], Any], str]) -> Callable[[Any], str]:
-    """Return the function that names the first cause which holds of a fact.
+    """Return a function that returns the text of the first cause that applies.
 
     Examples
     --------
@@ -338,17 +338,17 @@ def because(*causes: tuple[Callable[[Any], Any], str]) -> Callable[[Any], str]:
     """
 
     def reason(fact: Any) -> str:
-        return next((text for holds, text in causes if holds(fact)), "it is 0/0 here")
+        return next((text for holds, text in causes if holds(fact)), "it is 0/0")
 
     return reason
 
 
 def view(summary: Summary, reads: Reads) -> Any:
-    """Return the fact that a metric takes.
+    """Return the sufficient statistic that a metric takes.
 
     ``counts`` is `BinaryCounts` for binary (numbers) and multilabel (one entry per label) and `Marginals`
     for multiclass; ``scores`` is a `ScoreTable` for binary, else `LabelScores`; ``truth`` is the counts, or
-    the scores where nothing decides.
+    the scores without decisions.
     """
     if reads == "truth":
         return view(summary, "scores" if summary.counts is None else "counts")
@@ -363,17 +363,17 @@ def view(summary: Summary, reads: Reads) -> Any:
 
 
 def lacks(metric: Metric, summary: Summary) -> str | None:
-    """Return what a metric needs and the summary has not, in words; None when nothing is missing."""
+    """Return a text on the input that a metric needs and the summary lacks; None if nothing is missing."""
     kind = summary.score_kind
     match metric.needs:
         case "truth":
             return None
         case "counts" | "text" if summary.counts is None:
-            return "needs predictions or a threshold; got decision scores alone"
+            return "needs predictions or a threshold; got only decision scores"
         case "order" if not (isinstance(summary.space, Multiclass) and summary.space.ordered):
             return "needs labels that are declared ordered"
         case "scores" | "probabilities" if kind is None:
-            return f"needs {'scores' if metric.needs == 'scores' else 'probabilities'}; got labels alone"
+            return f"needs {'scores' if metric.needs == 'scores' else 'probabilities'}; got only labels"
         case "probabilities" if kind == "decision":
             return "needs probabilities; got decision scores"
         case _:
@@ -381,7 +381,7 @@ def lacks(metric: Metric, summary: Summary) -> str | None:
 
 
 def one_vs_rest(summary: Summary) -> BinaryCounts | None:
-    """Return each label against all others, fields of shape (labels,); None without decisions."""
+    """Return the one-vs-rest counts of each label, fields of shape (labels,); None without decisions."""
     if summary.counts is None:
         return None
     fact = view(summary, "counts")

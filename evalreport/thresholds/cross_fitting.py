@@ -144,7 +144,7 @@ def check_alike(rows: Predictions, tune_on: Predictions) -> None:
         )
 
 
-NO_TUNING = Undefined("needs scores of the rows to tune on; got labels alone")
+NO_TUNING = Undefined("needs scores of the rows to tune on; got only labels")
 
 
 def _cross_fitted(

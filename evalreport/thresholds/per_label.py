@@ -555,7 +555,7 @@ def label_thresholds(
     {'a': 0.4, 'b': 0.3}
     """
     goal = LabelObjective.parse(objective)
-    lacking = "needs scores; got labels alone"
+    lacking = "needs scores; got only labels"
     return tune_thresholds(
         partial(_LabelRows.from_predictions, goal), rows, tune_on, search, sampling or Sampling(), lacking
     )

@@ -408,7 +408,7 @@ def test_a_notebook_shows_one_small_table_with_intervals() -> None:
 
 def test_a_notebook_says_why_a_value_is_missing() -> None:
     shown = er.evaluate(NAMED, NAMED)._repr_html_()
-    assert "undefined: needs scores; got labels alone" in shown
+    assert "undefined: needs scores; got only labels" in shown
 
 
 def test_a_notebook_shows_a_comparison_in_one_small_table() -> None:

@@ -348,9 +348,9 @@ def test_decisions_without_scores_and_scores_without_decisions() -> None:
     names = np.asarray([0, 1])
     labels = predictions(whole.space, names[whole.y_true], names[np.asarray(whole.y_pred)], NoScores())
     result = compare([models.bare(whole), models.bare(labels)], names=["a", "b"])
-    assert result.differences_for("roc_auc")[0].reason == "b: needs scores; got labels alone"
+    assert result.differences_for("roc_auc")[0].reason == "b: needs scores; got only labels"
     both = compare([models.bare(labels), models.bare(labels)], names=["a", "b"])
-    assert both.differences_for("roc_auc")[0].reason == "needs scores; got labels alone"
+    assert both.differences_for("roc_auc")[0].reason == "needs scores; got only labels"
     assert result.differences_for("recall")[0].difference == 0
     assert result.delong == ()
 

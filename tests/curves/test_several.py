@@ -72,7 +72,7 @@ def test_what_is_missing_is_said() -> None:
     assert isinstance(margins, MulticlassCurves) and isinstance(margins.roc_macro, Curve)
     assert isinstance(margins.coverage, Undefined) and "decision scores" in margins.coverage.reason
     labels = curves(summarise(predictions(space, truth, truth)))
-    assert isinstance(labels, Undefined) and "labels alone" in labels.reason
+    assert isinstance(labels, Undefined) and "only labels" in labels.reason
     several = predictions(Multilabel("ab"), scores[:, :2] > 0.5, scores=Decisions(scores[:, :2] - 0.5))
     found = curves(summarise(several))
     assert isinstance(found, MultilabelCurves)

@@ -95,7 +95,7 @@ def test_frame_has_a_row_per_metric() -> None:
     ev = evaluate_predictions(factories.margins())
     frame = ev.to_frame()
     assert list(frame.index) == list(ev.metrics)
-    assert frame.loc["f1", "reason"] == "needs predictions or a threshold; got decision scores alone"
+    assert frame.loc["f1", "reason"] == "needs predictions or a threshold; got only decision scores"
 
 
 def test_same_input_same_bytes() -> None:

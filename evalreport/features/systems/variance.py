@@ -215,7 +215,7 @@ def why_not(metric: Metric, samples: PairedSamples, *found: SeededMetric) -> str
     if not samples.sampling.intervals:
         return NOT_ASKED
     if metric.interval == "none":
-        return "counts and settings estimate nothing"
+        return "counts and settings are not estimates"
     if len(samples) < FEWEST:
         return f"an interval needs at least {FEWEST} shared rows"
     return "" if all(one.measured for one in found) else UNKNOWN_SHARES
