@@ -115,7 +115,7 @@ SAID: tuple[tuple[Task, str, str], ...] = (
     ("binary", "roc_auc", "Ties"),
     ("multiclass", "top_3_accuracy", "tied"),
     ("binary", "recall", ">="),
-    ("multilabel", "subset_accuracy", "scikit-learn calls accuracy"),
+    ("multilabel", "subset_accuracy", "scikit-learn calls this accuracy"),
 )
 
 
