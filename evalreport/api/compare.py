@@ -29,7 +29,7 @@ from evalreport.page.comparison.table import (
 )
 from evalreport.page.presentation import present
 from evalreport.page.render import render_comparison_brief, render_summary
-from evalreport.thresholds.best_threshold import Optimum
+from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
 from evalreport.thresholds.search import Search
 from evalreport.thresholds.trials import Trials
@@ -254,7 +254,8 @@ class PlottedSelection(Result, selections.ThresholdSelection):
         import pandas as pd
 
         rows: list[dict[str, Any]] = []
-        for name, best in (*self.optima.items(), *self.cutoffs.items()):
+        chosen: list[tuple[str, Optimum | Cutoff]] = [*self.optima.items(), *self.cutoffs.items()]
+        for name, best in chosen:
             apparent = best.apparent if isinstance(best, Optimum) else best.coverage
             limits = {"threshold": best.threshold, "low": best.low, "high": best.high}
             held_out = None if best.out_of_sample is None else best.out_of_sample.value

@@ -287,10 +287,11 @@ def evaluate(
         made: Evaluation = extension("api", "evaluating grades")(y_true, labels, sampling, **named)
         return made
     more = by_name(extra_columns, "extra_columns")
-    scores, notes = bare_scores(scores)
+    known_scores: Scores | None
+    known_scores, notes = bare_scores(scores)
     labels = with_positive(y_true, labels, pos_label)
-    found = parse_inputs(y_true, y_pred, scores, labels, missing)
-    scores = score_of_positive(found.space, scores) if notes else scores
+    found = parse_inputs(y_true, y_pred, known_scores, labels, missing)
+    known_scores = score_of_positive(found.space, known_scores) if notes else known_scores
     numbers, objective = threshold_of(threshold)
     read = {name: rows_of(values, name) for name, values in beside.items()}
     if texts is not None:
@@ -299,7 +300,7 @@ def evaluate(
         found.space,
         found.y_true,
         found.y_pred,
-        scores,
+        known_scores,
         threshold=numbers,
         slices=by_name(slices),
         missing=missing,

@@ -325,7 +325,8 @@ class ExtraColumns(Mapping[str, npt.NDArray[Any]]):
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Return a column, read-only."""
         values = self.arrays[name]
-        return make_read_only(values.view() if self.rows is None else values[self.rows])
+        found: npt.NDArray[Any] = make_read_only(values.view() if self.rows is None else values[self.rows])
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.arrays)

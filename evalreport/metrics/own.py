@@ -178,8 +178,10 @@ def _labels(space: LabelSpace, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if isinstance(space, Multilabel):
         return codes.astype(np.int8)
     if (codes == UNPARSED).any():
-        return np.array([*space.labels, None], dtype=object)[codes]
-    return np.array(space.labels)[codes]
+        known: npt.NDArray[Any] = np.array([*space.labels, None], dtype=object)
+    else:
+        known = np.array(space.labels)
+    return np.asarray(known[codes])
 
 
 def _number(name: str, value: Any, n: float) -> float | Undefined:

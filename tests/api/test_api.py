@@ -236,7 +236,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
         "site has 1 rows and y_true has 60",
         "site",
     ),
-    "bare scores": (lambda: er.evaluate(Y, scores=P * 2), "their kind is not known", "scores"),  # type: ignore[arg-type]
+    "bare scores": (lambda: er.evaluate(Y, scores=P * 2), "their kind is not known", "scores"),
     "scores as answers": (
         lambda: er.evaluate(Y, P),
         "y_pred has 60 values that are not whole numbers",

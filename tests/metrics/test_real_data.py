@@ -97,6 +97,7 @@ def load(task: Task, *which: str) -> Case:
             return intents(*which)
         case "multilabel":
             return emotions(*which)
+    raise AssertionError(task)
 
 
 def datasets() -> Iterator[tuple[Task, tuple[str, ...]]]:

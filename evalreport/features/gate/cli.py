@@ -191,7 +191,7 @@ def _check_items(
     candidate: ModelCandidate | None,
 ) -> int:
     from evalreport.core.json_codec import encode
-    from evalreport.features.gate.documents import CheckedRun, annotations, as_dicts
+    from evalreport.features.gate.documents import CheckedRun, as_dicts, github_annotations
     from evalreport.features.gate.rules import is_open
 
     where = destination_of(options, several=len(items) > 1)
@@ -214,7 +214,7 @@ def _check_items(
         for text in _lines(outcome, several=len(items) > 1):
             line(text)
         if os.environ.get("GITHUB_ACTIONS") == "true":
-            for text in annotations(item.name, outcome.results, strict=strict):
+            for text in github_annotations(item.name, outcome.results, strict=strict):
                 click.echo(text, err=True)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
         body |= {"checks": told} if options["jsonl"] else {}

@@ -197,12 +197,12 @@ def _cell(text: str) -> str:
     return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", break_links(printable(text)))
 
 
-def annotations(name: str, results: Sequence[CheckResult], *, strict: bool) -> list[str]:
+def github_annotations(name: str, results: Sequence[CheckResult], *, strict: bool) -> list[str]:
     """Return workflow commands of GitHub: an error per failed check, a warning where that is no failure.
 
     Examples
     --------
-    >>> annotations("new", (CheckResult("recall >= 0.9", "failed", "0.717"),), strict=True)
+    >>> github_annotations("new", (CheckResult("recall >= 0.9", "failed", "0.717"),), strict=True)
     ['::error title=evalreport check::new: recall >= 0.9: 0.717']
     """
     lines = []

@@ -123,7 +123,8 @@ def write_predictions(item: Item, path: str, request: Request, place: Path) -> t
     with loaded_model(item.tracking_store, item.run, request.artifact) as loaded:
         truth = label_column([*columns], loaded, wanted.truth, name)
         beside = [wanted.id, wanted.weight, wanted.fold, wanted.example_text, *wanted.groups, *wanted.slices]
-        kept = [truth, *dict.fromkeys(one for one in beside if one in columns and one != truth)]
+        named = [one for one in beside if one is not None and one in columns and one != truth]
+        kept = [truth, *dict.fromkeys(named)]
         made = predictions_of(loaded, model_rows(columns, loaded, kept, name), name)
     clash = sorted(set(made) & set(kept))
     if clash:
