@@ -41,8 +41,7 @@ REPEAT = ("epoch", "repeat", "trial", "attempt", "iteration")
 
 def has_graded_repeats(table: RawTable) -> bool:
     """Return whether the format names grades, and a column has the number of the attempt."""
-    names = (*table.columns, *table.others)
-    return "grade" in table.parts and any(plain_name(name) in REPEAT for name in names)
+    return "grade" in table.parts and any(plain_name(name) in REPEAT for name in table.columns)
 
 
 def grade_column(table: RawTable) -> str | None:

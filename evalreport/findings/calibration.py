@@ -215,6 +215,7 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
                 f"The probabilities are too {side}: by their sum {{n:weight}} should carry {{promised:about}}, and they carry {{occurred:carried}}.",
                 evidence,
             )
+    raise AssertionError(ev.task)
 
 
 def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:

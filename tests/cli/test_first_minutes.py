@@ -45,7 +45,7 @@ def test_the_demo_keeps_files_of_others(capsys: Capture) -> None:
 
 def test_the_demo_as_json_and_in_the_browser(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) is None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
     done = run(capsys, "demo", "--json", "--open")
     assert all(Path(name).is_file() for name in done.json["files"])
     assert opened == [Path("evalreport-demo/report.html").resolve().as_uri()]

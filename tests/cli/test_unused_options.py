@@ -135,7 +135,7 @@ def test_a_page_that_is_not_there_is_not_opened(more: tuple[str, ...], capsys: C
 
 def test_the_page_is_opened(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) is None)
+    monkeypatch.setattr("webbrowser.open", opened.append)
     assert run(capsys, "report", "scores.csv", "--open", "-q").code == 0
     assert opened == [Path("scores.html").resolve().as_uri()]
     monkeypatch.setattr("webbrowser.open", lambda _: False)

@@ -357,6 +357,7 @@ def verdict_section(found: SystemsComparison) -> Section:
         headline=headline(found),
         summary=summary(found),
         parts=(forest(found), Note(told)),
+        columns=(),
         notes=found.notes,
     )
     return Section("verdict", "Verdict", "Verdict", "versus", NOTHING, body)

@@ -151,8 +151,8 @@ def _weak(p: Predictions, data: Data, one: Tested, p_value: float, sampling: Sam
 
 def _rate(data: Data, one: Tested, n: int, sampling: Sampling) -> Estimate:
     if one.quantity.is_binary and data.groups is None and not data.is_weighted:
-        low, high = wilson(float(one.quantity.values[one.inside].sum()), n, sampling.level)
-        return Estimate(one.mean, n, float(low), float(high), "wilson")
+        ends = wilson(float(one.quantity.values[one.inside].sum()), n, sampling.level)
+        return Estimate(one.mean, n, float(ends[0]), float(ends[1]), "wilson")
     half = t_quantile(sampling.upper, one.df) * one.standard_error
     low, high = one.mean - half, one.mean + half
     if one.quantity.is_binary:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import count, percent
+from evalreport.core.result import Estimate
 from evalreport.core.sentences import say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import WeakSlice
@@ -62,7 +63,7 @@ def _row(one: WeakSlice) -> Row:
         one.slice,
         count(one.n),
         count(one.errors),
-        format_estimate(one.rate, "percent"),
+        format_estimate(one.rate, "percent") if isinstance(one.rate, Estimate) else "–",
         interval(one.rate, "percent"),
         percent(one.rate_outside, one.n),
         "< 0.001" if one.p < 0.001 else f"{one.p:.3f}",

@@ -225,13 +225,15 @@ class _Table:
         self.rows = np.bincount(cells, minlength=size + 1)[:size].astype(np.float64)
         own, weights = cells[data.first], data.weights[data.first]
         self.first = np.bincount(own, minlength=size + 1)[:size].astype(np.float64)
-        self.weight = np.bincount(own, weights, size + 1)[:size] if data.is_weighted else self.first
+        weighted = np.bincount(own, weights, size + 1)[:size].astype(np.float64)
+        self.weight: Array = weighted if data.is_weighted else self.first
         self.total = float(weights.sum())
         self.n = len(own)
         self.sums = []
         for one in quantities:
             values = one.values[data.first] * (weights if data.is_weighted else 1.0)
-            self.sums.append((np.bincount(own, values, size + 1)[:size], float(values.sum()), one))
+            sums = np.bincount(own, values, size + 1)[:size].astype(np.float64)
+            self.sums.append((sums, float(values.sum()), one))
         self.spreads = [float(one.values[data.first].std()) for one in quantities]
 
     def deviates_of(self, select: Callable[[Array], Array]) -> tuple[Mask, list[Array]]:
@@ -318,10 +320,10 @@ def _standard_error(
         weights = data.weights[rows]
         moves[rows] = sign * weights * (quantity.values[rows] - mean) / max(float(weights.sum()), 1e-300)
     rows = parts[0][0]
-    if data.groups is None:
-        units, sums = int(rows.sum()), moves
-    else:
-        units, sums = len(np.unique(data.groups[rows])), np.bincount(data.groups, moves)
+    units, sums = int(rows.sum()), moves
+    if data.groups is not None:
+        units = len(np.unique(data.groups[rows]))
+        sums = np.bincount(data.groups, moves).astype(np.float64)
     if units < 2:
         return math.inf, 1.0
     variance, df = units / (units - 1) * float(sums @ sums), float(units - 1)

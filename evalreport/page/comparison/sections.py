@@ -35,7 +35,7 @@ from evalreport.page.charts import tick_text
 from evalreport.page.comparison.charts import difference_plot
 from evalreport.page.comparison.choices import agreement_bars, choice_table
 from evalreport.page.comparison.matched import matched_sentence
-from evalreport.page.comparison.run_lines import RunLines, run_lines, zoomed_axis
+from evalreport.page.comparison.run_lines import run_lines, zoomed_axis
 from evalreport.page.comparison.sentences import (
     baseline_tally,
     detectable_size,
@@ -468,7 +468,7 @@ class ComparisonHeader:
     kicker: tuple[str, ...]
     headline: Sentence
     summary: Sentence
-    lines: RunLines
+    parts: tuple[PagePart, ...]
     columns: tuple[tuple[str, PagePart], ...]
     notes: tuple[str, ...]
 
@@ -484,7 +484,7 @@ def verdict_section(comparison: Comparison) -> Section:
         kicker=_kicker(comparison),
         headline=headline(comparison),
         summary=summary(comparison),
-        lines=run_lines(comparison),
+        parts=(run_lines(comparison),),
         columns=tuple((title, part) for title, part in columns if part is not None),
         notes=comparison.notes,
     )

@@ -78,7 +78,7 @@ def decided(
         truth = (generator.random(n) < score).astype(np.int64)
         return predictions(Binary(0, 1), truth, scores=Probabilities(score), columns=found, groups=groups)
     truth = generator.integers(0, classes, n)
-    answer = np.where(generator.random(n) < error, (truth + 1) % classes, truth)
+    answer = np.where(generator.random(n) < np.asarray(error, dtype=np.float64), (truth + 1) % classes, truth)
     space = Binary(0, 1) if classes == 2 else Multiclass(list(range(classes)))
     return predictions(space, truth, answer, columns=found, groups=groups)
 

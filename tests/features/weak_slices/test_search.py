@@ -12,6 +12,7 @@ import pytest
 
 import evalreport as er
 from evalreport.cli import main
+from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.features.weak_slices.columns import search_columns
@@ -31,7 +32,7 @@ def rows(
     generator = np.random.default_rng((9, seed))
     n = len(next(iter(found.values())))
     truth = generator.integers(0, 2, n)
-    answer = np.where(generator.random(n) < error, 1 - truth, truth)
+    answer = np.where(generator.random(n) < np.asarray(error, dtype=np.float64), 1 - truth, truth)
     return predictions(Binary(0, 1), truth, answer, columns=found, groups=groups)
 
 
@@ -45,6 +46,7 @@ def test_planted_slice_is_confirmed(how: str, wanted: tuple[str, ...]) -> None:
     assert search is not None
     first = search.confirmed[0]
     assert tuple(sorted(first.columns)) == wanted
+    assert isinstance(first.rate, Estimate)
     assert first.rate.low is not None
     assert first.rate.high is not None
     assert first.rate.low <= 0.4 <= first.rate.high + 0.02
@@ -147,7 +149,10 @@ def test_slice_in_which_a_run_is_worse() -> None:
     generator = np.random.default_rng(1)
     broken = inside & (generator.random(N) < 0.3)
     run = predictions(
-        Binary(0, 1), baseline.y_true, np.where(broken, 1 - baseline.y_true, baseline.y_pred), columns=found
+        Binary(0, 1),
+        baseline.y_true,
+        np.where(broken, 1 - baseline.y_true, np.asarray(baseline.y_pred)),
+        columns=found,
     )
     search = worse_slices(run, baseline, ("new", "old"), Sampling())
     assert search is not None
