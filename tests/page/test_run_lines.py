@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -145,3 +146,43 @@ def test_the_page_has_lines_choices_and_common_mistakes() -> None:
     assert page.count('<div class="runline" role="row">') == 4
     assert "Which one, if …" in page and "Do they make the same mistakes?" in page
     assert 'style="' not in page, "the policy allows none"
+
+
+def close(noise: float = 0.02) -> Comparison:
+    """Two runs that rank almost perfectly, compared by ROC AUC."""
+    rng = np.random.default_rng(11)
+    truth = rng.random(600) < 0.3
+    made = []
+    for extra in (0.0, noise):
+        scores = 1 / (1 + np.exp(2.05 - 4.1 * truth - rng.normal(size=600) * (1 + extra)))
+        made.append(er.evaluate(truth.astype(int), scores=er.Probabilities(scores), resamples=50))
+    return er.compare(made, names=["good", "fine"], primary="roc_auc")
+
+
+def best_ranking(comparison: Comparison) -> tuple[str, str]:
+    table = choice_table(comparison)
+    assert table is not None
+    return next((row[1].words, row[2].words) for row in table.rows if row[0].words == "the best ranking")
+
+
+def test_a_value_below_one_is_not_printed_as_one() -> None:
+    comparison = close()
+    values = [ev.metrics["roc_auc"].value or 0.0 for ev in comparison.evaluations]
+    assert all(0.995 < value < 1 for value in values)
+    shown = re.findall(r"\d[\d.]*", best_ranking(comparison)[1])
+    assert len(shown) == 2 and all(float(value) < 1 for value in shown)
+
+
+def test_no_run_has_the_best_ranking_where_the_interval_of_the_headline_contains_zero() -> None:
+    """The headline corrects for all metrics that it looks at, the ranking for its pairs alone."""
+    comparison = close()
+    verdict = comparison.verdicts[0]
+    main = verdict.primary
+    assert main is not None and main.adjusted is not None
+    for low, used in ((-0.001, "either"), (0.001, comparison.ranking[0].run)):
+        adjusted = replace(main.adjusted, low=low, high=0.002)
+        entries = [replace(entry, best_group=place == 0) for place, entry in enumerate(comparison.ranking)]
+        changed = replace(verdict, primary=replace(main, adjusted=adjusted))
+        found = best_ranking(replace(comparison, verdicts=(changed,), ranking=tuple(entries)))
+        assert found[0] == used
+        assert ("not significant" in found[1]) == (used == "either")

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from evalreport.comparison.comparison import CLASS, Comparison, Difference
 from evalreport.core.estimate_format import distinct_decimals
-from evalreport.core.format import count, format_fixed
+from evalreport.core.format import FINEST, count, format_decimals, format_fixed
 from evalreport.core.sentences import NOTHING, Sentence, join_as_list, say
 from evalreport.data.labels import Binary, Multilabel
 from evalreport.metrics.catalogue import LOSSES, OF_CHOICES, WITHOUT_PREDICTION, find
@@ -121,6 +121,8 @@ def _values(comparison: Comparison, metric: str) -> list[tuple[str, float]]:
 def _tied(comparison: Comparison, metric: str, values: Sequence[tuple[str, float]]) -> list[str]:
     """The best run, and those that do not differ significantly from it, by the paired difference."""
     if metric == comparison.primary:
+        if _verdict_is_open(comparison):
+            return [name for name, _ in values]
         return [entry.run for entry in comparison.ranking if entry.best_group]
     best = values[0][0]
     same = [best]
@@ -129,6 +131,14 @@ def _tied(comparison: Comparison, metric: str, values: Sequence[tuple[str, float
         if (pair and not pair[0].is_significant) or (not pair and _overlap(comparison, metric, best, name)):
             same.append(name)
     return same
+
+
+def _verdict_is_open(comparison: Comparison) -> bool:
+    """Whether the headline of two runs has an interval of the primary metric that contains 0."""
+    if len(comparison.names) != 2 or not comparison.verdicts:
+        return False
+    main = comparison.verdicts[0].primary
+    return main is not None and main.limits is not None and main.limits[0] <= 0 <= main.limits[1]
 
 
 def _overlap(comparison: Comparison, metric: str, one: str, other: str) -> bool:
@@ -155,6 +165,20 @@ def _use(comparison: Comparison, same: Sequence[str]) -> Cell:
     return Cell(say("any of {n:count}", n=len(same)))
 
 
+def _decimals_off_ends(value: float) -> int:
+    """Return the decimals, at least 2, with which a value between 0 and 1 is not printed as 0 or as 1.
+
+    Examples
+    --------
+    >>> [_decimals_off_ends(value) for value in (0.5, 0.998, 0.99998, 0.0004, 1.0)]
+    [2, 3, 5, 4, 2]
+    """
+    places = 2
+    while 0 < value < 1 and places < FINEST and float(format_fixed(value, places)) in (0, 1):
+        places += 1
+    return places
+
+
 def _by_metric(comparison: Comparison, metric: str, purpose: Sentence) -> Row | None:
     values = _values(comparison, metric)
     if len(values) < 2:
@@ -163,8 +187,8 @@ def _by_metric(comparison: Comparison, metric: str, purpose: Sentence) -> Row | 
     title = title_of_metric(comparison, metric)
     others = [value for name, value in values if name not in same]
     ends = (values[0][1], others[0] if others else values[-1][1])
-    places = max(2, distinct_decimals(ends))
-    first, second = (format_fixed(value, places) for value in ends)
+    places = max(distinct_decimals(ends), *map(_decimals_off_ends, ends))
+    first, second = (format_decimals(value, places, "ratio") for value in ends)
     words = (
         f"{title} {first}, the next {second}" if others else f"{title} {second} to {first}: not significant"
     )

@@ -238,7 +238,7 @@ def matched_section(comparison: Comparison) -> Section | None:
         "what": positive(ev),
         "sides": [_side_data(found, side) for side in (1, 0)],
     }
-    return Section("matched", "Same alarms", title, "matched", summary, body, data)
+    return Section("matched", "Equal alerts", title, "matched", summary, body, data)
 
 
 def _side_data(found: AlarmList, side: int) -> dict[str, list[float | None]]:

@@ -488,7 +488,7 @@ def verdict_section(comparison: Comparison) -> Section:
         columns=tuple((title, part) for title, part in columns if part is not None),
         notes=comparison.notes,
     )
-    return Section("verdict", "Verdict", "Verdict", "versus", NOTHING, body)
+    return Section("verdict", "Summary", "Summary", "versus", NOTHING, body)
 
 
 def _kicker(comparison: Comparison) -> tuple[str, ...]:

@@ -271,7 +271,7 @@ MISS_COST = 10
 """False alarms that one miss costs, until the reader says otherwise."""
 GRID = 101
 """Places of the slider: hundredths, as `MAX_STEPS` of a curve in MLflow."""
-STATIC = 9
+STATIC = 4
 """Rows of the table that stands in for the slider."""
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
