@@ -381,7 +381,10 @@ def _refuse_labels(
     reading = LabelColumns(
         parts["truth"], parts.get("prediction", parts.get("text")), score, y_true, y_pred, decided, sure
     )
-    others = {name: values[some] for name, values in free.items() if not is_like_score(name)}
+    used = {reading.truth, reading.pred}
+    others = {
+        name: values[some] for name, values in free.items() if name not in used and not is_like_score(name)
+    }
     refuse_rivals(others, reading, named=named)
     if whole:
         is_named = named or request.labels is not None

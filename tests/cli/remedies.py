@@ -144,7 +144,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "if it is the truth pass --truth ",
+        "if it contains the labels pass --truth ",
         CHECK,
         {"p.csv": csv("label,y_pred", *["a,a", "a,b"] * 6)},
         code=5,
