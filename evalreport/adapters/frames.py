@@ -72,7 +72,7 @@ def table_of(frame: Any, request: Columns) -> RawTable:
     --------
     >>> import pyarrow as pa
     >>> table_of(pa.table({"y_true": [0, 1], "y_pred": [0, 0], "age": [41, 12]}), Columns()).columns
-    {'y_true': array([0, 1]), 'y_pred': array([0, 0])}
+    {'y_true': array([0, 1]), 'y_pred': array([0, 0]), 'age': array([41, 12])}
     """
     found = _pandas(frame) if _is_pandas(frame) else _arrow(frame)
     content = Content(found.names, found.arrays(choose(found.names, column_selector(request))))

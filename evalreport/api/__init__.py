@@ -122,7 +122,7 @@ def assert_that(
     >>> assert_that(ev, "accuracy >= 0.9", "recall > 90%")
     >>> assert_that(ev, "accuracy <= 0.5")
     Traceback (most recent call last):
-    AssertionError: failed: accuracy <= 0.5: 1.000 (0.963 to 1.000)
+    AssertionError: failed: accuracy <= 0.5: 1.000 (0.964 to 1.000)
     """
     broken = extension("api", "checking rules")(result, rules, test_on)
     if broken:

@@ -263,6 +263,7 @@ def as_numbers(values: Array, name: str) -> tuple[Array, str]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> as_numbers(np.array(["48.4%", "25%"], dtype=object), "score")
     (array([0.484, 0.25 ]), 'score: per cent are read as fractions')
     """

@@ -28,7 +28,7 @@ def differences(comparison: Comparison) -> Figure:
     >>> import evalreport as er
     >>> truth = ["a", "b", "c", "d"] * 10
     >>> found = er.compare([er.evaluate(truth, answers) for answers in (["a"] * 40, truth)])
-    >>> len(differences(found).axes[0].get_yticklabels()) == len(found.differences)
+    >>> len(differences(found).axes[0].get_yticklabels()) == sum(one.difference is not None for one in found.differences)
     True
     """
     known = [one for one in comparison.differences if one.difference is not None][:MOST_DIFFERENCES]

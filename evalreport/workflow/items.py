@@ -258,7 +258,7 @@ def facts_like(path: str) -> list[str]:
     Examples
     --------
     >>> facts_like("part-0.stats"), facts_like("nowhere/*.stats"), facts_like("parts/*.parquet")
-    (['part-0.facts'], ['nowhere/*.facts'], ['parts/*.parquet'])
+    (['part-0.stats'], ['nowhere/*.stats'], ['parts/*.parquet'])
     """
     return (sorted(glob(path)) if are_facts([path]) and is_several(path) else []) or [path]  # noqa: PTH207
 
