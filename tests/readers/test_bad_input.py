@@ -46,13 +46,24 @@ def test_missing_column_in_three_lines(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("option", ["pred", "score", "text", "id", "group", "weight", "example_text"])
-def test_each_named_column_that_is_missing(option: str) -> None:
-    named: dict[str, Any] = {option: "score"}
+OPTIONS = {
+    "pred": "--pred ",
+    "score": "--score ",
+    "text": "--response ",
+    "id": "--id ",
+    "group": "--set group=",
+    "weight": "--set weight=",
+    "example_text": "--set show_text=",
+}
+
+
+@pytest.mark.parametrize("role", OPTIONS)
+def test_each_named_column_that_is_missing(role: str) -> None:
+    named: dict[str, Any] = {role: "score"}
     code, message, _, fix = lines("y_true,scoore\n1,0.5\n", Columns(**named))
     assert code == "3"
     assert message == 'error: column "score" is not in p.csv'
-    assert fix == f"  fix  columns are: y_true, scoore. Use --{option.replace('_', '-')} scoore"
+    assert fix == f"  fix  columns are: y_true, scoore. Use {OPTIONS[role]}scoore"
 
 
 def test_missing_slice_and_pattern() -> None:
