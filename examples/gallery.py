@@ -183,7 +183,7 @@ def experiment() -> str:
     for k, ev in enumerate(given):
         name = ev.provenance.run_name
         facts = RunFacts(
-            "binary", ev.rows, "", ev.truth_digest[:12], "", ev.metrics,
+            "binary", ev.rows, "", ev.label_digest[:12], "", ev.metrics,
             tuple(FoundInRun(one.rule, one.claim, one.action) for one in ev.findings),
             ev.provenance.unit, {}, "",
         )  # fmt: skip
