@@ -180,7 +180,7 @@ def test_a_disk_that_is_full_changes_nothing(tmp_path: Path) -> None:
     assert found == [
         2,
         "b.csv cannot be written: file too large",
-        "make room, or name another place with --output",
+        "make room, or name another place with -o",
     ]
     assert (tmp_path / "a.json").read_bytes() == b"old"
     assert listing(tmp_path) == before
@@ -196,7 +196,7 @@ def test_a_folder_that_is_read_only_is_left_alone() -> None:
         assert listing(out) == []
     assert found[0] == 2
     assert found[1].endswith("cannot be written: permission denied")
-    assert found[2] == "check the folder's permissions, or name another place with --output"
+    assert found[2] == "check the folder's permissions, or name another place with -o"
 
 
 @pytest.mark.parametrize("name", ["../../x", "CON", "x" * 300, "", "\x1b]8;;", "模型"])
