@@ -160,7 +160,7 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy / "templates" / "panels" / "rows.html.j2").write_text(TEMPLATE)
     page = package / "page" / "sections" / "order.py"
     insert(page, "    multilabel,\n    threshold,\n", "    rows,\n")
-    insert(page, '    "binary": (\n        verdict.verdict_section,\n', "        rows.panel,\n")
+    insert(page, '    "binary": (\n        first_screen.first_screen,\n', "        rows.panel,\n")
     (package / "tracking" / "memory.py").write_text(SINK)
     feature = package / "features" / "size"
     feature.mkdir()

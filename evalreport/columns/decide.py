@@ -100,6 +100,9 @@ class Hypothesis:
         found = {"truth": _option(self.truth)}
         if self.pred is not None:
             found["pred"] = _option(self.pred)
+            both = [label for label in self.truth.labels if label in self.pred.labels]
+            if self.pred.labels and len(both) < len(self.truth.labels) and "," not in "".join(both):
+                found["labels"] = ",".join(both)
         elif self.text is not None:
             found["text"] = self.text
         return found
@@ -692,7 +695,7 @@ def _is_copy(search: _Search, one: Part | None, other: Part | None) -> bool:
     return True
 
 
-_OPTIONS = {"truth": "truth", "pred": "pred", "text": "response"}
+_OPTIONS = {"truth": "truth", "pred": "pred", "text": "response", "labels": "labels"}
 _ROLES = {"truth": "truth", "pred": "prediction", "text": "response"}
 
 
@@ -717,7 +720,7 @@ def fix_of(ways: Sequence[Mapping[str, str]], request: Columns) -> str:
         " ".join(
             f"--{_OPTIONS[name]} {shlex.quote(value)}"
             for name, value in way.items()
-            if getattr(request, name) != value
+            if getattr(request, name) != value and (name != "labels" or request.labels is None)
         )
         for way in ways
     ]
@@ -734,8 +737,8 @@ def refuse_doubtful(found: Hypothesis) -> None:
     if not isinstance(found, _Doubtful):
         return
     shown = [part.display_name for part in found.parts]
+    more = "" if found.pred is None and found.text is None else OR_NONE
     if any(part.pattern for part in found.parts):
-        raise several(
-            shown, "sets of scores could be meant", "--scores", f"'{found.parts[0].pattern}'", OR_NONE
-        )
-    raise several(shown, "columns could be the score", "--score", more=OR_NONE)
+        example = f"'{found.parts[0].pattern}'"
+        raise several(shown, "sets of scores could be meant", "--scores", example, more)
+    raise several(shown, "columns could be the score", "--score", more=more)

@@ -410,9 +410,10 @@ class Evaluation:
         if not isinstance(data, dict) or "schema" not in data:
             raise DataError("this is not an evaluation.json", fix="pass a file that evalreport wrote")
         if data["schema"] != SCHEMA:
+            is_older = isinstance(data["schema"], int) and data["schema"] < SCHEMA
             raise DataError(
                 f"evaluation.json has schema {data['schema']!a:.20}; this version reads {SCHEMA}",
-                fix="upgrade evalreport",
+                fix="evaluate the predictions again" if is_older else "upgrade evalreport",
             )
         keys = data.pop(CLASS_KEYS, {})
         if not (isinstance(keys, dict) and all(isinstance(key, str) for key in keys.values())):

@@ -207,7 +207,7 @@ REFUSALS = (
     ),
     Refusal(
         " 'PATTERN*', or the labels that have one with --labels",
-        CHECK,
+        f"{CHECK} --truth 'true_*' --pred 'pred_*'",
         {"p.csv": FLAGS},
         {"--pred": "guess_*", "--labels": "a"},
         code=5,
@@ -225,10 +225,11 @@ REFUSALS = (
     ),
     Refusal(" PATTERN", f"{CHECK} --scores 'z_*'", {"p.csv": THREE}, {"--scores": "proba_*"}, code=3),
     Refusal(
-        "say which with ",
+        "name the columns, as in ",
         CHECK,
         {"p.csv": csv("gold_class,actual_class,y_pred", "a,b,a", "b,a,b")},
     ),
+    Refusal("name the columns, as in ", CHECK, {"p.csv": FLAGS}),
     Refusal(
         ". Use --truth ",
         CHECK,
@@ -303,7 +304,7 @@ REFUSALS = (
     ),
     Refusal(
         "name another column with --pred",
-        f"{CHECK} --set missing=wrong",
+        f"{CHECK} --pred y_pred --set missing=wrong",
         {"p.csv": csv("y_true,y_pred,told", "a,,a", "b,,b")},
         {"--pred": "told"},
         code=5,
@@ -311,7 +312,7 @@ REFUSALS = (
     Refusal(
         ". Use --pred, --score, --scores or --response COLUMN",
         CHECK,
-        {"p.csv": csv("y_true,w,za,zb,num", "a,a,.7,.3,.2", "b,b,.1,.9,.8")},
+        {"p.csv": csv("y_true,w,za,zb,num", "a,a,.7,.3,.2", "b,c,.1,.9,.8")},
         {"--pred": "w", "--score": "num", "--scores": "z*", "--response": "w"},
         code=3,
     ),
@@ -460,7 +461,7 @@ REFUSALS = (
     Refusal(
         ". Use --pred COLUMN or --score COLUMN",
         "check --run-id {RUN}",
-        artifacts={"told.csv": csv("y_true,told,num", "0,0,.2", "1,1,.8")},
+        artifacts={"told.csv": csv("y_true,told,num", "0,0,.2", "1,x,.8")},
         fills={"--pred": "told", "--score": "num"},
         code=3,
     ),

@@ -63,7 +63,7 @@ def test_rows_are_called_what_the_user_calls_them(capsys: Capture) -> None:
     )
     assert "Paired on 5,572 shared messages, matched by id." in done.out
     page = Path("page.html").read_text(encoding="utf-8")
-    assert "8 <bdi>messages</bdi> that" in page
+    assert "Paired on 5,572 shared <bdi>messages</bdi>" in page
     assert "shared cases" not in page
 
 
@@ -236,7 +236,7 @@ def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
     page, out = tmp_path / "page.html", tmp_path / "all"
     done = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", str(page), "--output", str(out))
     assert str(page) in done.out.splitlines()
-    assert done.out.splitlines()[-2:] == [f"{out / 'figures'} (3 files)", f"{out / 'tables'} (11 files)"]
+    assert done.out.splitlines()[-2:] == [f"{out / 'figures'} (4 files)", f"{out / 'tables'} (13 files)"]
     assert page.read_text().startswith("<!doctype html>")
     assert {file.name for file in out.iterdir()} == {
         ".evalreport",
@@ -307,7 +307,7 @@ def test_other_examples_are_compared_when_that_is_said(tmp_path: Path, capsys: C
 
 def test_half_an_evaluation_is_refused(tmp_path: Path, capsys: Capture) -> None:
     half = tmp_path / "evaluation.json"
-    half.write_text(json.dumps({"schema": 1, "task": "binary"}))
+    half.write_text(json.dumps({"schema": 2, "task": "binary"}))
     done = run(capsys, "compare", str(half), "lr.parquet")
     assert done.code == 5
     assert "evaluation.json cannot be read" in done.err

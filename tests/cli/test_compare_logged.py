@@ -71,12 +71,16 @@ def test_onto_the_baseline_and_a_second_call_writes_nothing(store: Store, capsys
     before = store.client.get_run(ids[0]).info
     told = compare(capsys, store, ids, "--log")
     assert (told["logged"]["state"], told["logged"]["run_id"]) == ("written", ids[0])
+    name = f"compare/{told['comparison']['primary']}_difference"
+    few = store.client.get_run(ids[0]).data.metrics
+    assert {key for key in few if key.startswith("compare/")} == {name, f"{name}_low", f"{name}_high"}
+    assert compare(capsys, store, ids, "--log", "--log-all")["logged"]["state"] == "written"
     check_metrics(store, ids[0], told, {"nb": ""})
     after = state(store, ids[0])
     assert after["info"] == (before.status, before.end_time)
     assert "evalreport_comparison.html" in after["files"]
     assert told["comparison"]["headline"].split(":")[0] in after["tags"]["mlflow.note.content"]
-    assert compare(capsys, store, ids, "--log")["logged"]["state"] == "unchanged"
+    assert compare(capsys, store, ids, "--log", "--log-all")["logged"]["state"] == "unchanged"
     assert state(store, ids[0]) == after
     assert "compare/" not in json.dumps(state(store, ids[1])["histories"])
 
@@ -84,13 +88,13 @@ def test_onto_the_baseline_and_a_second_call_writes_nothing(store: Store, capsys
 def test_onto_the_parent_that_all_share(store: Store, capsys: Capture) -> None:
     parent = make_run(store, experiment="compared", name="sweep").run_id
     ids = [logged(store, model, {"mlflow.parentRunId": parent}) for model in ("lr", "nb", "rf")]
-    told = compare(capsys, store, ids, "--log")
+    told = compare(capsys, store, ids, "--log", "--log-all")
     assert told["logged"]["run_id"] == parent
     check_metrics(store, parent, told, {"nb": "nb/", "rf": "rf/"})
     after = state(store, parent)
-    assert compare(capsys, store, ids, "--log")["logged"]["state"] == "unchanged"
+    assert compare(capsys, store, ids, "--log", "--log-all")["logged"]["state"] == "unchanged"
     assert state(store, parent) == after
-    other = compare(capsys, store, ids, "--log", "--baseline", "rf")
+    other = compare(capsys, store, ids, "--log", "--log-all", "--baseline", "rf")
     assert other["logged"]["state"] == "written", "another baseline says something else"
 
 

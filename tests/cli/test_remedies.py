@@ -95,6 +95,9 @@ def proposals(refusal: Refusal, fix: str) -> list[list[str]]:
     leave = OPTION.findall(out.group(1)) if out else []
     if leave and " and " in str(out and out.group(1)):
         return [dropped(command, set(leave))]
+    if fix.startswith("name the columns, as in "):
+        ways = [shlex.split(way) for way in fix.removeprefix("name the columns, as in ").split("; or ")]
+        return [[*dropped(command, set(way[::2])), *way] for way in ways]
     made: list[list[str]] = []
     for found in OPTION.finditer(fix):
         name = found.group(1)

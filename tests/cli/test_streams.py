@@ -107,7 +107,7 @@ def test_a_full_disk_behind_stderr_does_not_lose_the_result() -> None:
 def test_a_device_is_written_into_and_stays_one() -> None:
     with pytest.raises(UsageError, match="cannot be written: no space left") as caught:
         write_file(Path("/dev/full"), b"x" * 10_000)
-    assert caught.value.fix == "make room, or name another place with --output"
+    assert caught.value.fix == "make room, or name another place with -o"
     assert Path("/dev/full").is_char_device()
     assert write_file(Path("/dev/null"), b"x") == Path("/dev/null")
     assert Path("/dev/null").is_char_device()

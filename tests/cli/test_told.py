@@ -38,6 +38,10 @@ FOLLOWED = {
     "api.evaluate.Evaluation.notes": "an id of several rows",
     "cli.console.Console.warnings": "a setting",
     "cli.settings.Settings.warnings": "a setting",
+    "features.graded.evaluation.GradedEvaluation.notes": "grades",
+    "features.graded.evaluation.GradedRecord.notes": "grades",
+    "features.graded.presentation.GradedPresentation.notes": NO_WARNING,
+    "features.systems.api.SystemsComparison.notes": "systems",
     "features.systems.result.SystemsComparison.notes": "systems",
     "comparison.comparison.Comparison.notes": "a comparison",
     "evaluation.evaluation.EvaluationRecord.notes": "an id of several rows",
@@ -47,7 +51,8 @@ FOLLOWED = {
     "page.sections.multilabel.Micro.left": NO_WARNING,  # labels that were rightly left alone
     "page.sections.threshold.Flag.left": NO_WARNING,  # a place
     "features.studies.page.StudyVerdict.warnings": "a study",
-    "page.sections.threshold.Four.left": NO_WARNING,
+    "page.sections.threshold.ConfusionTable.left": NO_WARNING,
+    "page.sections.first_screen.FirstScreen.left": NO_WARNING,  # a place
     "page.sections.verdict.Verdict.warnings": "scores of no use",
     "data.predictions.Predictions.notes": "an id of several rows",
     "core.result.Provenance.notes": "a column",
@@ -83,7 +88,7 @@ FOLLOWED = {
     "readers.formats.RawTable.notes": "a file of a run",
     "tracking.runs.RunInfo.remarks": "a logging",
 }
-ELSEWHERE = {"a file of a run", "a comparison", "a study", "a logging", "a setting", "systems"}
+ELSEWHERE = {"a file of a run", "a comparison", "a study", "a logging", "a setting", "systems", "grades"}
 """Cases that are more than predictions, each with a test of its own."""
 """From each field that carries a warning to the case that follows it."""
 
@@ -123,6 +128,17 @@ def check_told(done: Ran, note: str, *pages: Path) -> None:
     assert [line for line in done.err.splitlines() if line.startswith("warning: ") and note in line], done.err
     assert note in done.out
     assert all(note in page.read_text(encoding="utf-8") for page in pages)
+
+
+def test_what_is_noted_of_grades_is_told(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"q{k},{'' if k == 5 else 'correct' if k % 3 else 'incorrect'}\n" for k in range(30))
+    Path("rows.csv").write_text(f"question,grade\n{rows}")
+    done = run(capsys, "report", "rows.csv", "-o", "page.html", "--json")
+    (note,) = done.json["runs"][0]["notes"]
+    check_told(done, note, Path("page.html"))
 
 
 def test_what_is_noted_of_compared_runs_is_told(
