@@ -37,7 +37,7 @@ from evalreport.workflow.items import Item
 from evalreport.workflow.request import Request
 from tests.cli.running import run
 
-FEW: dict[str, Any] = {"resamples": 100}
+FEW: dict[str, Any] = {"resamples": 100, "find_slices": False}
 N = 900
 
 

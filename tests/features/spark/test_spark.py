@@ -26,7 +26,7 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.workflow.engines import CollectedFacts
 from evalreport.workflow.evaluate import evaluated_facts
 
-FEW: dict[str, Any] = {"resamples": 100}
+FEW: dict[str, Any] = {"resamples": 100, "find_slices": False}
 N = 600
 PARTITIONS = 5
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")  # sockets of py4j
