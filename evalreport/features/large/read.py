@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -475,12 +476,35 @@ def _drop_folds(names: Sequence[str], request: Columns) -> tuple[str, ...]:
 def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
     if not read:  # none of the columns that were named: who looks for them says so
         return RawTable({}, 0, str(data.files[0]), "", data.format, data.names)
+    tables: list[RawTable] = []
+    seen = 0
     for path, _, batch in data.first_batches(read):
         with in_file(str(path)):
             table = kept_rows(table_of(batch, path, data), request)
+        seen += len(next(iter(batch.values())))
         if table.n:
-            return table
-    raise data.without_rows(request.where)
+            tables.append(table)
+        if tables and seen >= LOOKED_AT:
+            break
+    if not tables:
+        raise data.without_rows(request.where)
+    return _as_one(tables)
+
+
+LOOKED_AT = 1000
+"""Rows that are looked at, in as many batches as have them, to settle what the columns mean."""
+
+
+def _as_one(tables: Sequence[RawTable]) -> RawTable:
+    """Return the rows of some batches in one table, up to a batch with columns of another shape."""
+    first = tables[0]
+    shapes = {name: column.shape[1:] for name, column in first.columns.items()}
+    alike = takewhile(lambda one: {name: c.shape[1:] for name, c in one.columns.items()} == shapes, tables)
+    same = list(alike)
+    if len(same) == 1:
+        return first
+    columns = {name: np.concatenate([one.columns[name] for one in same]) for name in first.columns}
+    return replace(first, columns=columns, n=sum(one.n for one in same))
 
 
 def _find_label_columns(roles: Roles) -> tuple[str, str | None]:
