@@ -81,10 +81,10 @@ def metrics_table(ev: Evaluation) -> list[str]:
             continue
         within = find(name, ev.task).style != "number"
         style: Style = "ratio" if within else "number"
-        value, *ends = (
-            "" if number is None else _decimal(number, places, style)
-            for number in (result.value, result.low, result.high)
-        )
+        exact = result.value in (0, 1)
+        own = places if exact else _places_below_one(result.value, places)
+        value = _decimal(result.value, own, style)
+        ends = ["" if end is None else _decimal(end, places, style) for end in (result.low, result.high)]
         limits = " to ".join(ends) if all(ends) else ""
         rows.append((name, value, bar(result.value) if within else "", limits))
     level = f"{ev.sampling.level * 100:.10g}% interval" if ev.sampling.intervals else ""
@@ -92,8 +92,18 @@ def metrics_table(ev: Evaluation) -> list[str]:
 
 
 def _decimal(value: float, places: int, style: Style) -> str:
-    """A number with the decimals of its column, more where it would be rounded to 0 or 1."""
+    """Return a number with the decimals of its column."""
     return format_fixed(value, places) if value in (0, 1) else format_decimals(value, places, style)
+
+
+MOST_PLACES = 6
+
+
+def _places_below_one(value: float, places: int) -> int:
+    """Return the decimals of a column, or more where a number would be rounded to 0 or 1."""
+    while places < MOST_PLACES and round(value, places) in (0, 1):
+        places += 1
+    return places
 
 
 CELLS = 10

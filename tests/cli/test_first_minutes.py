@@ -54,7 +54,7 @@ def test_the_demo_as_json_and_in_the_browser(capsys: Capture, monkeypatch: pytes
 def test_init_writes_what_report_needs(capsys: Capture) -> None:
     Path("rows.csv").write_text(ROWS)
     refused = run(capsys, "init", "rows.csv", "-o", "-")
-    assert refused.code == 3 and "Use --truth diagnosis" in refused.err
+    assert refused.code == 3 and "diagnosis, p_malignant, site. Use --truth COLUMN" in refused.err
     told = run(capsys, "init", "rows.csv", "--truth", "diagnosis", "-o", "-")
     settings = tomllib.loads(told.out)["tool"]["evalreport"]
     assert settings == {"truth": "diagnosis", "score": "p_malignant", "id": "id", "positive": "malignant"}

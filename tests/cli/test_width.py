@@ -104,7 +104,7 @@ def test_lines_keep_within_the_terminal(
 def test_a_real_terminal(written: str) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-    command = [sys.executable, "-m", "evalreport", "metrics", "mcc", "--set", "task=binary"]
+    command = [sys.executable, "-m", "evalreport", "metrics", "mcc"]
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=environment | {"TERM": "dumb"}):
         os.close(theirs)
@@ -117,8 +117,8 @@ def test_a_real_terminal(written: str) -> None:
     os.close(ours)
     lines = shown.decode().splitlines()
     assert 55 <= max(map(width, lines)) <= 60
-    assert "  use it when  one number for all four cells at the" in lines
-    assert "               operating point" in lines
+    assert "  formula      (TP TN - FP FN) / sqrt((TP + FP) P N (TN +" in lines
+    assert "               FN))" in lines
 
 
 def test_elsewhere_no_width_matters(written: str, capsys: Capture, monkeypatch: Patch) -> None:
