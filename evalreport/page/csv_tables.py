@@ -442,7 +442,10 @@ def _draw_table(body: str) -> str:
                 side = ("start", "middle", "end")[(k > 0) + (k == len(ends) - 1)]
                 parts.append(_text_element(x + AXIS * k / (len(ends) - 1), y, end, side))
             box = f'x="{x}" y="{y - 16}" width="{AXIS}" height="24" overflow="visible"'
-            parts.append(drawing.replace("<svg", f"<svg {box}", 1))
+            head, rest = drawing.split(">", 1) if drawing else ("", "")
+            if drawing:
+                own = re.sub(r' (?:width|height)="[^"]*"', "", head).removeprefix("<svg")
+                parts.append(f"<svg {box}{own}>{rest}")
             x += wide[at]
     size = f'width="{10 + sum(wide.values())}" height="{LINE * len(rows)}" font-size="13"'
     title = " · ".join(cell[2] for cell in rows[0] if cell[2])

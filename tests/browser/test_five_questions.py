@@ -81,9 +81,9 @@ class Reader:
     def tally(self) -> dict[str, int]:
         """How many metrics each verdict stands beside, line by line."""
         lines = re.findall(
-            r"(?<!by )(?<![\d.])[+−]?[\d.]+(?: points)? (better|worse|not demonstrated)\b(?! ←)", self.text
+            r"(?<!by )(?<![\d.])[+−]?[\d.]+(?: points)? (better|worse|not significant)\b(?! ←)", self.text
         )
-        return {word: lines.count(word) for word in ("better", "worse", "not demonstrated")}
+        return {word: lines.count(word) for word in ("better", "worse", "not significant")}
 
     @property
     def threshold(self) -> float | None:
@@ -124,8 +124,8 @@ def of_json(found: Comparison) -> dict[str, Any]:
 
 
 def words_of_verdicts(told: dict[str, Any]) -> dict[str, int]:
-    every = [one["verdict"].replace("_", " ") for one in told["differences"]]
-    return {word: every.count(word) for word in ("better", "worse", "not demonstrated")}
+    every = [one["verdict"].replace("not_demonstrated", "not significant") for one in told["differences"]]
+    return {word: every.count(word) for word in ("better", "worse", "not significant")}
 
 
 @pytest.mark.parametrize(("skills", "winner"), [((1.0, 2.5), "run-b"), ((2.5, 1.0), "run-a")])
@@ -141,12 +141,12 @@ def test_of_two_runs_the_page_names_the_better_one(
     assert page.tally == words_of_verdicts(told)
     point = next(one for one in told["matched"] if one["kind"] == "equal_recall")
     moved, instead = page.found(
-        rf"at equal recall run-b raises ({NUMBER}) false alarms? instead of ({NUMBER})"
+        rf"At equal recall [\w ]+: run-b raises ({NUMBER}) false alarms? instead of ({NUMBER})"
     )
     assert [number(moved), number(instead)] == point["false_positives"]["values"]
     (at,) = page.found(rf"At equal recall run-b moved to ({NUMBER})")
     assert number(at) <= point["thresholds"][0] < number(at) + 0.001, "rounded down"
-    assert ("Matched, it is better" in page.text) == (point["false_positives"]["verdict"] == "better")
+    assert ("At equal recall it is better" in page.text) == (point["false_positives"]["verdict"] == "better")
 
 
 def test_of_a_trade_off_the_page_says_both_sides_in_rows(read: Callable[[str], Reader]) -> None:
@@ -157,7 +157,7 @@ def test_of_a_trade_off_the_page_says_both_sides_in_rows(read: Callable[[str], R
     moved = told["movement"]["by_class"]
     nets = {label: fixed - broken for label, (fixed, broken, _) in moved.items()}
     assert page.price == ((nets["1"], "more"), (-nets["0"], "more"))
-    assert "Matched, no difference is demonstrated" in page.text
+    assert "At equal recall the difference is not significant" in page.text
     own = next(one for one in told["matched"] if one["kind"] == "own_thresholds")
     before, after = page.found(rf"At their own thresholds {NUMBER} and {NUMBER} ({NUMBER}) → ({NUMBER})")
     assert [number(after), number(before)] == own["found"]["values"]
@@ -184,7 +184,7 @@ def test_of_three_runs_the_page_ranks_all(read: Callable[[str], Reader]) -> None
     assert page.winners == {one["run"] for one in ranking if one["best_group"]}
     after = next(one for one in ranking if not one["best_group"])
     assert page.price == pytest.approx(ranking[0]["value"] - after["value"], abs=0.0006)
-    order = [re.search(rf"(\d(?: to \d)?) {one['run']} ({NUMBER})", page.text) for one in ranking]
+    order = [re.search(rf"(?<![\d.])(\d(?: to \d)?) {one['run']} ({NUMBER})", page.text) for one in ranking]
     for line, one in zip(order, ranking, strict=True):
         assert line is not None
         first, last = one["ranks"]
@@ -225,7 +225,7 @@ def test_a_page_recommends_one_threshold_with_its_price(
     counted = [int(side.sum()) for side in (flagged & positive, ~flagged & positive, flagged & ~positive)]
     assert [finds, misses, alarms] == counted
     now = rows.scores.values >= 0.5
-    more, extra = page.found(rf"({NUMBER}) more found for ({NUMBER}) more false alarms? than at 0.500")
+    more, extra = page.found(rf"({NUMBER}) more found for ({NUMBER}) more false positives? than at 0.500")
     assert number(more) == counted[0] - (now & positive).sum()
     assert number(extra) == counted[2] - (now & ~positive).sum()
 

@@ -111,7 +111,7 @@ def test_labels_as_people_call_them(capsys: pytest.CaptureFixture[str], table: P
     ("given", "told"),
     [
         ("2=x", "there is no label '2'"),
-        ("1", "no LABEL=NAME"),
+        ("1", "which is not LABEL=NAME"),
         ("1=same,0=same", "stands twice"),
     ],
 )

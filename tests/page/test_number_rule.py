@@ -167,8 +167,10 @@ def test_every_metric_with_an_interval_is_held_to_the_rule() -> None:
     found = [(ev.task, one) for ev in (*map(made, KINDS), ordered()) for one in table(ev)]
     for _, one in found:
         check(one)
-    rest = {(m.task, m.name) for m in everything() if m.interval != "none"} - {(t, s.name) for t, s in found}
-    assert rest == {(m.task, m.name) for m in everything() if isinstance(m.strategy, NoMethod)}
+    tasks = {task for task, _ in found}  # graded answers have a page of their own
+    every = [m for m in everything() if m.task in tasks]
+    rest = {(m.task, m.name) for m in every if m.interval != "none"} - {(t, s.name) for t, s in found}
+    assert rest == {(m.task, m.name) for m in every if isinstance(m.strategy, NoMethod)}
 
 
 def test_rates_are_in_per_cent_and_areas_are_decimals() -> None:

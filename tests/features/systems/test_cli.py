@@ -114,7 +114,7 @@ def test_runs_are_grouped_by_what_was_logged_of_them(
     parent: str, sqlite_store: Store, capsys: Capture
 ) -> None:
     words = ("compare", "--experiment", "seeds", "--tracking-uri", sqlite_store.uri)
-    done = run(capsys, *words, "--by", "params.model", "--json", "--log-to", parent)
+    done = run(capsys, *words, "--by", "params.model", "--json", "--log-to", parent, "--log-all")
     assert done.code == 0, done.err
     found = done.json["comparison"]
     assert [(one["system"], one["runs"]) for one in found["systems"]] == [
