@@ -188,7 +188,7 @@ def test_rules_from_the_settings(capsys: Capture) -> None:
     Path("pyproject.toml").write_text(
         "[tool.evalreport]\nresamples = 100\n[tool.evalreport.check]\n"
         'require = ["recall >= 0.9", "ece <= 0.001", "roc_auc drops <= 0.5"]\nbaseline = "nb.parquet"\n'
-        'use = "interval"\ninconclusive = "pass"\n',
+        'test_on = "interval"\ninconclusive = "pass"\n',
         encoding="utf-8",
     )
     done = run(capsys, "check", "lr.parquet")
@@ -261,7 +261,7 @@ def test_the_step_of_the_worked_workflow_runs(capsys: Capture) -> None:
     spam("score_nb").assign(text="").to_parquet("baseline/predictions.parquet")
     pd.DataFrame({"example_id": ["train-1"], "text": ["elsewhere"]}).to_parquet("data/train.parquet")
     done = run(capsys, *arguments, *FAST)
-    assert (done.code, done.out.splitlines()[-1]) == (1, "1 of 9 inconclusive")
+    assert (done.code, done.out.splitlines()[-1:]) == (1, ["1 of 9 inconclusive"]), done.err
     assert (
         Path("report/summary.md").read_text("utf-8").startswith("### evalreport check: 1 of 9 inconclusive")
     )

@@ -111,8 +111,8 @@ def test_what_is_no_model_is_told(sqlite_store: Store, name: str, capsys: Captur
         (("--model", f"models:/{name}/7"), 3, f"there is no models:/{name}/7"),
         (("--model", f"models:/{name}@blue"), 3, f"there is no models:/{name}@blue"),
         (("--model", f"models:/{name}/2"), 3, f"models:/{name}/2 was registered without a run"),
-        (("--promote", "champion"), 2, "--promote needs the model that is judged"),
-        (("--model", f"models:/{name}/1", "--latest"), 2, "--model is a run already"),
+        (("--promote", "champion"), 2, "--promote needs a model"),
+        (("--model", f"models:/{name}/1", "--latest"), 2, "--model already names a run"),
     ):
         done = run(capsys, "check", *words, *uri)
         assert (done.code, message in done.err.splitlines()[0]) == (code, True), done.err
