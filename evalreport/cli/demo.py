@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def command(ctx: click.Context, folder: str, open: bool) -> int:
     place = Path(folder)
     data = {place / name: (DATA / name).read_bytes() for name in FILES}
     for path, content in data.items():
-        if path.exists() and (path.is_dir() or path.read_bytes() != content):
+        if os.path.exists(path) and (os.path.isdir(path) or path.read_bytes() != content):
             raise UsageError(
                 f"{path.name} is in the folder and is not from the demo",
                 where=str(path),

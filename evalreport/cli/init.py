@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -128,7 +129,7 @@ def add_settings(place: Path, lines: list[str]) -> None:
     """
     from evalreport.tracking.folder import write_file
 
-    before = place.read_text(encoding="utf-8") if place.is_file() else ""
+    before = place.read_text(encoding="utf-8") if os.path.isfile(place) else ""
     try:
         known = tomllib.loads(before)
     except tomllib.TOMLDecodeError as error:

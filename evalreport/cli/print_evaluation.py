@@ -200,9 +200,10 @@ def print_delivered(console: Console, done: Delivered[Any], options: dict[str, A
 
 def open_page(console: Console, files: Sequence[str]) -> None:
     """Open the first page among files in the browser."""
+    import os
     import webbrowser
     from pathlib import Path
 
-    page = Path(next(name for name in files if name.endswith(".html"))).resolve()
+    page = Path(os.path.realpath(next(name for name in files if name.endswith(".html"))))
     if not webbrowser.open(page.as_uri()):
         console.warn(f"no browser was found; open {page}")

@@ -46,7 +46,7 @@ BAD = [
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("y_true,y_pred\na,a\nb,b\n")
-    Path("gap.csv").write_text("y_true,y_pred\na,\n")
+    Path("gap.csv").write_text("y_true,y_pred\na,\na,a\nb,b\n")
     Path("rows.pkl").write_bytes(b"\x80\x04N.")
 
 

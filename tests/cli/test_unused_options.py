@@ -22,7 +22,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> N
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2, (40, 4))
     rows = "\n".join(",".join(map(str, row)) for row in bits.tolist())
-    Path("several.csv").write_text(f"true_a,true_b,pred_a,pred_b\n{rows}\n")
+    named = "\n".join(f"{row},{'ab'[k % 2]}" for k, row in enumerate(rows.split()))
+    Path("several.csv").write_text(f"true_a,true_b,pred_a,pred_b,answer\n{named}\n")
     pairs = "\n".join(
         "abc"[a % 3] + "," + "abc"[(a + b) % 3] for a, b in zip(range(40), bits[:, 0], strict=True)
     )
