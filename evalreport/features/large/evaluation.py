@@ -212,10 +212,8 @@ class ScoredMistakes:
         answers = batch.y_pred if batch.threshold is None or batch.threshold.origin == "predictions" else None
         for truth in (0, 1):
             here = batch.y_true == truth
-            if answers is None:
-                self._look(here, (truth, None), batch, ids)
-                continue
-            for answer in (UNPARSED, 1 - truth):
+            self._look(here, (truth, None), batch, ids)
+            for answer in () if answers is None else (UNPARSED, 1 - truth):
                 self._look(here & (answers == answer), (truth, answer), batch, ids)
         self._seen += len(batch)
 
@@ -261,11 +259,12 @@ class ScoredMistakes:
 
     def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
         """Return the worst mistakes at a threshold, by the rule of rows in memory."""
-        found = {one.row: one for cell in self._cells.values() for one in cell}
+        given = self._answered and (point is None or point.origin == "predictions")
+        kept = [rows for cell, rows in self._cells.items() if (cell[1] is not None) == given]
+        found = {one.row: one for rows in kept for one in rows}
         rows = [found[row] for row in sorted(found)]
         if not rows or summary.counts is None:
             return ()
-        given = self._answered and (point is None or point.origin == "predictions")
         scores = Decisions if summary.score_kind == "decision" else Probabilities
         few = predictions(
             self._space,
@@ -529,14 +528,19 @@ class StreamingEvaluation:
                 name: {value: decide_at(part, again) for value, part in parts.items()}
                 for name, parts in seen.slices.items()
             }
-            seen = replace(seen, summary=decide_at(seen.summary, again), slices=slices)
+            checks = {name: value for name, value in seen.data_checks.items() if name not in OF_ANSWERS}
+            seen = replace(seen, summary=decide_at(seen.summary, again), slices=slices, data_checks=checks)
         return replace(seen, mistakes=self._shown.mistakes(seen.summary, point))
+
+
+OF_ANSWERS = ("off_scores", "near_threshold")
+"""Checks of the answers that were given, which are gone once a threshold decides."""
 
 
 def _merge_decisions(seen: Observed, anew: Observed) -> Observed:
     """What was observed of rows, with all that follows from decisions of theirs that were taken later."""
     summary = replace(anew.summary, scores=seen.summary.scores, bins=seen.summary.bins)
-    facts = {name: value for name, value in seen.data_checks.items() if name != "off_scores"}
+    facts = {name: value for name, value in seen.data_checks.items() if name not in OF_ANSWERS}
     more = {name: getattr(anew, name) for name in ("slices", "swaps", "mistakes")}
     return replace(seen, summary=summary, data_checks=facts, **more)
 
