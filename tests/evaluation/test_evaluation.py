@@ -70,7 +70,7 @@ def test_thresholds_chosen_label_by_label_are_carried_with_their_out_of_sample_v
 def test_flagging_nothing_may_be_best(kind: type[er.Probabilities] | type[er.Decisions]) -> None:
     truth = np.repeat([1, 0], [10, 190])
     scores = kind(np.concatenate([np.linspace(0, 0.2, 10), np.linspace(0.1, 1, 190)]))
-    ev = er.evaluate(truth, scores=scores, threshold="accuracy")
+    ev = er.evaluate(truth, scores=scores, threshold="accuracy", labels=[0, 1])
     assert ev.threshold is not None and ev.threshold.value == np.inf
     again = er.Evaluation.from_json(ev.to_json())
     assert again.threshold == ev.threshold
