@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -94,8 +95,12 @@ def worse_slices(
     return WorseSlices(*names, looked, len(tested), tuple(confirmed))
 
 
+_OF_A_MODEL = re.compile(r"(score|proba|prob|logit|pred)_", re.IGNORECASE)
+"""How columns begin that hold what another model predicts: they are no property of a row."""
+
+
 def _names(p: Predictions) -> list[str]:
-    return [name for name in p.columns if name not in p.slices]
+    return [name for name in p.columns if name not in p.slices and not _OF_A_MODEL.match(name)]
 
 
 def _data(p: Predictions, sampling: Sampling) -> Data | str:

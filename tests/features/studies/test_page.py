@@ -142,6 +142,9 @@ def of_objective(of: Study, name: str) -> set[float]:
         "confidence": {0.95},
         "optimism": {getattr(curse, "optimism", math.nan)},
         "expected": {getattr(curse, "corrected", math.nan)},
+        "expected_value": {getattr(curse, "corrected", math.nan)},
+        "expected_value_low": {getattr(curse, "low", math.nan)},
+        "expected_value_high": {getattr(curse, "high", math.nan)},
         "expected_low": {getattr(curse, "low", math.nan)},
         "expected_high": {getattr(curse, "high", math.nan)},
     }
@@ -199,7 +202,7 @@ def test_the_winner_and_both_ends_have_the_same_decimals() -> None:
     """They said "between 0.8077 and 0.895"."""
     made = study(Trials.from_records([{"value": v} for v in (0.857, 0.84, 0.835)], objectives="accuracy"))
     said = PANELS[0](made).body.summary.text  # type: ignore[union-attr]
-    told = re.search(r": (\S+) instead of (\S+), .* true value is within (\S+) to (\S+)\. ", said)
+    told = re.search(r": (\S+) instead of (\S+), .* true value is in (\S+) to (\S+)\. ", said)
     assert told, said
     assert {len(shown.partition(".")[2]) for shown in told.groups()} == {3}, said
 
