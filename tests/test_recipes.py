@@ -77,8 +77,8 @@ def panel(ev: Evaluation) -> Section | None:
     return Section("rows", "Rows", "How many rows", "rows", say("{rows:count} rows.", rows=ev.rows), None)
 '''
 TEMPLATE = '{% from "macros/text.html.j2" import open %}\n{{ open(section) }}\n</section>\n'
-SENTENCE = "Markdown: a click selects it."
-"""Words of every page."""
+SENTENCE = "The model helps where its line is above both others."
+"""Words of every page with a decision curve."""
 FEATURE = '''"""A feature of its own."""
 
 from evalreport.evaluation.evaluation import Evaluation
@@ -129,7 +129,7 @@ print(json.dumps({
     "findings": [one.claim for one in find(ev)],
     "panel": "How many rows" in html,
     "feature": "There are rows" in html,
-    "sentence": "Markdown: one click selects it." in html,
+    "sentence": "The model is useful where its line is above both others." in html,
     "glossary": "False omission rate" in html,
     "keys": sorted(key for key in logged.metrics if "omission" in key or "ranks_lost" in key),
     "sink": logged.state,
@@ -173,7 +173,7 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '    "size": {"sections": {"size": "evalreport.features.size.page:size_section"}},\n',
     )
     (holding,) = [path for path in package.rglob("*.py") if SENTENCE in path.read_text()]
-    holding.write_text(holding.read_text().replace(SENTENCE, SENTENCE.replace("a click", "one click")))
+    holding.write_text(holding.read_text().replace(SENTENCE, SENTENCE.replace("helps", "is useful")))
     lexicon = package / "columns" / "lexicon.json"
     insert(lexicon, '"predicted": {\n    "words": "', "vorhersage ")
     insert(lexicon, '"true": {\n    "words": "', "wahrheit ")

@@ -133,7 +133,6 @@ def test_several_runs_of_an_experiment(sqlite_store: Store, tmp_path: Path, caps
     told = run(capsys, *command).out.splitlines()
     closing = told[told.index("") + 1 :]
     assert [re.split(r"  +", line)[:2] for line in sorted(closing)] == [
-        ["calm-heron-412", "failed, exit 3"],
         ["calm-heron-412", "written"],
         ["run", "status"],
     ]
