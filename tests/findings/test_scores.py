@@ -155,7 +155,7 @@ def test_one_answer_to_few_rows_is_not_called_no_skill_and_one_lucky_rank_no_lea
 
 def test_answers_that_point_the_wrong_way_without_scores_send_nobody_to_score_columns() -> None:
     truth = ["a", "b", "c"] * 60
-    ev = er.evaluate(truth, ["b", "a", "c"] * 20 + ["b", "c", "a"] * 40)
+    ev = er.evaluate(truth, ["b", "a", "c"] * 20 + ["b", "c", "a"] * 40, labels=er.Multiclass("abc"))
     backwards = next(finding for finding in ev.findings if finding.rule == "inverted")
     assert "score" not in backwards.action
 
