@@ -145,6 +145,9 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
     files = [f"answer-{k}.csv" for k in range(5)]
     done = run(capsys, "report", "--folds", *files, "--repeats", "--json", "-o", "page.html")
     assert done.code == 0, done.err
-    assert (done.json["runs"][0]["repeated_responses"]["answers"], done.json["runs"][0]["folds"]) == (225, None)
+    assert (done.json["runs"][0]["repeated_responses"]["answers"], done.json["runs"][0]["folds"]) == (
+        225,
+        None,
+    )
     told = run(capsys, "report", "long.csv", "--repeats", "-o", "page.html")
     assert "pass@4" in told.err
