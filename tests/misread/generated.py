@@ -48,7 +48,7 @@ NAMES = {
     "score": ["score", "y_proba", "probability", "prob", "confidence", "Score"],
     "vector": ["probabilities", "scores", "y_prob", "probs"],
 }
-OPTION = re.compile(r"--([a-z-]+)(?: (\"[^\"]*\"|'[^']*'|[^\s;]+))?")
+OPTION = re.compile(r"(--[a-z-]+) ((?:\w+=)?(?:\"[^\"]*\"|'[^']*'|[^\s;]+))")
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +308,10 @@ def ways(fix: str, request: Columns) -> Iterator[Columns]:
     for alternative in re.split(r"; |, or ", fix):
         given: dict[str, Any] = {}
         for option, value in OPTION.findall(alternative):
-            name, word = option.replace("-", "_"), (shlex.split(value.rstrip(",")) or [""])[0]
+            name, word = option, (shlex.split(value.rstrip(",")) or [""])[0]
+            if name == "--set":
+                name, _, word = word.partition("=")
+            name = name.removeprefix("--").replace("-", "_")
             if name in known:
                 given[name] = _as_asked(name, word)
         if all(len(pair) == 2 for pair in given.get("label_names", ())):

@@ -21,7 +21,7 @@ from tests.cli.running import Ran, run
 HERE = Path(__file__).parent
 ENTRIES: list[dict[str, Any]] = json.loads((HERE / "entries.json").read_text(encoding="utf-8"))
 REFUSED = range(1, 6)
-OPTION = re.compile(r"(--[a-z-]+) (\"[^\"]*\"|'[^']*'|[^\s;]+)")
+OPTION = re.compile(r"(--[a-z-]+) ((?:\w+=)?(?:\"[^\"]*\"|'[^']*'|[^\s;]+))")
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry["name"] for entry in ENTRIES])

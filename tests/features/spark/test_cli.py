@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import runpy
 import signal
 import subprocess
@@ -151,7 +152,8 @@ def test_what_is_refused(case: str, spark: Any, scores: Path, capsys: pytest.Cap
         places[name].mkdir()
     (places["TEXTS"] / "a").write_text("y_true,score")
     spark.sql("select id as y_true, 1 / id as score from range(2)").createOrReplaceTempView("by_zero")
-    done = run(capsys, "report", *(str(places.get(word, word)) for word in arguments))
+    words = [re.sub("PATH|TEXTS|EMPTY", lambda name: str(places[name[0]]), word) for word in arguments]
+    done = run(capsys, "report", *words)
     assert (done.code, done.out) == (code, "")
     assert told in done.err and len(done.err.strip().splitlines()) <= 3
 
