@@ -94,7 +94,7 @@ def test_several_score_columns_are_never_chosen_among() -> None:
     path = DATA / "sms_spam" / "oof_scores.parquet"
     with pytest.raises(UsageError, match="score_lr, score_nb, score_rf, score_histgb") as caught:
         find_in_files(path)
-    assert caught.value.fix == "say which with --score, as in --score score_lr, or pass --set no_scores"
+    assert caught.value.fix == "say which with --score, as in --score score_lr"
     found = find_in_files(path, Columns(score="score_nb"))
     assert found.space == Binary("ham", "spam")
     assert found.unused == ("fold", "score_lr", "score_rf", "score_histgb")

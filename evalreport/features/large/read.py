@@ -193,6 +193,10 @@ class PredictionStream:
         columns = dict(table.columns)
         for name in nested:
             parts = matrix_of(columns[name], name)
+            known = [one for one in names if column_of(one, table.columns.keys()) == name]
+            if [*parts] == [str(place) for place in range(len(known))]:  # a list: its order names the labels
+                columns |= dict(zip(known, parts.values(), strict=True))
+                continue
             new = [label for label in parts if f"{name}[{label}]" not in names]
             if new:
                 raise stream_unsupported_error(

@@ -42,7 +42,10 @@ CASES: Mapping[str, tuple[pa.Table, dict[str, Any]]] = {
         {"pred": "gapped", "missing": "wrong", "labels": SIZES, "ordered": True, "slices": "site"},
     ),
     "classes, ids, some rows": (classes(), {"pred": "y_pred", "id": "name", "where": ("part=b",)}),
-    "scores of classes": (scored(), {"scores": "proba_*", "pred": "gapped", "missing": "wrong"}),
+    "scores of classes": (
+        scored(),
+        {"truth": "y_true", "scores": "proba_*", "pred": "gapped", "missing": "wrong"},
+    ),
     "margins, some rows": (scored(), {"scores": "margin_*", "score_kind": "decision", "where": ("part=b",)}),
     "labels in columns": (labelled(), {**FLAGS, "slices": "site", "id": "name"}),
     "scores of labels": (
