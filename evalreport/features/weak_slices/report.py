@@ -20,6 +20,8 @@ def group_part(ev: Evaluation) -> tuple[PagePart, ...]:
     found = ev.weak_slices
     if found is None:
         return ()
+    if not found.confirmed and not ev.slices:
+        return ()
     if not found.confirmed:
         return (Note(say("{summary}.", summary=found.summary)),)
     words = (
