@@ -17,12 +17,13 @@ from typing import Any
 import click
 
 from evalreport.core.json_codec import DRAWN, NullIsInfinite
-from evalreport.data.labels import Binary, Multiclass, Multilabel
+from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
 
 TASKS = {
     "binary": ("Two classes", Binary),
     "multiclass": ("Several classes", Multiclass),
     "multilabel": ("Several labels", Multilabel),
+    "graded": ("Graded items", Graded),
 }
 
 

@@ -81,7 +81,7 @@ TOPICS: dict[str, tuple[str, str]] = {
     ),
     "statistics": (
         "Statistics",
-        "Intervals are 95 % confidence intervals. A threshold that is chosen on the evaluated rows is "
+        "Intervals are 95% confidence intervals. A threshold that is chosen on the evaluated rows is "
         "cross-fitted. Rows of one cluster (patient, user, document) need --set group=COL, or the "
         "intervals are too "
         "narrow.",
