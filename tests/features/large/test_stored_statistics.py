@@ -195,7 +195,8 @@ def test_facts_keep_the_threshold_whatever_counts_them_and_refuse_what_they_cann
         ("--set", "fold=f"),
         ("--where", "a=b"),
     ):
-        assert f"leave {option} out" in run(capsys, "report", made[0], option, value).err
+        named = f"{option} {value.partition('=')[0]}" if option == "--set" else option
+        assert f"leave {named} out" in run(capsys, "report", made[0], option, value).err
     assert "facts hold no rows to pair" in run(capsys, "compare", *made).err
     assert (
         "no page" in run(capsys, "report", data, "--save-statistics", made[0], "--output", str(tmp_path)).err

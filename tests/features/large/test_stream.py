@@ -289,7 +289,7 @@ def test_files_named_one_by_one_are_told_to_be_tables_of_their_own(
         parquet(table(), Path(path))
     done = run(capsys, "report", *paths, "--set", "engine=stream", "--set", "resamples=100", "--json")
     assert [found["n"] for found in done.json["runs"]] == [N, N]
-    assert "files of one table are named by their folder, or by a quoted pattern" in done.err
+    assert "name the files of one table by their folder or a quoted pattern" in done.err
     assert "quoted pattern" not in run(capsys, "report", paths[0], "--set", "engine=stream", "--json").err
 
 

@@ -122,7 +122,7 @@ def scored(n: int = N) -> pa.Table:
 RANKED: Mapping[str, dict[str, Any]] = {
     "probabilities": {"scores": "proba_*", "slices": "site"},
     "and answers": {"scores": "proba_*", "pred": "y_pred"},
-    "and gaps": {"scores": "proba_*", "pred": "gapped", "missing": "wrong"},
+    "and gaps": {"truth": "y_true", "scores": "proba_*", "pred": "gapped", "missing": "wrong"},
     "ids": {"scores": "proba_*", "id": "name"},
     "margins": {"scores": "margin_*", "score_kind": "decision", "labels": SIZES, "ordered": True},
     "logits": {"scores": "margin_*", "score_kind": "logit", "where": ("part=b",)},
