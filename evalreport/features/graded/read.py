@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -79,7 +79,7 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
     }
     weight, text = asked.weight or _first(table, WEIGHT), asked.example_text
     groups = [identity_texts(column(name, "--set group"), name) for name in asked.groups]
-    made = attempts(
+    tried = attempts(
         grades,
         ids,
         repeats=None if repeat is None else identity_texts(column(repeat, "--set repeat"), repeat),
@@ -101,7 +101,7 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
         **request.origin() | {"unit": UNIT if request.unit == Request.unit else request.unit},
         notes=(*origin.notes, *table.notes, *said),
     )
-    return Collected(made, taken, provenance, completed=completion(made, grades, measures, people))
+    return Collected(tried.rows, taken, provenance, completed=completion(tried, grades, measures, people))
 
 
 def _ids(values: npt.NDArray[Any], name: str, source: str) -> list[str]:
@@ -208,6 +208,30 @@ def _measured(values: npt.NDArray[Any], name: str, source: str) -> Array:
         ) from None
 
 
+@dataclass(frozen=True, eq=False)
+class Attempts:
+    """Graded attempts, with the item of each.
+
+    Parameters
+    ----------
+    rows : Predictions
+        One row per attempt; every attempt should pass.
+    codes : int array of shape (n,)
+        Item of each attempt.
+    items : tuple of str
+        Ids of the items; empty where each row is an item without an id.
+    """
+
+    rows: Predictions
+    codes: npt.NDArray[np.intp]
+    items: tuple[str, ...]
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether there are several attempts at an item."""
+        return bool(self.codes.size and np.bincount(self.codes).max() > 1)
+
+
 def attempts(
     grades: Grades,
     ids: Sequence[str] | None,
@@ -217,7 +241,7 @@ def attempts(
     groups: Sequence[Any] | None = None,
     slices: Mapping[str, Any] | None = None,
     texts: Sequence[str] | None = None,
-) -> Predictions:
+) -> Attempts:
     """Return graded attempts as predictions: every attempt should pass.
 
     Items with several attempts are clusters, and each item has the same weight whatever their number.
@@ -239,14 +263,15 @@ def attempts(
     Examples
     --------
     >>> made = attempts(read_grades([1, 0, 1], "grade"), ["a", "a", "b"])
-    >>> made.ids.tolist(), made.weights.round(2).tolist()
-    (['a #1', 'a #2', 'b #1'], [0.75, 0.75, 1.5])
+    >>> made.rows.ids.tolist(), made.rows.weights.round(2).tolist(), made.items
+    (['a #1', 'a #2', 'b #1'], [0.75, 0.75, 1.5], ('a', 'b'))
     """
     n = len(grades.values)
-    codes = np.arange(n) if ids is None else np.unique(np.asarray(ids, dtype=str), return_inverse=True)[1]
-    counts = np.bincount(codes)
-    named: Any = ids
-    if counts.max(initial=0) > 1 and ids is not None:
+    items: tuple[str, ...] = () if ids is None else tuple(ids)
+    codes, named = np.arange(n), ids
+    if ids is not None and len(set(ids)) < n:
+        distinct, codes = np.unique(np.asarray(ids, dtype=str), return_inverse=True)
+        items, counts = tuple(distinct.tolist()), np.bincount(codes)
         named = [f"{item} #{number}" for item, number in zip(ids, _numbers(codes, ids, repeats), strict=True)]
         own = np.ones(n) if weights is None else weights
         weights = own / counts[codes]
@@ -263,7 +288,7 @@ def attempts(
     )
     scores = grades.scores
     known = NoScores() if scores is None else Decisions(np.column_stack([scores, np.zeros(n)]))
-    return replace(made, y_pred=grades.passed, scores=known)
+    return Attempts(replace(made, y_pred=grades.passed, scores=known), codes, items)
 
 
 def _numbers(
@@ -289,7 +314,7 @@ def _numbers(
 
 
 def completion(
-    made: Predictions,
+    tried: Attempts,
     grades: Grades,
     measures: Mapping[str, Array],
     people: npt.NDArray[np.integer] | None = None,
@@ -301,7 +326,8 @@ def completion(
     DataError
         Grades of people beside several attempts at an item, or beside ratings without a rule.
     """
-    if people is not None and (grades.passed is None or (made.ids is not None and " #" in str(made.ids[0]))):
+    made = tried.rows
+    if people is not None and (grades.passed is None or tried.has_repeats):
         raise DataError(
             "a judge is compared with people on one attempt per item, which passes or fails",
             where="--set human",
@@ -309,7 +335,7 @@ def completion(
         )
 
     def completed(ev: Evaluation) -> Evaluation:
-        codes, items = _items(made, grades)
+        codes, items = tried.codes, _items(tried, grades)
         sampling = ev.sampling
         several = items.of_repeats(sampling) if grades.passed is not None else {}
         computed = {name: r for name, r in ev.metrics.items() if not isinstance(r, Undefined)}
@@ -338,7 +364,7 @@ def completion(
             rule=grades.rule,
             measures={name: measure(values, codes, sampling) for name, values in measures.items()},
             repeats=repeats,
-            examples=() if withheld else tuple(_examples(made, items, codes)),
+            examples=() if withheld else tuple(_examples(tried, items)),
             notes=(*_notes(ev, grades, items), *([] if people is None else _unlike(made, people))),
             judge=None
             if people is None
@@ -356,19 +382,15 @@ def _unlike(made: Predictions, people: npt.NDArray[np.integer]) -> Iterator[str]
         yield f"items with human grades differ in {some_of(found)}: they are not a random sample"
 
 
-def _items(made: Predictions, grades: Grades) -> tuple[npt.NDArray[np.intp], Items]:
-    ids = made.ids
-    named = [] if ids is None else [str(one) for one in ids.tolist()]
-    several = bool(named) and all(" #" in one for one in named)
-    names = np.asarray([one.rpartition(" #")[0] for one in named]) if several else np.arange(len(made))
-    codes = np.unique(names, return_inverse=True)[1]
+def _items(tried: Attempts, grades: Grades) -> Items:
+    made, codes = tried.rows, tried.codes
     first = np.unique(codes, return_index=True)[1]
     weights = np.bincount(codes, made.weights).astype(np.float64)
     clusters: npt.NDArray[np.integer] | None = None
     if made.groups is not None and len(made.groups.values) < len(first):
         clusters = made.groups.codes[first]
     passed = np.where(grades.known, 1, -1) if grades.passed is None else grades.passed
-    return codes, Items(codes, passed, weights, clusters)
+    return Items(codes, passed, weights, clusters)
 
 
 def _notes(ev: Evaluation, grades: Grades, items: Items) -> Iterator[str]:
@@ -384,23 +406,22 @@ def _notes(ev: Evaluation, grades: Grades, items: Items) -> Iterator[str]:
         yield f"items have {fewer} attempts; each item has the same weight"
 
 
-def _examples(made: Predictions, items: Items, codes: npt.NDArray[np.intp]) -> Iterator[GradedExample]:
+def _examples(tried: Attempts, items: Items) -> Iterator[GradedExample]:
     """Yield items that fail, those that some attempts pass first."""
-    if made.ids is None:
+    if not tried.items:
         return
+    codes, texts = tried.codes, tried.rows.texts
     rate = items.passes / items.attempts
     order = np.lexsort((np.arange(len(items)), rate == 0))
     first = np.unique(codes, return_index=True)[1]
     missing = np.bincount(codes[items.passed < 0], minlength=len(items))
     for item in [one for one in order if rate[one] < 1][:MOST_EXAMPLES]:
-        row = int(first[item])
-        name = str(made.ids[row])
         yield GradedExample(
-            name.rpartition(" #")[0] if items.attempts.max() > 1 else name,
+            tried.items[item],
             int(items.passes[item]),
             int(items.attempts[item]),
             int(missing[item]),
-            None if made.texts is None else str(made.texts[row]),
+            None if texts is None else str(texts[first[item]]),
         )
 
 
@@ -424,7 +445,7 @@ def evaluate_grades(
     (0.75, 0, 1)
     """
     read = read_grades(grades, "grades", space.scale)
-    made = attempts(
+    tried = attempts(
         read,
         None if ids is None else _ids(as_array(ids), "ids", "arrays"),
         weights=None if weights is None else as_float(weights),
@@ -432,5 +453,5 @@ def evaluate_grades(
         slices=slices,
         texts=None if texts is None else texts_of(as_array(texts)).tolist(),
     )
-    collected = Collected(made, (), Provenance(unit=UNIT), completed=completion(made, read, {}))
+    collected = Collected(tried.rows, (), Provenance(unit=UNIT), completed=completion(tried, read, {}))
     return evaluate_collected(collected, Request(sampling=sampling))

@@ -42,7 +42,7 @@ def chances(rng: np.random.Generator, rate: float, items: int) -> Any:
 
 
 def core(values: Any, metric: str, scale: Any = "pass", **named: Any) -> Result:
-    made = attempts(read_grades(values, "grade", scale), **named)
+    made = attempts(read_grades(values, "grade", scale), **named).rows
     return evaluate_predictions(made, SAMPLING, only=(metric,)).metrics[metric]
 
 

@@ -134,6 +134,14 @@ def test_items_have_equal_weight_whatever_their_attempts() -> None:
     assert "items have 1 to 3 attempts; each item has the same weight" in ev.remarks
 
 
+def test_ids_with_the_sign_of_a_number_are_items_of_their_own() -> None:
+    ids = [f"issue #{number}" for number in range(40)]
+    found = er.evaluate([number % 4 > 0 for number in range(40)], labels=er.Graded(), ids=ids)
+    assert isinstance(found, GradedEvaluation)
+    assert (found.items, found.repeats, found["pass_rate"].value) == (40, None, 0.75)
+    assert [one.id for one in found.examples] == ids[::4]
+
+
 def test_the_interval_of_a_paired_difference_is_over_items() -> None:
     ids, first = repeat_rows(seed=1)
     second = np.roll(first.reshape(-1, 5), 1, axis=1).ravel()
