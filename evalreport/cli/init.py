@@ -12,7 +12,7 @@ import click
 
 from evalreport.cli.console import Console
 from evalreport.cli.options import FILE, HelpSection, SectionCommand, global_options
-from evalreport.cli.requests import request_of, tracking_uri
+from evalreport.cli.requests import request_of, selection_of, tracking_uri
 from evalreport.core.errors import EvalreportError, UsageError
 
 KEYS: Mapping[str, str] = {
@@ -112,8 +112,6 @@ def _columns_used(words: list[str], uri: str | None) -> tuple[tuple[str, str], .
         options = ctx.params
         selection = None
         if options["run_ids"]:
-            from evalreport.cli.requests import selection_of
-
             selection = selection_of(options)
         (item,) = items_of(options["files"], selection, uri)
         return item.collect(request_of(options, "")).taken

@@ -26,7 +26,7 @@ from evalreport.columns.names import (
     no_truth,
     role,
 )
-from evalreport.columns.nested import decoded, is_nested, matrix_of
+from evalreport.columns.nested import decoded, is_nested, matrix_of, name_places
 from evalreport.columns.profile import profile_of
 from evalreport.columns.records import with_fields, without_single_lists
 from evalreport.columns.request import Columns, missing_column
@@ -198,10 +198,7 @@ def _with_vector(columns: dict[str, Array], part: Part, request: Columns, notes:
             columns[column], note = as_numbers(columns[column], column)
             notes += filter(None, [note])
         return part
-    found = matrix_of(columns[name], name)
-    labels = request.labels
-    if columns[name].ndim == 2 and labels is not None and len(labels) == len(found):
-        found = dict(zip(map(str, labels), found.values(), strict=True))
+    found = name_places(matrix_of(columns[name], name), columns[name], request.labels)
     columns |= {f"{name}[{key}]": column for key, column in found.items()}
     del columns[name]
     keys = tuple(found)

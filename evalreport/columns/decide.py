@@ -38,6 +38,7 @@ from evalreport.columns.names import (
     name_weights,
     named_part,
 )
+from evalreport.columns.nested import name_places
 from evalreport.columns.profile import MOST_LABELS, Profile, profiles_of
 from evalreport.columns.request import Columns, list_names, several
 from evalreport.columns.single_label import OR_NONE, named_scores, score_candidates
@@ -232,13 +233,8 @@ def _cells(profiles: Mapping[str, Profile], request: Columns) -> dict[str, Array
     cells: dict[str, Array] = {}
     for name, one in profiles.items():
         if one.vector is not None:
-            labels = (
-                request.labels
-                if one.values.ndim == 2 and len(request.labels or ()) == len(one.vector)
-                else None
-            )
-            keys = one.vector if labels is None else map(str, labels)
-            cells |= {f"{name}[{key}]": column for key, column in zip(keys, one.vector.values(), strict=True)}
+            found = name_places(one.vector, one.values, request.labels)
+            cells |= {f"{name}[{key}]": column for key, column in found.items()}
         else:
             cells[name] = one.values if one.numbers is None else one.numbers
     return cells

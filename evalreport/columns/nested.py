@@ -295,6 +295,22 @@ def matrix_of(values: Array, name: str) -> Mapping[str, Array]:
     return columns
 
 
+def name_places(
+    found: Mapping[str, Array], values: Array, labels: Sequence[Label] | None
+) -> Mapping[str, Array]:
+    """Return the columns of a matrix by the declared labels, where there is one for each; others as they are.
+
+    Examples
+    --------
+    >>> values = np.array([[0.25, 0.75]])
+    >>> [*name_places(matrix_of(values, "probs"), values, ["ham", "spam"])]
+    ['ham', 'spam']
+    """
+    if values.ndim == 2 and labels is not None and len(labels) == len(found):
+        return dict(zip(map(str, labels), found.values(), strict=True))
+    return found
+
+
 class _Places(dict[int, float]):
     """The numbers of a list by their place."""
 

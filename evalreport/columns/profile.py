@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -157,10 +157,6 @@ def profile_of(name: str, values: Array) -> Profile:
     return _plain(made, cells)
 
 
-def _with(made: Profile, **fields: Any) -> Profile:
-    return Profile(**{**made.__dict__, **fields})
-
-
 def _matrix(made: Profile) -> Profile:
     values = made.values
     if values.dtype.kind not in "biuf":
@@ -170,7 +166,7 @@ def _matrix(made: Profile) -> Profile:
     is_flag = bool(((values == 0) | (values == 1)).all()) and values.shape[1] > 1
     vector = {str(place): values[:, place].astype(float) for place in range(values.shape[1])}
     flags = values.astype(np.int64) if is_flag else None
-    return _with(made, vector=None if values.dtype.kind == "b" else vector, flags=flags)
+    return replace(made, vector=None if values.dtype.kind == "b" else vector, flags=flags)
 
 
 def _numeric(made: Profile, values: Array) -> Profile:
@@ -183,7 +179,7 @@ def _numeric(made: Profile, values: Array) -> Profile:
         codes = np.full(len(values), -1, dtype=np.intp)
         codes[~np.isnan(numbers)] = places.reshape(-1)
         labels = Labels(tuple(distinct.tolist()), codes)
-    return _with(made, labels=labels, numbers=numbers)
+    return replace(made, labels=labels, numbers=numbers)
 
 
 def _plain(made: Profile, cells: Sequence[Any]) -> Profile:
@@ -201,8 +197,8 @@ def _plain(made: Profile, cells: Sequence[Any]) -> Profile:
         by_code = np.array([*found, np.nan])
         numbers = by_code[codes]
         if any(not float(value).is_integer() for value in by_code[:-1].tolist()):
-            return _with(made, numbers=numbers)
-    return _with(made, labels=Labels(tuple(place), np.array(codes, dtype=np.intp)), numbers=numbers)
+            return replace(made, numbers=numbers)
+    return replace(made, labels=Labels(tuple(place), np.array(codes, dtype=np.intp)), numbers=numbers)
 
 
 def _numbers(values: Mapping[Any, int]) -> list[float] | None:
@@ -245,10 +241,10 @@ def _nested(made: Profile, cells: Sequence[Any]) -> Profile:
         flags = indicators_of(lists)
         rows = tuple(row for row in lists if row is not None)
         vector = None if flags is None and not _are_numbers(rows) else _vector(made, cells)
-        return _with(
+        return replace(
             made, lists=None if flags is not None else rows, flags=flags, label_set=known, vector=vector
         )
-    return _with(made, vector=_vector(made, cells))
+    return replace(made, vector=_vector(made, cells))
 
 
 def _are_numbers(rows: Sequence[list[Any]]) -> bool:

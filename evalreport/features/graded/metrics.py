@@ -7,19 +7,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from evalreport.metrics.multiclass import accuracy
 from evalreport.metrics.record import Metric, NoMethod, Proportion, RowMean, divide
 from evalreport.statistics.confusion import Marginals
 from evalreport.statistics.row_sums import Tally
-
-
-def pass_rate(m: Marginals) -> Any:
-    """Return the proportion of attempts that pass, in [0, 1].
-
-    >>> import numpy as np
-    >>> float(pass_rate(Marginals(np.array([3.0, 0]), np.array([4.0, 0]), np.array([3.0, 1]), 4.0, 1.0)))
-    0.75
-    """
-    return divide(m.right, m.total)
 
 
 def pass_rate_graded(m: Marginals) -> Any:
@@ -109,7 +100,7 @@ METRICS: tuple[Metric, ...] = (
         title="Pass rate",
         meaning="proportion of items that pass; with repeats, the mean over items of the mean over repeats",
         formula="passed / n",
-        function=pass_rate,
+        function=accuracy,
         source="Miller 2024, arXiv 2411.00640",
         use="the first number of a benchmark with right and wrong items",
         trap="items without a grade count as not passed; tools that skip them report a higher rate",

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -201,7 +199,7 @@ class ReadingGuard:
             return
         read = batch.y_pred != UNPARSED
         found = Counts.from_codes(batch.y_pred[read], highest(batch.scores.values)[read], self._size)
-        self.decided = found if self.decided is None else reduce(add, [self.decided, found])
+        self.decided = found if self.decided is None else self.decided + found
 
     def state(self) -> dict[str, Any]:
         """Return the statistics as JSON can hold them; partitions have no order, and no sequences."""
@@ -214,7 +212,7 @@ class ReadingGuard:
         if state["decided"] is not None:
             cells, weight = state["decided"]
             found = Counts(self._size, np.array(cells, dtype=np.int64), np.array(weight, dtype=np.float64))
-            self.decided = found if self.decided is None else reduce(add, [self.decided, found])
+            self.decided = found if self.decided is None else self.decided + found
 
 
 def refuse_reading(

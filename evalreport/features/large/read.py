@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
@@ -303,7 +303,7 @@ def open_stream(data: DataSet, request: Columns) -> PredictionStream:
         stream = _open_stream(data, request)
     except (ColumnNotFoundError, NoTableError):
         read = list(column_selector(request)(data.names))
-        refuse_grade(_head(data.settle_columns(read), read, request), request)
+        refuse_grade(_as_one(_head(data.settle_columns(read), read, request)), request)
         raise
     except DataError as error:
         text = TEXT.match(error.message)
@@ -355,8 +355,8 @@ def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
     return error
 
 
-def _first_rows(data: DataSet, request: Columns) -> RawTable:
-    """Return the first rows with the columns that may have a role: all of them where that costs little."""
+def _first_rows(data: DataSet, request: Columns) -> Sequence[RawTable]:
+    """Return the first batches with the columns that may have a role: all of them where that costs little."""
     if data.format in ("parquet", "arrow") and len(data.names) <= COMPARED_COLUMNS:
         try:
             read = _drop_folds(list(data.names), request)
@@ -365,16 +365,40 @@ def _first_rows(data: DataSet, request: Columns) -> RawTable:
             pass
     read = _drop_folds(list(column_selector(request)(data.names)), request)
     head = _head(data.settle_columns(read), read, request)
-    more = named_after_labels(request)(Content(data.names, head.columns))
+    more = named_after_labels(request)(Content(data.names, _as_one(head).columns))
     if more:
         read = _drop_folds([name for name in data.names if name in {*read, *more}], request)
         head = _head(data.settle_columns(read), read, request)
     return head
 
 
+@contextmanager
+def _in_part(parts: Sequence[RawTable]) -> Iterator[None]:
+    """Name the file and its row in errors about a row of several files that were read as one table."""
+    source = _as_one(parts).source
+    try:
+        yield
+    except EvalreportError as error:
+        found = ROW.search(error.where)
+        if source == parts[0].source or found is None or not error.where.startswith(source):
+            raise
+        ends = np.cumsum([part.n for part in parts])
+        place = int(np.searchsorted(ends, int(found[1]), side="right"))
+        file = parts[place].source
+        where = file + error.where.removeprefix(source)
+        with CountedFrom(-sum(part.n for part in parts[:place] if part.source != file)):
+            raise type(error)(error.message, where=where, fix=error.fix) from error
+
+
 def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
     _refuse(request)
-    head = _first_rows(data, request)
+    parts = _first_rows(data, request)
+    with _in_part(parts):
+        return _settle(data, _as_one(parts), request)
+
+
+def _settle(data: DataSet, head: RawTable, request: Columns) -> PredictionStream:
+    """Settle what the columns mean by the first rows, and their labels by all rows."""
     with in_file(head.source):
         roles = roles_of_table(head, request)
         _refuse_fields(roles, data.names)
@@ -477,9 +501,10 @@ def _drop_folds(names: Sequence[str], request: Columns) -> tuple[str, ...]:
     return tuple(name for name in names if name.lower() not in spare)
 
 
-def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
+def _head(data: DataSet, read: Sequence[str], request: Columns) -> Sequence[RawTable]:
+    """Return batches with the first rows that are kept."""
     if not read:  # none of the columns that were named: who looks for them says so
-        return RawTable({}, 0, str(data.files[0]), "", data.format, data.names)
+        return [RawTable({}, 0, str(data.files[0]), "", data.format, data.names)]
     tables: list[RawTable] = []
     seen = 0
     for path, _, batch in data.first_batches(read):
@@ -492,7 +517,7 @@ def _head(data: DataSet, read: Sequence[str], request: Columns) -> RawTable:
             break
     if not tables:
         raise data.without_rows(request.where)
-    return _as_one(tables)
+    return tables
 
 
 LOOKED_AT = 1000
@@ -508,7 +533,8 @@ def _as_one(tables: Sequence[RawTable]) -> RawTable:
     if len(same) == 1:
         return first
     columns = {name: np.concatenate([one.columns[name] for one in same]) for name in first.columns}
-    return replace(first, columns=columns, n=sum(one.n for one in same))
+    source = first.source + ("" if same[-1].source == first.source else ", and the files after it")
+    return replace(first, columns=columns, n=sum(one.n for one in same), source=source)
 
 
 def _find_label_columns(roles: Roles) -> tuple[str, str | None]:

@@ -55,15 +55,10 @@ def weak_slices(p: Predictions, sampling: Sampling) -> WeakSlices | None:
         scores = p.scores.values.astype(np.float64)
         gap, variances = p.y_true - scores, scores * (1 - scores)
         quantities.append(Quantity("calibration", gap, two_sided=True, variances=variances))
-    looked, tested = search(data, quantities)
-    adjusted = holm([one.p for one in tested])
-    confirmed = [
-        _weak(p, data, one, float(value), sampling)
-        for one, value in zip(tested, adjusted, strict=True)
-        if value < 1 - sampling.level
-    ]
+    looked, tested, significant = _confirm(data, quantities, sampling)
+    confirmed = [_weak(p, data, one, adjusted, sampling) for one, adjusted in significant]
     confirmed.sort(key=lambda one: (one.kind != "error", one.p))
-    return WeakSlices(looked, len(tested), tuple(confirmed))
+    return WeakSlices(looked, tested, tuple(confirmed))
 
 
 def worse_slices(
@@ -84,15 +79,21 @@ def worse_slices(
     if isinstance(data, str):
         return WorseSlices(*names, reason=data)
     values = correct_rows(baseline).astype(np.float64) - correct_rows(run)
-    looked, tested = search(data, [Quantity("error", values, against_zero=True)])
-    adjusted = holm([one.p for one in tested])
-    confirmed = [
-        _worse(run, data, one, float(value), sampling)
-        for one, value in zip(tested, adjusted, strict=True)
-        if value < 1 - sampling.level
-    ]
+    quantities = [Quantity("error", values, against_zero=True)]
+    looked, tested, significant = _confirm(data, quantities, sampling)
+    confirmed = [_worse(run, data, one, adjusted, sampling) for one, adjusted in significant]
     confirmed.sort(key=lambda one: one.p)
-    return WorseSlices(*names, looked, len(tested), tuple(confirmed))
+    return WorseSlices(*names, looked, tested, tuple(confirmed))
+
+
+def _confirm(
+    data: Data, quantities: Sequence[Quantity], sampling: Sampling
+) -> tuple[int, int, list[tuple[Tested, float]]]:
+    """Return the numbers of slices looked at and tested, and the significant ones with their adjusted p."""
+    looked, tested = search(data, quantities)
+    adjusted = holm([one.p for one in tested])
+    pairs = zip(tested, map(float, adjusted), strict=True)
+    return looked, len(tested), [(one, p) for one, p in pairs if p < 1 - sampling.level]
 
 
 _OF_A_MODEL = re.compile(r"(score|proba|prob|logit|pred)_", re.IGNORECASE)
@@ -187,8 +188,3 @@ def _worse(p: Predictions, data: Data, one: Tested, p_value: float, sampling: Sa
         difference_outside=one.mean_outside,
         p=p_value,
     )
-
-
-def all_columns(found: Sequence[WeakSlice | WorseSlice]) -> tuple[str, ...]:
-    """Return the columns of some slices, each once."""
-    return tuple(dict.fromkeys(name for one in found for name in one.columns))

@@ -201,19 +201,17 @@ def _counted(comparison: Comparison, metric: str, purpose: Sentence) -> Row | No
     if len(values) < 2:
         return None
     same = _tied(comparison, metric, values)
-    wrong = {}
-    for name, ev in zip(comparison.names, comparison.evaluations, strict=True):
-        four = four_counts(ev.in_rows())
-        if four is not None:
-            wrong[name] = four.fn if metric == OF_CHOICES["missed"] else four.fp
-    if values[0][0] not in wrong:
+    runs = zip(comparison.names, comparison.evaluations, strict=True)
+    counts = {name: four for name, ev in runs if (four := four_counts(ev.in_rows())) is not None}
+    if values[0][0] not in counts:
         return None
-    ev = comparison.evaluations[0]
-    total = ev.in_rows().confusion
-    four = four_counts(ev.in_rows())
-    assert total is not None and four is not None  # noqa: S101  it has counts
-    of = four.positives if metric == OF_CHOICES["missed"] else four.total - four.positives
-    what = positive(ev, of) if metric == OF_CHOICES["missed"] else negative(ev, of)
+    ev, four = comparison.evaluations[0], counts[values[0][0]]
+    if metric == OF_CHOICES["missed"]:
+        wrong = {name: one.fn for name, one in counts.items()}
+        of, what = four.positives, positive(ev, four.positives)
+    else:
+        wrong = {name: one.fp for name, one in counts.items()}
+        of, what = four.negatives, negative(ev, four.negatives)
     best = list(dict.fromkeys(count(wrong[name]) for name in same if name in wrong))
     rest = [count(wrong[name]) for name, _ in values if name in wrong and name not in same]
     least = best[0] if len(best) == 1 else f"{best[0]} to {best[-1]}"

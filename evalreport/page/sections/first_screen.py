@@ -126,7 +126,7 @@ def rank_problems(ev: Evaluation) -> list[Finding]:
 def find_problems(ev: Evaluation) -> Iterator[SummaryItem]:
     """Yield what goes wrong: findings about the model, the weakest class, confident errors."""
     for finding in rank_problems(ev):
-        yield SummaryItem(*format_short(ev, finding), finding.section, "failed")
+        yield _failed(ev, finding)
     rows = ev.in_rows()
     known = [entry for entry in rows.classes if entry.support >= EVENTS and entry.right < entry.support]
     if known and not isinstance(ev.space, Binary):
@@ -152,7 +152,7 @@ def run_checks(ev: Evaluation) -> Iterator[SummaryItem]:
     covered = ("few_events", "small_classes", "duplicates", "repeated_rows", "effective_rows")
     for finding in ev.findings:
         if find_short_claim(finding).about == "data" and finding.rule not in covered:
-            yield SummaryItem(*format_short(ev, finding), finding.section, "failed")
+            yield _failed(ev, finding)
     yield _groups(ev, seen)
 
 
