@@ -90,7 +90,7 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
     columns |= {name: _column([row.get(name) for row in graded]) for name in grades if name not in columns}
     for column in columns.values():
         column.flags.writeable = False
-    parts = {"id": ID} | {f"grade {place}": name for place, name in enumerate(grades)}
+    parts = {"id": ID} | {f"grade {place}" if place else "grade": name for place, name in enumerate(grades)}
     parts |= {f"expectation {place}": name for place, name in enumerate(names)}
     source = f"traces of {run.display_name}"
     return RawTable(columns, len(traces), source, _digest(columns), "traces", tuple(columns), parts)

@@ -38,7 +38,7 @@ def test_hostile_names(mlflow_server: MlflowServer, tmp_path: Path, name: str, a
     found = said("log", "--experiment", name, "--tracking-uri", store.uri, "-n", "--set", "confidence=none")
     out = tmp_path / "out"
     written = said(
-        "report", *log_command(store.uri, made.run_id)[1:], "--output", str(out), "--artifact", artifact
+        *log_command(store.uri, made.run_id, "report"), "--output", str(out), "--artifact", artifact
     )
     (path,) = out.glob("*.html")
     page = path.read_text(encoding="utf-8")

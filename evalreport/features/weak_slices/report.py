@@ -18,9 +18,7 @@ MOST_SHOWN = 10
 def group_part(ev: Evaluation) -> tuple[PagePart, ...]:
     """Return the confirmed weak slices as a table, or that none was confirmed."""
     found = ev.weak_slices
-    if found is None:
-        return ()
-    if not found.confirmed and not ev.slices:
+    if found is None or (found.reason and not ev.slices):
         return ()
     if not found.confirmed:
         return (Note(say("{summary}.", summary=found.summary)),)

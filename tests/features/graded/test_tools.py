@@ -136,6 +136,24 @@ def test_feedback_of_traces_is_graded() -> None:
     assert (ev.judge.n_judge, ev.judge.n_human) == (60, 29)
 
 
+def test_grades_of_people_for_every_item_are_no_labels() -> None:
+    from evalreport.tracking.traces import read_traces
+    from evalreport.workflow.collect import collect_table
+    from evalreport.workflow.request import Request
+    from tests.tracking.test_traces import RUN
+
+    made = []
+    for number in range(60):
+        judge, human = (
+            feedback("yes" if number % step else "no", *who) for step, who in ((3, ()), (4, ("HUMAN",)))
+        )
+        made.append(trace(judge, human, number=number, response=f'"response {number}"'))
+    table = read_traces(Store(Traces(*made, page=100), "http://h"), RUN)
+    collected = collect_table(table, Request())
+    assert dict(collected.taken)["task"] == "graded"
+    assert dict(collected.taken)["human"] == "correctness (human)"
+
+
 def test_a_run_with_graded_samples_is_logged(
     sqlite_store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
