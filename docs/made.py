@@ -99,7 +99,7 @@ def metric_page(task: str) -> str:
 
 
 def _metric(metric: Any, task: str) -> str:
-    from evalreport.intervals.measured_coverage import METHODS, measured_methods
+    from evalreport.intervals.estimates import METHODS, measured_methods
 
     better = {"one": "nearer to 1", "zero": "nearer to 0", "neither": "neither way"}.get(
         metric.better, metric.better
@@ -122,7 +122,7 @@ def _metric(metric: Any, task: str) -> str:
 def _coverage(task: str, name: str) -> str:
     """What was measured of a metric's 95% interval, in a sentence."""
     from evalreport.core.format import percent
-    from evalreport.intervals.measured_coverage import measured_coverage, off_coverage
+    from evalreport.intervals.estimates import measured_coverage, off_coverage
 
     rows = measured_coverage(task, name)
     if not rows:
@@ -138,7 +138,7 @@ def _coverage(task: str, name: str) -> str:
 
 def finding_page() -> str:
     """Every finding, with what makes it appear and what silences it."""
-    from evalreport.findings.catalogue import SAID, rules
+    from evalreport.findings.ordered_rules import SAID, rules
 
     rows = [
         (
@@ -301,8 +301,7 @@ def error_page() -> str:
 
 def setting_page() -> str:
     """Every key that a settings file may hold."""
-    from evalreport.cli.settings import CHECK, KNOWN
-    from evalreport.cli.untrusted import OF_CHECK, SETTINGS
+    from evalreport.cli.settings import CHECK, KNOWN, OF_CHECK, SETTINGS
 
     told: dict[str | None, str] = {}
     for _, command in commands():

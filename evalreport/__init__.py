@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
     from evalreport.data.scores import Decisions, Logits, Probabilities
     from evalreport.features.studies.study import Judging
-    from evalreport.thresholds.trials import Trials
+    from evalreport.thresholds.trial_search import Trials
 
 __version__ = "0.1.0"
 

@@ -20,7 +20,7 @@ import evalreport as er
 from evalreport.comparison.all_pairs import contributions_of_run, run_field
 from evalreport.features.site.leaderboard import Board, BoardRun, FoundInRun, RunFacts
 from evalreport.features.site.page import render_board
-from evalreport.findings.catalogue import find
+from evalreport.findings.ordered_rules import find
 from evalreport.metrics.catalogue import find as find_metric
 
 DATA = Path(__file__).parent / "data"

@@ -38,7 +38,7 @@ def drawn_once() -> Iterator[None]:
 
 
 def _remembered(draw: Callable[[Any], dict[str, bytes]]) -> Callable[[Any], dict[str, bytes]]:
-    from evalreport.figures import canvas
+    from evalreport.figures import plots
 
     held: dict[str, dict[str, bytes]] = {}
 
@@ -47,7 +47,7 @@ def _remembered(draw: Callable[[Any], dict[str, bytes]]) -> Callable[[Any], dict
         key = dumps(_plain(shown.of))
         if key not in held:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(canvas, "DPI", COARSE)
+                patch.setattr(plots, "DPI", COARSE)
                 held[key] = draw(shown)
         return dict(held[key])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from evalreport.thresholds.search import quiet_optuna
+from evalreport.thresholds.trial_search import quiet_optuna
 from evalreport.tracking.client import Store, quiet
 from tests.tracking import MadeRun, make_run
 

@@ -54,7 +54,7 @@ HOMES = {
         "features/studies/read.py",
         "adapters/mlflow_evaluator.py",
     },
-    "optuna": {"features/studies", "thresholds/search.py", "tracking"},
+    "optuna": {"features/studies", "thresholds/trial_search.py", "tracking"},
     "pyspark": {"features/spark"},
 }
 LATE = {"mlflow", "optuna", "matplotlib", "seaborn", "sklearn", "pandas", "pyarrow", "scipy", "jinja2"} | {

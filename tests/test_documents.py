@@ -16,8 +16,7 @@ import pytest
 import evalreport as er
 from evalreport.cli import group
 from evalreport.cli.options import Setting
-from evalreport.cli.settings import load
-from evalreport.cli.untrusted import SETTINGS
+from evalreport.cli.settings import SETTINGS, load
 from tests.cli.running import run
 
 ROOT = Path(__file__).parents[1]

@@ -93,7 +93,7 @@ def size_section(ev: Evaluation) -> Section | None:
 SINK = '''"""A sink of its own: it remembers."""
 
 from evalreport.page.payload import Payload
-from evalreport.tracking.interface import Logged
+from evalreport.tracking.runs import Logged
 
 
 class MemorySink:
@@ -110,8 +110,8 @@ class MemorySink:
 ASKED = """
 import json
 import evalreport as er
-from evalreport.findings.catalogue import find
-from evalreport.page.presentation import present
+from evalreport.findings.ordered_rules import find
+from evalreport.page.payload import present
 from evalreport.page.render import render_page
 from evalreport.tracking.memory import MemorySink
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.columns.column_request import Columns
 from evalreport.columns.names import column_selector
-from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.data.arrays import gaps_of
 from evalreport.readers.arrow_types import Array, check_schema, to_array, whole_numbers

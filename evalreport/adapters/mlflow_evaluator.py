@@ -87,7 +87,7 @@ class EvalreportEvaluator:
 
 
 def _settings() -> set[str]:
-    from evalreport.api.validation import named_hints
+    from evalreport.api.input import named_hints
 
     return {*named_hints(), "prefix", "log_all", "response_method"}
 
@@ -194,7 +194,7 @@ def _evaluate_model_output(
 
 def _evaluate_frame(frame: pd.DataFrame, asked: Mapping[str, Any]) -> Evaluation:
     from evalreport.adapters.frames import table_of
-    from evalreport.api.arrays import build_request as request_of
+    from evalreport.api.input import build_request as request_of
     from evalreport.workflow.collect import collect_table
     from evalreport.workflow.evaluate import evaluate_collected
 
@@ -207,9 +207,9 @@ def _evaluate_estimator(
 ) -> Evaluation:
     """Evaluate what an estimator says, with what the settings name beside the features."""
     from evalreport.adapters.frames import table_of
-    from evalreport.api.arrays import build_request
-    from evalreport.columns.extras import extras
+    from evalreport.api.input import build_request
     from evalreport.columns.join import Rows
+    from evalreport.columns.label_pairs import extras
     from evalreport.core.result import Provenance
     from evalreport.data.predictions import predictions
     from evalreport.workflow.collect import Collected
@@ -239,7 +239,7 @@ def _log_evaluation(ev: Evaluation, run_id: str, where: Destination) -> Any:
     from mlflow.models import EvaluationResult
 
     from evalreport.tracking.client import connect
-    from evalreport.tracking.log import MlflowSink
+    from evalreport.tracking.log_results import MlflowSink
     from evalreport.tracking.runs import find_run
     from evalreport.workflow.deliver import document_in_run
 

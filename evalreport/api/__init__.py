@@ -16,7 +16,7 @@ from evalreport.api.evaluate import (
     evaluate_run,
     evaluate_spark,
 )
-from evalreport.api.validation import public_api
+from evalreport.api.input import public_api
 from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.core.extensions import extension
 from evalreport.core.result import Estimate, Finding, Undefined
@@ -24,10 +24,10 @@ from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import Decisions, Logits, Probabilities
 from evalreport.page.render import render
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 from evalreport.tracking.client import connect
 from evalreport.tracking.folder import write_page
-from evalreport.tracking.log import MlflowSink
+from evalreport.tracking.log_results import MlflowSink
 from evalreport.tracking.runs import active_run_id, find_run
 from evalreport.workflow.deliver import document_in_run
 from evalreport.workflow.request import Destination

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy.typing as npt
 
-from evalreport.api.arrays import tuning_rows
 from evalreport.api.evaluate import convert_to_view
+from evalreport.api.input import public_api, tuning_rows
 from evalreport.api.results import Result, draw
-from evalreport.api.validation import public_api
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import comparison
 from evalreport.core.errors import UsageError
@@ -19,20 +18,18 @@ from evalreport.core.extensions import extension
 from evalreport.core.result import Estimate
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import threshold_selection as selections
-from evalreport.figures.comparison import differences
-from evalreport.figures.curves import objective_curves, pr_curve, roc_curve
+from evalreport.figures.plots import differences, objective_curves, pr_curve, roc_curve
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
     RANKING_COLUMNS,
     comparison_ranking,
     table_data,
 )
-from evalreport.page.presentation import present
+from evalreport.page.payload import present
 from evalreport.page.render import render_comparison_brief, render_summary
 from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
-from evalreport.thresholds.search import Search
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Search, Trials
 from evalreport.workflow.choose_thresholds import ThresholdRequest, select_thresholds
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request
@@ -42,9 +39,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from evalreport.features.studies.api import PlottedStudy
     from evalreport.features.studies.study import Judging
-    from evalreport.features.systems.result import SystemsComparison
+    from evalreport.features.studies.sweep_trials import PlottedStudy
+    from evalreport.features.systems.variance import SystemsComparison
 
 
 class Comparison(Result, comparison.Comparison):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.api.evaluate import Evaluation, evaluate
-from evalreport.api.validation import public_api
+from evalreport.api.input import public_api
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.arrays import to_labels

@@ -16,13 +16,15 @@ import numpy.typing as npt
 
 from evalreport import figures
 from evalreport.adapters.frames import is_frame, table_of
-from evalreport.api.arrays import (
+from evalreport.api.input import (
     bare_scores,
     build_request,
     by_name,
     check_order,
+    named_hints,
     one_of,
     parse_inputs,
+    public_api,
     refuse_misread,
     rows_of,
     sampling_of,
@@ -32,8 +34,7 @@ from evalreport.api.arrays import (
     with_positive,
 )
 from evalreport.api.results import Result, draw
-from evalreport.api.validation import named_hints, public_api
-from evalreport.columns.extras import texts_of
+from evalreport.columns.label_pairs import texts_of
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.extensions import extension
 from evalreport.core.result import Provenance

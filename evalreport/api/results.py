@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalreport.core.json_codec import dumps, loads
-from evalreport.figures.canvas import drawing_on
-from evalreport.page.presentation import present
+from evalreport.figures.plots import drawing_on
+from evalreport.page.payload import present
 from evalreport.page.render import render
-from evalreport.page.summary import markdown
+from evalreport.page.text_summary import markdown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,11 +16,10 @@ from importlib import import_module
 import click
 
 from evalreport import __version__
-from evalreport.cli.console import Console, fail, internal, usage
+from evalreport.cli.console import Console, Pulse, fail, internal, usage
 from evalreport.cli.help_texts import MORE
 from evalreport.cli.options import global_options, write_examples
 from evalreport.cli.stdio import forget, interrupt_on_sigterm, ready
-from evalreport.cli.streams import Pulse
 from evalreport.core.errors import EvalreportError, LoggingInterrupted, UsageError, nearest
 from evalreport.core.extensions import Extension, extensions
 from evalreport.core.progress import on_progress

@@ -99,7 +99,7 @@ def command(ctx: click.Context, /, **options: Any) -> int:
 
 def _closing(done: Delivered[Evaluation] | StandingRun) -> tuple[str, str, str]:
     """Return the line of a run in the final table of several runs."""
-    from evalreport.page.summary import headline_names
+    from evalreport.page.text_summary import headline_names
     from evalreport.workflow.deliver import StandingRun
 
     if isinstance(done, StandingRun):

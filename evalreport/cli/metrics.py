@@ -50,7 +50,7 @@ def command(console: Console, name: str | None, coverage: bool) -> None:
 
 
 def _as_json(metric: Metric) -> dict[str, Any]:
-    from evalreport.intervals.measured_coverage import measured_coverage
+    from evalreport.intervals.estimates import measured_coverage
 
     return {
         **{name: getattr(metric, name) for name in JSON_FIELDS},
@@ -77,7 +77,7 @@ def _describe_metric(metric: Metric, *, coverage: bool) -> list[str]:
 
 
 def _methods(metric: Metric) -> list[tuple[str, str]]:
-    from evalreport.intervals.measured_coverage import METHODS, measured_methods
+    from evalreport.intervals.estimates import METHODS, measured_methods
 
     return [("", f"{name}: {METHODS[name]}") for name in measured_methods(metric.task, metric.name)]
 
@@ -85,7 +85,7 @@ def _methods(metric: Metric) -> list[tuple[str, str]]:
 def _summarise_coverage(metric: Metric) -> list[str]:
     """The worst and the best measured coverage, in one line."""
     from evalreport.core.format import percent
-    from evalreport.intervals.measured_coverage import measured_coverage
+    from evalreport.intervals.estimates import measured_coverage
 
     found = [row.coverage for row in measured_coverage(metric.task, metric.name)]
     if not found:
@@ -97,7 +97,7 @@ def _summarise_coverage(metric: Metric) -> list[str]:
 def _list_coverage(metric: Metric) -> list[str]:
     """The measured coverage of the interval, setting by setting."""
     from evalreport.core.format import percent
-    from evalreport.intervals.measured_coverage import measured_coverage
+    from evalreport.intervals.estimates import measured_coverage
 
     rows = measured_coverage(metric.task, metric.name)
     return [

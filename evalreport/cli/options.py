@@ -19,7 +19,7 @@ from click.shell_completion import CompletionItem
 
 from evalreport.cli.console import Console
 from evalreport.cli.help_texts import EXAMPLES, MORE
-from evalreport.cli.option_types import Amount, Bytes, Confidence, Format, Level, Words
+from evalreport.cli.requests import Amount, Bytes, Confidence, Format, Level, Words
 from evalreport.core.errors import UsageError
 from evalreport.core.extensions import extensions
 

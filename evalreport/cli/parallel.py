@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalreport.cli.console import Console, error_as_json, internal, show_error, warn_of_skipped
+from evalreport.cli.console import Console, Progress, error_as_json, internal, show_error, warn_of_skipped
 from evalreport.cli.stdio import interrupt
-from evalreport.cli.streams import Progress
 from evalreport.core.errors import EvalreportError, LoggingInterrupted, NoPredictionsError
 from evalreport.core.shared import sharing
 

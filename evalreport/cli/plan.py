@@ -10,11 +10,10 @@ import click
 
 from evalreport.cli import options as opt
 from evalreport.cli.console import Console
-from evalreport.cli.option_types import Amount
 from evalreport.cli.options import SectionCommand
 from evalreport.cli.parallel import each_run
 from evalreport.cli.print_evaluation import warn_of
-from evalreport.cli.requests import command_line, request_of, selection_of, tracking_uri
+from evalreport.cli.requests import Amount, command_line, request_of, selection_of, tracking_uri
 from evalreport.core.errors import UsageError
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def print_evaluation(
 
     With -v the findings themselves are printed on stderr, and the metrics that the table leaves out.
     """
-    from evalreport.page.presentation import present
+    from evalreport.page.payload import present
 
     console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
     warn_of(console, ev)
@@ -68,7 +68,7 @@ def metrics_table(ev: Evaluation) -> list[str]:
     from evalreport.core.estimate_format import column_places
     from evalreport.core.result import Estimate, Undefined
     from evalreport.metrics.catalogue import find
-    from evalreport.page.summary import FEW, headline_names
+    from evalreport.page.text_summary import FEW, headline_names
 
     names = ev.metrics if len(ev.metrics) <= FEW else headline_names(ev)
     results = {name: ev.metrics[name] for name in names}
@@ -125,7 +125,7 @@ def bar(value: float) -> str:
 
 def warn_of(console: Console, ev: Evaluation) -> None:
     """Warn about assumptions, ignored columns, and scores that seem to be of another label."""
-    from evalreport.findings.scores import own_scores
+    from evalreport.findings.score_quality import own_scores
     from evalreport.findings.skill import inverted
 
     for remark in ev.remarks:
@@ -137,7 +137,7 @@ def warn_of(console: Console, ev: Evaluation) -> None:
 
 def title(ev: Evaluation) -> str:
     """Return the name, task and size: ``calm-heron-412  binary, 285 cases, threshold 0.500 (default)``."""
-    from evalreport.page import summary as brief
+    from evalreport.page import text_summary as brief
 
     return brief.title(ev)
 

@@ -15,7 +15,7 @@ from evalreport.cli.requests import command_line, destination_of, request_of, se
 from evalreport.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from evalreport.workflow.verify import VerifiedRuns
+    from evalreport.workflow.deliver import VerifiedRuns
 
 
 @click.command(
@@ -45,8 +45,8 @@ def command(ctx: click.Context, /, **options: Any) -> int:
     --repair logs the missing parts again. It needs the options of the command that logged them only where the
     evaluation.json of the run is damaged.
     """
+    from evalreport.workflow.deliver import verify_item
     from evalreport.workflow.items import folds_of, items_of
-    from evalreport.workflow.verify import verify_item
 
     console = ctx.ensure_object(Console)
     selection = selection_of(options)

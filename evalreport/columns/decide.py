@@ -17,16 +17,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.columns.column_request import Columns, list_names, several
 from evalreport.columns.evidence import (
+    MOST_LABELS,
     PAIRS,
     PROVEN,
     SCORES,
     Pair,
+    Profile,
     RoleEvidence,
     Scored,
     confidence_of,
     mentions,
     pair_of,
+    profiles_of,
     sets_agree,
     weights_of_part,
 )
@@ -39,8 +43,6 @@ from evalreport.columns.names import (
     named_part,
 )
 from evalreport.columns.nested import name_places
-from evalreport.columns.profile import MOST_LABELS, Profile, profiles_of
-from evalreport.columns.request import Columns, list_names, several
 from evalreport.columns.single_label import OR_NONE, named_scores, score_candidates
 from evalreport.core.errors import EvalreportError, UsageError
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from evalreport.columns.column_request import Columns, list_names, missing_column
 from evalreport.columns.names import GRADES, TEXT, plain_name
-from evalreport.columns.request import Columns, list_names, missing_column
 from evalreport.core.errors import DataError, GradedError
 from evalreport.data.arrays import is_gap
 from evalreport.data.parsing_outcomes import Parsed

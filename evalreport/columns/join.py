@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.columns.column_request import Columns, list_names, missing_column, split_clause
 from evalreport.columns.names import (
     FAMILIES,
     FOLDS,
@@ -33,7 +34,6 @@ from evalreport.columns.names import (
     plain_name,
     role,
 )
-from evalreport.columns.request import Columns, list_names, missing_column, split_clause
 from evalreport.core.errors import DataError
 from evalreport.core.format import pluralize
 from evalreport.data.arrays import (

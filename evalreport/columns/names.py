@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.request import Columns, list_names, missing_column
+from evalreport.columns.column_request import Columns, list_names, missing_column
 from evalreport.core.errors import ColumnNotFoundError, NoTableError, some_of
 from evalreport.data.scores import ROW_SUM, ScoreKind
 from evalreport.readers.limits import Select

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.columns.column_request import Columns, list_names
 from evalreport.columns.join import Rows
-from evalreport.columns.multilabel import (
+from evalreport.columns.label_sets import (
     Array,
     Parts,
     RawScores,
@@ -26,7 +27,6 @@ from evalreport.columns.multilabel import (
 from evalreport.columns.names import Part, Roles, is_confidence, one_spelling
 from evalreport.columns.nested import are_fractions
 from evalreport.columns.plausible import refuse_labels
-from evalreport.columns.request import Columns, list_names
 from evalreport.columns.single_label import (
     Labelled,
     UnnamedScoresError,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.columns.column_request import Columns, list_names
 from evalreport.columns.join import MAX_LABEL, check_length
 from evalreport.columns.names import (
     FAMILIES,
@@ -30,7 +31,6 @@ from evalreport.columns.names import (
     says_score,
     whole,
 )
-from evalreport.columns.request import Columns, list_names
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.data.arrays import plain, to_labels
 from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels

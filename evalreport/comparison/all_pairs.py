@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.comparison import AdjustedInterval, Difference, RankedRun
-from evalreport.comparison.differences import FEWEST, ROUNDING, classwise
-from evalreport.comparison.verdicts import ranking, verdict_of
+from evalreport.comparison.differences import FEWEST, ROUNDING, classwise, ranking, verdict_of
 from evalreport.core.result import Result, Undefined
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.row_influence import Counted

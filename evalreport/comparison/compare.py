@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.agreement import agreement
-from evalreport.comparison.changed_predictions import correct_rows, count_changes
+from evalreport.comparison.changed_predictions import agreement, correct_rows, count_changes
 from evalreport.comparison.comparison import (
     CLASS,
     ChangedPredictions,
@@ -29,21 +28,19 @@ from evalreport.comparison.comparison import (
 )
 from evalreport.comparison.differences import (
     FEWEST,
+    FEWEST_OF_CLASS,
     InferredDifference,
     PairedSamples,
+    VerdictInput,
+    adjusted_verdicts,
+    pair_verdict,
     paired_difference,
+    ranking,
     unpaired_difference,
     with_interval,
 )
 from evalreport.comparison.matched_thresholds import MatchedRuns, matched_runs, roc_crossings
 from evalreport.comparison.pairing import Pairing, pair
-from evalreport.comparison.verdicts import (
-    FEWEST_OF_CLASS,
-    VerdictInput,
-    adjusted_verdicts,
-    pair_verdict,
-    ranking,
-)
 from evalreport.core.errors import EvalreportError, UsageError, some_of
 from evalreport.core.extensions import installed_extension
 from evalreport.core.result import Estimate, Result, Undefined

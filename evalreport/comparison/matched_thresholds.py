@@ -32,8 +32,7 @@ from evalreport.comparison.comparison import (
     MatchVerdict,
     RocCrossing,
 )
-from evalreport.comparison.differences import PairedSamples, RunReplicates, paired_difference
-from evalreport.comparison.verdicts import verdict_of
+from evalreport.comparison.differences import PairedSamples, RunReplicates, paired_difference, verdict_of
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores

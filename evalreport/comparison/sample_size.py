@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evalreport.comparison.comparison import Comparison, Difference
-from evalreport.comparison.verdicts import possible_difference
+from evalreport.comparison.differences import possible_difference
 from evalreport.core.errors import DataError
 from evalreport.core.format import DIGITS
 from evalreport.core.json_codec import Whole

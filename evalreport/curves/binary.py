@@ -35,14 +35,11 @@ from evalreport.curves.curve import (
     stairs,
     weights_above,
 )
-from evalreport.intervals.calibration import smooth_band
-from evalreport.intervals.distributions import normal_quantile
-from evalreport.intervals.proportions import wilson
-from evalreport.statistics.binned_tables import NOT_TOLD, BinnedTable
+from evalreport.intervals.calibration_intervals import smooth_band
+from evalreport.intervals.distributions import normal_quantile, wilson
 from evalreport.statistics.calibration_fits import logit
 from evalreport.statistics.confusion import Array, Places
-from evalreport.statistics.roc_hull import hull
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import NOT_TOLD, BinnedTable, ScoreTable, hull
 from evalreport.statistics.summary import Summary
 
 WIDEST = 100.0

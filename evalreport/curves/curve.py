@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.json_codec import Infinite
-from evalreport.intervals.proportions import wilson
+from evalreport.intervals.distributions import wilson
 from evalreport.statistics.confusion import Array, Places, search_lazily
 from evalreport.statistics.score_table import ScoreTable
 

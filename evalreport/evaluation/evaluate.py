@@ -13,20 +13,18 @@ from typing import Any
 from evalreport.core.lazy import LazyMapping
 from evalreport.core.result import Result, Undefined
 from evalreport.curves.binary import BinaryCurves
-from evalreport.curves.curves import Curves, curves
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.data_checks import row_facts
-from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.evaluation import Curves, Evaluation, curves
 from evalreport.evaluation.examples import one_label as label_rows
 from evalreport.evaluation.examples import pair_texts, swaps, worst_mistakes
 from evalreport.evaluation.parts import Mistake, Swap, class_results, row_counts
 from evalreport.evaluation.slices import SliceFacts, disparities, judged_slices, slice_facts
-from evalreport.intervals.cross_validation import Folds, evaluate_folds, fold_notes
-from evalreport.intervals.estimates import estimates
-from evalreport.intervals.measured_coverage import describe_miscoverage
+from evalreport.intervals.estimates import describe_miscoverage, estimates
+from evalreport.intervals.folds import Folds, evaluate_folds, fold_notes
+from evalreport.intervals.interval_settings import NOT_ASKED, Sampling, by_rows
 from evalreport.intervals.multiclass import class_estimates
-from evalreport.intervals.settings import NOT_ASKED, Sampling, by_rows
 from evalreport.metrics.catalogue import (
     BINARY,
     PER_CLASS,

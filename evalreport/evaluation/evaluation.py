@@ -1,7 +1,6 @@
 """`evaluation.json` as it stands in the file: the keys, their types and their ranges.
 
-`Evaluation`: everything known of one set of predictions, and its lossless JSON.
-"""
+`Evaluation`: everything known of one set of predictions, and its lossless JSON."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, assert_never
 
 import numpy as np
 
@@ -30,9 +29,15 @@ from evalreport.core.json_codec import (
 from evalreport.core.lazy import LazyField
 from evalreport.core.result import Estimate, Finding, Provenance, Result, Undefined
 from evalreport.core.sentences import Sentence
-from evalreport.curves.binary import BinaryCurves
-from evalreport.curves.curves import Curves
-from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
+from evalreport.curves.binary import BinaryCurves, binary_curves, of_summary
+from evalreport.curves.class_curves import (
+    LabelSweep,
+    MulticlassCurves,
+    MultilabelCurves,
+    of_multiclass,
+    of_multilabel,
+)
+from evalreport.curves.curve import Band, Cardinality, Curve, Histogram, Reliability
 from evalreport.data.labels import Binary, Graded, Label, LabelSpace, Multiclass, Multilabel, Task
 from evalreport.data.parsing_outcomes import ParsingReport
 from evalreport.data.predictions import Origin, Predictions, Threshold
@@ -47,16 +52,63 @@ from evalreport.evaluation.parts import (
     Swap,
     WeakSlices,
 )
-from evalreport.intervals.cross_validation import Folds
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.folds import Folds
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.catalogue import HEADLINE, describe_own, find
 from evalreport.metrics.own import Direction
 from evalreport.statistics.confusion import Counts
+from evalreport.statistics.summary import Summary
 from evalreport.thresholds.best_threshold import SweepRecord, Tuned
 from evalreport.thresholds.sweep import Sweep
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Curves: TypeAlias = BinaryCurves | MulticlassCurves | MultilabelCurves
+
+__all__ = [
+    "Band",
+    "BinaryCurves",
+    "Cardinality",
+    "Curve",
+    "Curves",
+    "Histogram",
+    "LabelSweep",
+    "MulticlassCurves",
+    "MultilabelCurves",
+    "Reliability",
+    "binary_curves",
+    "curves",
+]
+
+
+def curves(summary: Summary, level: float = 0.95) -> Curves | Undefined:
+    """Return the curves of a summary, or why there are none.
+
+    Parameters
+    ----------
+    summary : Summary
+    level : float
+        Confidence level of bands and Wilson limits.
+
+    Examples
+    --------
+    >>> from evalreport.statistics.summary import summarise
+    >>> from evalreport.data.predictions import predictions
+    >>> curves(summarise(predictions(Binary(0, 1), [0, 1], [0, 1])))
+    Undefined(reason='needs scores; got only labels', n=2.0)
+    """
+    match summary.space:
+        case Binary():
+            return of_summary(summary, level)
+        case Multiclass():
+            return of_multiclass(summary, level)
+        case Multilabel():
+            return of_multilabel(summary, level)
+        case never:
+            assert_never(never)
+
 
 CLASS_KEYS = "class_keys"
 """What a logged `evaluation.json` holds beside the evaluation: each label's metric key in MLflow."""

@@ -21,11 +21,10 @@ from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Categorical, Predictions
 from evalreport.evaluation.parts import Disparity, Slice
-from evalreport.intervals.calibration import Inversion
-from evalreport.intervals.calibration_noise import FACTORS
+from evalreport.intervals.calibration_intervals import FACTORS, Inversion
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import holm, independent_difference
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import HEADLINE, OF_CALIBRATION, OF_GROUPS, find, telling
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array

@@ -27,7 +27,7 @@ TABLE: Final[Mapping[str, Table]] = {
     "systems": {
         "options": {"compare --system --by": "evalreport.features.systems.cli:compare_options"},
         "api": {"comparing systems": "evalreport.features.systems.api:compare_systems"},
-        "results": {"SystemsComparison": "evalreport.features.systems.presentation:SystemsPresentation"},
+        "results": {"SystemsComparison": "evalreport.features.systems.page:SystemsPresentation"},
     },
     "site": {
         "commands": {
@@ -45,16 +45,14 @@ TABLE: Final[Mapping[str, Table]] = {
         "results": {"Study": "evalreport.features.studies.presentation:StudyPresentation"},
         "api": {
             "Judging": "evalreport.features.studies.study:Judging",
-            "reporting on trials": "evalreport.features.studies.api:sweep_trials",
+            "reporting on trials": "evalreport.features.studies.sweep_trials:sweep_trials",
         },
     },
     "predict": {"options": {"log --predict-on": "evalreport.features.predict.cli:log_options"}},
     "text_labels": {
         "responses": {
             "reading labels from text": "evalreport.features.text_labels.parser:parse_texts",
-            "combining repeated responses": (
-                "evalreport.features.text_labels.repeated_responses:combine_responses"
-            ),
+            "combining repeated responses": ("evalreport.features.text_labels.reporting:combine_responses"),
         },
         "metrics": {"text": "evalreport.features.text_labels.metrics:METRICS"},
         "tools": {
@@ -94,7 +92,7 @@ TABLE: Final[Mapping[str, Table]] = {
     },
     "large": {
         "engines": {
-            "stream": "evalreport.features.large.collect:open_files",
+            "stream": "evalreport.features.large.collect_batches:open_files",
             ".stats": "evalreport.features.large.facts_file:open_shards",
         },
         "options": {"--save-statistics": "evalreport.features.large.facts_file:write_item_facts"},

@@ -9,10 +9,10 @@ from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary, Label
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import Slice
-from evalreport.findings.calibration import RATIO
 from evalreport.findings.chance import Margin, margins
 from evalreport.findings.rule import CLASSES, FindingDraft, rule, spoken, value
-from evalreport.findings.scarcity import ADVICE, HEAVY, Cause, scarcity
+from evalreport.findings.score_quality import RATIO
+from evalreport.findings.skill import ADVICE, HEAVY, Cause, scarcity
 from evalreport.metrics.catalogue import ERROR_KINDS, OF_CALIBRATION, find
 
 FEW_ROWS = 20

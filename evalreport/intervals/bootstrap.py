@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from evalreport.core.progress import report_progress
 from evalreport.data.predictions import Predictions
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.standard_errors import tail_df
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array, BinaryCounts, Marginals, inner, run_starts, sums

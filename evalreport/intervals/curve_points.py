@@ -4,27 +4,57 @@ Such a value moves for two reasons: the crossing moves, and so does the curve at
 drawn from the posterior of the two empirical distributions (the Bayesian bootstrap), with half a row
 beyond each end, without which a limit that lies beyond the last row seen would look certain: of 100
 negatives none may lie in the top 1%. Only the few ranks about the crossing are touched, so the cost does
-not grow with the number of draws times the number of rows.
-"""
+not grow with the number of draws times the number of rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.intervals.distributions import normal_quantile, two_sided_p
-from evalreport.intervals.proportions import newcombe
-from evalreport.intervals.settings import Sampling
-from evalreport.metrics.record import CurvePoint, Reading
-from evalreport.statistics.confusion import Array
+from evalreport.intervals.bootstrap import count_bounds
+from evalreport.intervals.calibration_intervals import gap_limits, smooth_gap_limits, too_little
+from evalreport.intervals.distributions import (
+    newcombe,
+    normal_quantile,
+    t_quantile,
+    t_quantiles,
+    two_sided_p,
+    wilson,
+)
+from evalreport.intervals.interval_settings import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
+from evalreport.intervals.standard_errors import (
+    area_limits,
+    freedom,
+    influence,
+    promised_error,
+    standard_error,
+    transformed_scale_limits,
+)
+from evalreport.metrics.influence import placements, roc_auc
+from evalreport.metrics.probability_functions import equal_mass, equal_width, mass_cuts
+from evalreport.metrics.record import (
+    BestThreshold,
+    CalibrationGaps,
+    CountDraws,
+    CurvePoint,
+    DeLong,
+    Metric,
+    Proportion,
+    Reading,
+    SmoothGaps,
+    view,
+)
+from evalreport.statistics.confusion import Array, BinaryCounts, inner, sums
 from evalreport.statistics.resampling import Stream
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.stored_columns import PIECE
+from evalreport.statistics.summary import Summary
 
 STEP = 10
 """Rows to a score from which a curve is a stair: what it reads jumps with the step that the limit meets."""
@@ -354,3 +384,372 @@ def crossing_generator(point: CurvePoint, sampling: Sampling) -> np.random.Gener
     return sampling.generator(
         Stream.CURVE_CROSSINGS, list(CROSSINGS).index(point.reading), round(1e6 * point.at)
     )
+
+
+SHRINK = 10
+"""Rows of the smaller class that weigh as much as the model for the variance, and the degrees of freedom that
+the model adds: see `auc_limits`."""
+
+
+def delong(table: ScoreTable) -> tuple[float, float]:
+    """Return ROC AUC and DeLong's variance of it.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        The AUC is NaN with one class alone, the variance with fewer than two rows of either.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson 1988; mid-ranks as Sun & Xu 2014, here read off the sorted table.
+
+    Examples
+    --------
+    >>> auc, variance = delong(
+    ...     ScoreTable.from_scores(np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1], bool))
+    ... )
+    >>> auc, round(variance, 4)
+    (0.75, 0.125)
+    """
+    P, N = table.positives, table.negatives
+    if not P or not N:
+        return np.nan, np.nan
+    ten, one = placements(table)
+    auc = inner(table.pos, ten) / P
+    if P < 2 or N < 2:
+        return auc, np.nan
+    spread_pos = inner(table.pos, (ten - auc) ** 2) / (P - 1)
+    spread_neg = inner(table.neg, (one - auc) ** 2) / (N - 1)
+    return auc, spread_pos / P + spread_neg / N
+
+
+def auc_limits(
+    auc: npt.ArrayLike,
+    variance: npt.ArrayLike,
+    sizes: tuple[npt.ArrayLike, npt.ArrayLike],
+    df: npt.ArrayLike,
+    level: float = 0.95,
+) -> tuple[Array, Array]:
+    """Return score-like limits of ROC AUC that use DeLong's variance.
+
+    Newcombe's method 5 solves ``(auc - a)² = q² V(a)``, so that its limits lie in [0, 1] and are apart even
+    at AUC = 1; but its V, of Hanley & McNeil's form, is a model: with scores of unequal spread it covers
+    86 to 100% at any n. Here V is that form times the ratio of DeLong's variance to it at the estimate.
+    Where the model's is the greater, it is lent: the logarithm of the ratio is shrunk by m / (m + 10), m the
+    size of the smaller class. And q is a quantile of Student's t, moderated: a variance that a model makes up
+    as ten rows do is known with ten degrees of freedom more (Smyth 2004). With those of DeLong's alone the
+    limits of labels of five to ten rows held the truth in 98 to 99%; with a model lent where it is the
+    less, too, an AUC of ten rows of unequal spread covered 91%.
+
+    Parameters
+    ----------
+    auc, variance : float or array
+        Of `delong`.
+    sizes : tuple of float or array
+        Positives and negatives; limits are NaN where one is below 2.
+    df : float or array
+        Degrees of freedom of DeLong's variance.
+
+    References
+    ----------
+    Newcombe 2006, Statistics in Medicine 25:559, method 5; Hanley & McNeil 1982; Smyth 2004, Statistical
+    Applications in Genetics and Molecular Biology 3:3.
+
+    Examples
+    --------
+    >>> low, high = auc_limits(1.0, 0.0, (10, 190), 9)
+    >>> float(low.round(3)), float(high)
+    (0.882, 1.0)
+    """
+    auc, P, N = (np.asarray(x, dtype=np.float64) for x in (auc, *sizes))
+    smaller = np.minimum(P, N)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.asarray(variance, dtype=np.float64) / _model(auc, P, N)
+        ratio = np.where(np.isfinite(ratio) & (ratio > 0), ratio, 1.0)
+        quantile = t_quantiles((1 + level) / 2, np.maximum(df, 1) + SHRINK)
+        scale = np.maximum(ratio, ratio ** (smaller / (smaller + SHRINK))) * quantile**2
+
+    known = smaller >= 2
+    parts: tuple[Any, ...] = (auc + 0 * scale, np.where(known, P, 2.0), np.where(known, N, 2.0), scale)
+    if scale.ndim == 0:  # Python's floats take a tenth of the time of arrays without a dimension
+        parts = tuple(part.item() for part in parts)
+    low, high = (_edge(end, *parts) for end in (0, 1))
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+@lru_cache(maxsize=1024)
+def separated_limit(positives: float, negatives: float, level: float = 0.95) -> float:
+    """Return the lower limit of ROC AUC where every positive scores above every negative.
+
+    Nothing then tells a variance. The limit is the AUC at which so clean a ranking has the probability
+    (1 - level) / 2, exact in Hanley & McNeil's model, in which one class's scores are a power of the other's
+    (Lehmann 1953): with θ = AUC / (1 - AUC) and a = N / θ it is Γ(a + 1) P! / Γ(a + P + 1). The model is not
+    symmetric in the classes; the lesser of both limits is taken.
+
+    Examples
+    --------
+    >>> round(separated_limit(4, 8), 3)
+    0.676
+    """
+    wanted = math.log((1 - level) / 2)
+    limits = []
+    for one, other in ((positives, negatives), (negatives, positives)):
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            auc = (low + high) / 2
+            a = other * (1 - auc) / auc
+            chance = math.lgamma(a + 1) + math.lgamma(one + 1) - math.lgamma(a + one + 1)
+            low, high = (auc, high) if chance < wanted else (low, auc)
+        limits.append(low)
+    return min(limits)
+
+
+def _model(auc: Any, positives: Any, negatives: Any) -> Any:
+    """Newcombe's form of Hanley & McNeil's variance: both class sizes replaced by their mean."""
+    star = (positives + negatives) / 2 - 1
+    spread = 1 + star * (1 - auc) / (2 - auc) + star * auc / (1 + auc)
+    return auc * (1 - auc) * spread / (positives * negatives)
+
+
+def _edge(end: int, auc: Any, positives: Any, negatives: Any, scale: Any) -> Any:
+    """The limit between the area and an end of its range, by bisection; floats, or arrays of one shape."""
+    far, near = 0 * auc + end, auc
+    for _ in range(60):
+        middle = (far + near) / 2
+        gap = auc - middle
+        out = gap * gap > scale * _model(middle, positives, negatives)
+        if isinstance(out, bool):
+            far, near = (middle, near) if out else (far, middle)
+        else:
+            far, near = np.where(out, middle, far), np.where(out, near, middle)
+    return far
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A score table with what several intervals need of it.
+
+    Parameters
+    ----------
+    exact : ScoreTable
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tables = Tables(ScoreTable.from_scores(np.array([0.1, 0.5, 0.5]), np.array([False, True, False])))
+    >>> tables.curve
+    (array([0., 1., 1.]), array([0., 1., 2.]))
+    """
+
+    exact: ScoreTable
+
+    @cached_property
+    def delong(self) -> tuple[float, float, float]:
+        """ROC AUC of the blocks, DeLong's variance of it, and what is left of its degrees of freedom."""
+        auc, variance = delong(self.exact.coarse)
+        return auc, variance, freedom(roc_auc(self.exact.coarse), self.exact.coarse)
+
+    @cached_property
+    def curve(self) -> tuple[Array, Array]:
+        """Counts of true and false positives from the strictest threshold to the laxest, 0 first."""
+        return self.exact.path
+
+    @cached_property
+    def coarse_curve(self) -> tuple[Array, Array]:
+        """The curve of the blocks."""
+        return self.exact.coarse.path
+
+
+def sum_calibration_bins(gaps: CalibrationGaps, table: ScoreTable) -> tuple[Array, Array, Array]:
+    """Return rows, summed probability and positives of each bin.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_scores(np.array([0.25, 0.75]), np.array([False, True]))
+    >>> [part[:4].tolist() for part in sum_calibration_bins(CalibrationGaps("width"), table)]
+    [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0]]
+    """
+    return equal_width(table) if gaps.bins == "width" else equal_mass(table)
+
+
+def count_limits(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Sampling) -> dict[str, Limits]:
+    """Return the limits of functions of the counts of one operating point.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> count_limits([find("f1", "binary")], BinaryCounts(40, 10, 10, 40), Sampling())["f1"].method
+    'dirichlet'
+    """
+    return {
+        name: Limits(float(low), float(high), "dirichlet", float(error))
+        for name, (low, high, error) in count_bounds(metrics, counts, sampling).items()
+    }
+
+
+def proportion_limits(share: float, trials: float, sampling: Sampling) -> Limits:
+    """Return Wilson's limits of a proportion.
+
+    Examples
+    --------
+    >>> limits = proportion_limits(1.0, 10, Sampling())
+    >>> round(limits.low, 3), limits.high, limits.method
+    (0.722, 1.0, 'wilson')
+    """
+    low, high = wilson(share * trials, trials, sampling.level)
+    return Limits(float(low), float(high), "wilson", math.sqrt(max(0.0, share * (1 - share)) / trials))
+
+
+def table_limits(metric: Metric, value: float, tables: Tables, sampling: Sampling) -> Limits:
+    """Return the limits of a function of the score table.
+
+    Parameters
+    ----------
+    metric : Metric
+        A function of the score table.
+    value : float
+        Its value.
+    tables : Tables
+        Of the score table.
+
+    Examples
+    --------
+    >>> from evalreport.metrics.catalogue import find
+    >>> table = ScoreTable.from_scores(
+    ...     np.array([0.1, 0.4, 0.35, 0.8, 0.9, 0.3]), np.array([0, 0, 1, 1, 1, 0], bool)
+    ... )
+    >>> limits = table_limits(find("average_precision", "binary"), 0.917, Tables(table), Sampling())
+    >>> limits.method, bool(limits.low < 0.917 < limits.high)
+    ('influence', True)
+    """
+    table = tables.exact
+    few = min(table.positives, table.negatives) < FEWEST
+    match metric.strategy:
+        case DeLong():
+            limits = rescale_auc_limits(metric, delong_limits(tables, sampling))
+        case strategy if strategy.family == "ranking" and few:
+            limits = no_limits("an interval needs two positives and two negatives")
+        case BestThreshold():
+            limits = Limits(*ks_limits(table, sampling), "newcombe")
+        case CalibrationGaps() as gaps:
+            limits = _gap_limits(gaps, value, tables, sampling)
+        case SmoothGaps():
+            limits = _smooth_limits(value, table, sampling)
+        case CurvePoint() as point:
+            limits = _crossing_limits(point, tables, sampling)
+        case _:
+            limits = _influence_limits(metric, value, tables, sampling)
+    return limits
+
+
+def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
+    """Return the limits of ROC AUC with DeLong's standard error.
+
+    Examples
+    --------
+    >>> table = ScoreTable.from_scores(np.array([0.1, 0.2, 0.8, 0.9]), np.array([False, False, True, True]))
+    >>> delong_limits(Tables(table), Sampling()).high
+    1.0
+    """
+    table = tables.exact.coarse
+    if min(table.positives, table.negatives) < FEWEST:
+        return no_limits("an interval of the AUC needs two positives and two negatives")
+    if len(table) == 1:
+        return no_limits(ALL_EQUAL)
+    auc, variance, df = tables.delong
+    sizes = (table.positives, table.negatives)
+    df = min(df, min(sizes) - 1)
+    if variance == 0 and auc in (0.0, 1.0):
+        limit = separated_limit(*sizes, sampling.level)
+        return Limits(*((limit, 1.0) if auc else (0.0, 1 - limit)), "exact under separation", 0.0)
+    low, high = auc_limits(auc, variance, sizes, df, sampling.level)
+    return Limits(float(low), float(high), "delong", math.sqrt(variance))
+
+
+def rescale_auc_limits(metric: Metric, limits: Limits) -> Limits:
+    """Return limits of the AUC on the range of a metric that is linear in it (gini: -1 to 1)."""
+    if limits.reason is not None:
+        return limits
+    wide = metric.high - metric.low
+    error = None if limits.standard_error is None else wide * limits.standard_error
+    return Limits(metric.low + wide * limits.low, metric.low + wide * limits.high, limits.method, error)
+
+
+def _gap_limits(gaps: CalibrationGaps, value: float, tables: Tables, sampling: Sampling) -> Limits:
+    table = tables.exact
+    doubt = _doubt(table.coarse) if gaps.bins == "mass" else None
+    ends = gap_limits(sum_calibration_bins(gaps, table), value, sampling, doubt=doubt)
+    return Limits(*ends, "test inversion")
+
+
+def _doubt(table: ScoreTable) -> Array:
+    """Variance of the outcomes of each bin of equal mass, whose probabilities may lie far apart."""
+    place = np.zeros(len(table), dtype=np.int64)
+    cuts = mass_cuts(table)
+    np.add.at(place, [cut for cut in cuts if cut < len(table)], 1)
+    variance = (table.pos + table.neg) * table.scores * (1 - table.scores)
+    return sums(np.cumsum(place), variance, len(cuts) + 1)
+
+
+def _smooth_limits(value: float, table: ScoreTable, sampling: Sampling) -> Limits:
+    reason = too_little(table.smooth, min(table.positives, table.negatives))
+    if table.smooth is None or reason is not None:
+        return no_limits(reason or "")
+    return Limits(*smooth_gap_limits(value, table.smooth, sampling), "test inversion")
+
+
+def _crossing_limits(point: CurvePoint, tables: Tables, sampling: Sampling) -> Limits:
+    crossing = CROSSINGS[point.reading]
+    tp, fp = tables.coarse_curve if crossing.smooth else tables.curve
+    curve = RocDraws(tp, fp, sampling.resamples, crossing_generator(point, sampling))
+    drawn = crossing.drawn(curve, point.at)
+    ends = curve.limits(drawn, sampling.upper)
+    return Limits(*ends, "bayesian bootstrap at the crossing", float(drawn.values.std()))
+
+
+def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sampling) -> Limits:
+    table = tables.exact.coarse
+    found = influence(metric, table)
+    n, smaller = table.positives + table.negatives, min(table.positives, table.negatives)
+    error, df = standard_error(table, found), freedom(found, table)
+    if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
+        return no_limits("all rows have the same value")
+    if metric.better == "one" and math.isfinite(metric.low):  # a ratio: right probabilities make it 1
+        error, df = promised_error(table, found, error, df, moderated=True)
+    ranking = metric.interval == "ranking"
+    events = smaller if ranking else n
+    quantile = t_quantile(sampling.upper, max(min(df, events - 1), 1))
+    if ranking:
+        ends = area_limits(metric, value, error, quantile, events, sampling.level)
+        return Limits(*ends, "influence", error)
+    low, high = transformed_scale_limits(metric, value, error, quantile, events)
+    if metric.needs == "probabilities" and metric.better in ("lower", "higher"):
+        lent, more = promised_error(table, found, error, df)
+        far = t_quantile(sampling.upper, more) * lent
+        low, high = (
+            (low, max(high, value + far)) if metric.better == "lower" else (min(low, value - far), high)
+        )
+    return Limits(low, high, "influence", error)
+
+
+def binary_limits(
+    metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
+) -> dict[str, Limits]:
+    """Return the limits of binary metrics that estimate something.
+
+    Parameters
+    ----------
+    metrics : sequence of Metric
+        Binary records with a value.
+    values : mapping from their names to their values
+    summary : Summary
+    """
+    counts = [metric for metric in metrics if isinstance(metric.strategy, CountDraws)]
+    limits = count_limits(counts, view(summary, "counts"), sampling) if counts else {}
+    tables = Tables(view(summary, "scores"))
+    for metric in metrics:
+        if isinstance(metric.strategy, Proportion):
+            limits[metric.name] = proportion_limits(values[metric.name], metric.weight(summary), sampling)
+        elif metric.reads == "scores":
+            limits[metric.name] = table_limits(metric, values[metric.name], tables, sampling)
+    return limits

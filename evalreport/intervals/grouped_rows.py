@@ -33,25 +33,30 @@ from evalreport.intervals.bootstrap import (
     posterior,
     table_replicates,
 )
-from evalreport.intervals.by_metric import sum_calibration_bins
-from evalreport.intervals.calibration import (
+from evalreport.intervals.calibration_intervals import (
+    SMALLEST,
+    binomial_noise,
     gap_limits,
     smooth_gap_limits,
     too_little,
     unit_draws,
 )
-from evalreport.intervals.calibration_noise import SMALLEST, binomial_noise
-from evalreport.intervals.curve_points import CROSSINGS, RocDraws, crossing_generator, flattery
-from evalreport.intervals.distributions import normal_quantile, t_quantile
+from evalreport.intervals.curve_points import (
+    CROSSINGS,
+    RocDraws,
+    crossing_generator,
+    flattery,
+    sum_calibration_bins,
+)
+from evalreport.intervals.distributions import ROUNDING, normal_quantile, score_limits, t_quantile
+from evalreport.intervals.interval_settings import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.missing_classes import (
     area_error,
     observed_class_average,
     staged_limits,
     two_stage_mean,
 )
-from evalreport.intervals.proportions import ROUNDING, score_limits
 from evalreport.intervals.row_influence import Counted
-from evalreport.intervals.settings import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
 from evalreport.intervals.standard_errors import Spread, spread_limits, tail_df, transformed_scale_limits
 from evalreport.metrics.averages import Average, labelwise
 from evalreport.metrics.probability_functions import mass_cuts

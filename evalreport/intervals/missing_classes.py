@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.intervals.settings import Limits
+from evalreport.intervals.interval_settings import Limits
 from evalreport.intervals.standard_errors import Spread
 from evalreport.metrics.averages import AreaAverage, Average
 from evalreport.metrics.record import Metric, divide, view

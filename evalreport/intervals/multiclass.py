@@ -18,7 +18,6 @@ import numpy.typing as npt
 from evalreport.core.result import Result, Undefined
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.bootstrap import Units, count_bounds
-from evalreport.intervals.by_metric import proportion_limits, table_limits
 from evalreport.intervals.class_averages import (
     AreaLimits,
     ClassMoves,
@@ -27,7 +26,8 @@ from evalreport.intervals.class_averages import (
     ranking_errors,
     spreads,
 )
-from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.curve_points import Tables, proportion_limits, table_limits
+from evalreport.intervals.distributions import score_limits, t_quantile, wilson
 from evalreport.intervals.grouped_rows import (
     Ranked,
     Replicates,
@@ -37,6 +37,15 @@ from evalreport.intervals.grouped_rows import (
     spread_errors,
     where_empty,
 )
+from evalreport.intervals.interval_settings import (
+    FEWEST,
+    NOT_ASKED,
+    Limits,
+    Sampling,
+    by_rows,
+    estimate,
+    no_limits,
+)
 from evalreport.intervals.missing_classes import (
     area_error,
     deviations,
@@ -44,11 +53,8 @@ from evalreport.intervals.missing_classes import (
     staged_limits,
     two_stage_mean,
 )
-from evalreport.intervals.proportions import score_limits, wilson
 from evalreport.intervals.row_influence import slopes
-from evalreport.intervals.settings import FEWEST, NOT_ASKED, Limits, Sampling, by_rows, estimate, no_limits
 from evalreport.intervals.standard_errors import Spread, influence, spread_limits, transformed_scale_limits
-from evalreport.intervals.tables import Tables
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import (
     CalibrationGaps,

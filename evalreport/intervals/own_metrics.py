@@ -16,8 +16,8 @@ from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.bootstrap import resampled_rows
 from evalreport.intervals.distributions import t_quantile, two_sided_p
+from evalreport.intervals.interval_settings import FEWEST, NOT_ASKED, Sampling
 from evalreport.intervals.paired import SampledError
-from evalreport.intervals.settings import FEWEST, NOT_ASKED, Sampling
 from evalreport.metrics.own import NEEDS_ROWS, OwnRows
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array

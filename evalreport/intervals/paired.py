@@ -36,7 +36,7 @@ from evalreport.intervals.distributions import (
     two_sided_p,
     two_sided_t,
 )
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.statistics.resampling import Stream, posterior_shares

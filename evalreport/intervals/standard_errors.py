@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.intervals.distributions import normal_quantile, reaches_near_end
-from evalreport.intervals.proportions import ROUNDING, score_limits
-from evalreport.intervals.settings import Limits, no_limits
+from evalreport.intervals.distributions import ROUNDING, normal_quantile, reaches_near_end, score_limits
+from evalreport.intervals.interval_settings import Limits, no_limits
 from evalreport.metrics.record import Influence, Metric
 from evalreport.statistics.confusion import Array, inner
 from evalreport.statistics.score_table import ScoreTable

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from evalreport.metrics import binned_bounds, influence
+import numpy as np
+
+from evalreport.metrics import influence
 from evalreport.metrics import probability_functions as prob
 from evalreport.metrics.binary_decisions import ONE_CLASS, constant_level
+from evalreport.metrics.probability_functions import brier_uncertainty
 from evalreport.metrics.record import (
     CalibrationGaps,
     Metric,
@@ -15,10 +18,47 @@ from evalreport.metrics.record import (
     Smooth,
     SmoothGaps,
     because,
+    divide,
     view,
 )
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import EPS, BinnedTable, Bounds, ScoreTable
 from evalreport.statistics.summary import Summary
+
+
+def brier_bounds(t: BinnedTable) -> Bounds:
+    """Extreme cases: all probabilities of a bin are at one of its ends."""
+    low, high = t.scores, np.minimum(t.ends, 1)
+    least = t.pos @ (1 - high) ** 2 + t.neg @ low**2
+    most = t.pos @ (1 - low) ** 2 + t.neg @ high**2
+    return float(least) / t.total, float(most) / t.total
+
+
+def brier_skill_bounds(t: BinnedTable) -> Bounds:
+    """Bounds from those of the Brier score; the reference (prevalence) is exact."""
+    least, most = brier_bounds(t)
+    return 1 - most / brier_uncertainty(t), 1 - least / brier_uncertainty(t)
+
+
+def brier_uncertainty_bounds(t: BinnedTable) -> Bounds:
+    """The value is exact: it depends only on the true labels."""
+    return brier_uncertainty(t), brier_uncertainty(t)
+
+
+def observed_expected_ratio_bounds(t: BinnedTable) -> Bounds:
+    """Extreme cases: all probabilities of a bin are at one of its ends."""
+    weight = t.pos + t.neg
+    expected = weight @ np.minimum(t.ends, 1), weight @ t.scores
+    low, high = (divide(t.positives, each) for each in expected)
+    return float(low), float(high)
+
+
+def log_loss_bounds(t: BinnedTable) -> Bounds:
+    """Extreme cases: all probabilities of a bin are at one of its ends."""
+    low, high = (np.clip(ends, EPS, 1 - EPS) for ends in (t.scores, t.ends))
+    least = -(t.pos @ np.log(high) + t.neg @ np.log(1 - low))
+    most = -(t.pos @ np.log(low) + t.neg @ np.log(1 - high))
+    return float(least) / t.total, float(most) / t.total
+
 
 _metric = partial(
     Metric,
@@ -68,7 +108,7 @@ PROBABILITY: tuple[Metric, ...] = (
         high=math.inf,
         strategy=Smooth("mean"),
         function=prob.log_loss,
-        bounds=binned_bounds.log_loss_bounds,
+        bounds=log_loss_bounds,
         derivative=influence.log_loss,
         no_skill=_entropy,
         source="Good 1952; scikit-learn log_loss",
@@ -84,7 +124,7 @@ PROBABILITY: tuple[Metric, ...] = (
         formula="mean((p - y)^2)",
         strategy=Smooth("mean"),
         function=prob.brier,
-        bounds=binned_bounds.brier_bounds,
+        bounds=brier_bounds,
         derivative=influence.brier,
         no_skill=_uncertainty,
         source="Brier 1950; scikit-learn brier_score_loss",
@@ -100,7 +140,7 @@ PROBABILITY: tuple[Metric, ...] = (
         low=-math.inf,
         better="higher",
         function=prob.brier_skill,
-        bounds=binned_bounds.brier_skill_bounds,
+        bounds=brier_skill_bounds,
         derivative=influence.brier_skill,
         undefined=because(ONE_CLASS),
         no_skill=constant_level(0.0),
@@ -147,7 +187,7 @@ PROBABILITY: tuple[Metric, ...] = (
         better="neither",
         strategy=NoMethod("probabilities"),
         function=prob.brier_uncertainty,
-        bounds=binned_bounds.brier_uncertainty_bounds,
+        bounds=brier_uncertainty_bounds,
         derivative=influence.brier_uncertainty,
         source="Murphy 1973, J. Applied Meteorology 12:595",
         use="Brier = reliability - resolution + uncertainty",
@@ -244,7 +284,7 @@ PROBABILITY: tuple[Metric, ...] = (
         high=math.inf,
         better="one",
         function=prob.observed_expected_ratio,
-        bounds=binned_bounds.observed_expected_ratio_bounds,
+        bounds=observed_expected_ratio_bounds,
         derivative=influence.observed_expected_ratio,
         undefined="all probabilities are 0 or almost 0, so no positives are expected",
         source="Debray et al. 2017, BMJ 356:i6460",

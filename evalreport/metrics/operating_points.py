@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 
 from evalreport.core.errors import UsageError
+from evalreport.metrics import binary_ranking as rank
 from evalreport.metrics import influence
-from evalreport.metrics import ranking_functions as rank
 from evalreport.metrics.binary_decisions import (
     AGREEMENT,
     COUNTS,

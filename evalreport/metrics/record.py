@@ -18,9 +18,8 @@ import numpy as np
 from evalreport.core.format import Style
 from evalreport.core.result import Undefined
 from evalreport.data.labels import Binary, Multiclass, Task
-from evalreport.statistics.binned_tables import NOT_TOLD, BinnedTable
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import NOT_TOLD, BinnedTable, ScoreTable
 from evalreport.statistics.summary import Summary
 
 Family: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "own", "none"]

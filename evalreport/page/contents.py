@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalreport import __version__
 from evalreport.core.estimate_format import format_estimate, interval
+from evalreport.core.extensions import load_extensions
 from evalreport.core.progress import report_progress
 from evalreport.core.result import Estimate, Provenance, Undefined
-from evalreport.data.labels import Multiclass
+from evalreport.data.labels import Multiclass, Task
 from evalreport.evaluation.evaluation import CLASS_KEYS, Evaluation
 from evalreport.metrics.catalogue import LOGGED, LOGGED_OF_TEXT, SAME, find
 from evalreport.page.csv_tables import (
@@ -39,21 +40,79 @@ from evalreport.page.payload import (
     ROWS,
     THRESHOLDS_TABLE,
     UNIT_TAG,
+    Presentation,
     Series,
     lasting,
     metric_keys,
     objective_keys,
     with_metric_keys,
 )
-from evalreport.page.presentation import Presentation
-from evalreport.page.sections.confusions import BLOCKS_FROM
+from evalreport.page.sections import (
+    appendix,
+    calibration,
+    choices,
+    classes,
+    confusion_matrix,
+    cross_validation,
+    curves,
+    first_screen,
+    label_table,
+    threshold,
+)
+from evalreport.page.sections.confusion_matrix import BLOCKS_FROM
 from evalreport.page.sections.headline import headline
-from evalreport.page.sections.order import sections
-from evalreport.page.summary import MOST_FINDINGS, ResultSummary, described_metrics, title
+from evalreport.page.text_summary import MOST_FINDINGS, ResultSummary, described_metrics, title
 from evalreport.thresholds.best_threshold import Optimum
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+Panel: TypeAlias = Callable[[Evaluation], Section | None]
+
+PANELS: Mapping[Task, tuple[Panel, ...]] = {
+    "binary": (
+        first_screen.first_screen,
+        threshold.threshold_section,
+        curves.curves_section,
+        calibration.calibration_section,
+        choices.utility_section,
+        choices.deployment_section,
+    ),
+    "multiclass": (
+        first_screen.first_screen,
+        confusion_matrix.confusions_section,
+        classes.classes_section,
+        choices.cutoff_section,
+        calibration.calibration_section,
+        curves.averaged_section,
+    ),
+    "multilabel": (
+        first_screen.first_screen,
+        label_table.micro_section,
+        curves.curves_section,
+        classes.classes_section,
+        confusion_matrix.swaps,
+        calibration.calibration_section,
+    ),
+    "graded": (),
+}
+"""Panels of each task in the order of the page; one that does not apply returns None."""
+
+OF_ANY_TASK: tuple[Panel, ...] = (classes.groups_section, cross_validation.folds_section)
+"""What follows, whatever the task; then what features add: at the point "sections" each adds a `Panel`."""
+LAST: tuple[Panel, ...] = (
+    confusion_matrix.examples_section,
+    appendix.metrics_section,
+    appendix.provenance_section,
+)
+
+
+def sections(ev: Evaluation) -> tuple[Section, ...]:
+    """Return the sections of a page in order."""
+    made = (panel(ev) for panel in (*PANELS[ev.task], *OF_ANY_TASK, *load_extensions("sections"), *LAST))
+    return tuple(section for section in made if section is not None)
+
 
 METHODS = {"wilson": "Wilson for proportions", "delong": "DeLong for ROC AUC"}
 """Interval methods that the last line of the page names."""

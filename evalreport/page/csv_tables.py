@@ -33,7 +33,7 @@ from evalreport.data.labels import UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import REASONS
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
-from evalreport.intervals.cross_validation import FoldedMetric
+from evalreport.intervals.folds import FoldedMetric
 from evalreport.metrics.catalogue import AT_THRESHOLDS, COMPARED, find
 from evalreport.page.payload import MAX_STEPS, Series
 from evalreport.page.render import asset

@@ -17,7 +17,7 @@ from evalreport.data.labels import Binary, Label
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import margins
-from evalreport.intervals.proportions import wilson
+from evalreport.intervals.distributions import wilson
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.elements import Empty

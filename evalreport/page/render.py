@@ -19,9 +19,9 @@ from evalreport import __version__
 from evalreport.core.sentences import NOTHING
 from evalreport.core.text import printable
 from evalreport.page.elements import Section
-from evalreport.page.presentation import Presentation, present
+from evalreport.page.payload import Presentation, present
 from evalreport.page.sections.appendix import with_notes
-from evalreport.page.summary import brief, comparison_brief, markdown
+from evalreport.page.text_summary import brief, comparison_brief, markdown
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment

@@ -14,10 +14,12 @@ from evalreport import __version__
 from evalreport.core.estimate_format import value_and_interval
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.json_codec import encode
-from evalreport.core.result import Estimate, Result
+from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.curves.class_curves import MulticlassCurves
 from evalreport.curves.curve import Curve
-from evalreport.curves.multiclass import MulticlassCurves
 from evalreport.data.labels import Binary, Multiclass, Multilabel, Task
+from evalreport.data.predictions import Predictions
+from evalreport.data.scores import NoScores
 from evalreport.evaluation.threshold_selection import ThresholdSelection, encode_choice
 from evalreport.page.csv_tables import (
     PERCENT,
@@ -40,50 +42,99 @@ from evalreport.page.payload import (
     SWEEP_PAGE,
     SWEEP_POINTS,
     SWEEP_TAGS,
+    Presentation,
     Series,
     objective_keys,
     with_metric_keys,
 )
-from evalreport.page.presentation import Presentation
-from evalreport.page.sections import (
-    appendix,
-    coverage_cutoff,
-    curves,
-    multilabel,
-    threshold,
-    threshold_selection,
-    utility,
-)
-from evalreport.page.summary import MOST_FINDINGS, ResultSummary, title
+from evalreport.page.sections import appendix, choices, chosen_thresholds, curves, label_table, threshold
+from evalreport.page.text_summary import MOST_FINDINGS, ResultSummary, title
+from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Cutoff, Optimum, Tuned
-from evalreport.thresholds.sweep import Sweep
-from evalreport.thresholds.sweep_rows import every_threshold
+from evalreport.thresholds.coverage_cutoff import answers
+from evalreport.thresholds.sweep import Sweep, scores_of_rows
+
+MOST = 1_000_000
+"""Thresholds of all labels together that are kept; above it each label is thinned to its share."""
+
+
+def every_threshold(rows: Predictions) -> Mapping[str, Sweep]:
+    """Return the counts at every threshold, by label where each label has its own.
+
+    Parameters
+    ----------
+    rows : Predictions
+
+    Returns
+    -------
+    mapping from label to Sweep
+        Multilabel: of each label, thinned where all of them together have more than a million
+        thresholds; no optimum of a label moves by that. Else one sweep under an empty name: binary of the
+        score; multiclass of the confidence, where a positive is an answer that is right. Empty without
+        scores, and for a multiclass problem without probabilities.
+
+    Examples
+    --------
+    >>> from evalreport.data.predictions import predictions
+    >>> from evalreport.data.scores import Probabilities
+    >>> scores = Probabilities([[0.2, 0.7], [0.6, 0.3], [0.1, 0.2]])
+    >>> found = every_threshold(predictions(Multilabel("ab"), [["b"], ["a"], []], scores=scores))
+    >>> {label: sweep.tp.tolist() for label, sweep in found.items()}
+    {'a': [1.0, 1.0, 1.0, 0.0], 'b': [1.0, 1.0, 1.0, 0.0]}
+    """
+    if isinstance(rows.scores, NoScores):
+        return {}
+    match rows.space:
+        case Binary():
+            return {"": Sweep.from_table(scores_of_rows(rows))}
+        case Multiclass():
+            found = answers(rows)
+            return {} if isinstance(found, Undefined) else {"": Sweep.from_table(scores_of_rows(found))}
+        case Multilabel():
+            return _sweep_each_label(rows)
+        case never:
+            assert_never(never)
+
+
+def _sweep_each_label(rows: Predictions) -> dict[str, Sweep]:
+    assert not isinstance(rows.scores, NoScores)  # noqa: S101  asked before
+    weights, scores, truth = rows.weights if rows.weighted else None, rows.scores.values, rows.y_true
+    found: dict[str, Sweep] = {}
+    for place, name in enumerate(rows.space.names):
+        sweep = Sweep.from_table(
+            ScoreTable.from_scores(scores[:, place], truth[:, place].astype(bool), weights)
+        )
+        found[name] = (
+            sweep if scores.size <= MOST else sweep.thin(max(MOST // len(rows.space), 300))
+        )  # 300: both grids of `thin`, and bends
+    return found
+
 
 R = TypeVar("R")
 PANELS: Mapping[Task, tuple[Callable[[ThresholdSelection], Section | None], ...]] = {
     "binary": (
-        threshold_selection.verdict_section,
+        chosen_thresholds.verdict_section,
         lambda found: threshold.threshold_section(found.evaluation, found.optima, found.whole),
-        threshold_selection.course,
-        utility.thresholds_at_prevalence_section,
+        chosen_thresholds.course,
+        choices.thresholds_at_prevalence_section,
         lambda found: curves.curves_section(found.evaluation),
     ),
     "multiclass": (
-        threshold_selection.verdict_section,
-        threshold_selection.cutoffs,
-        threshold_selection.bounds,
-        lambda found: coverage_cutoff.cutoff_section(found.evaluation, found.cutoffs.values()),
-        threshold_selection.tuned_section,
-        threshold_selection.labels_section,
-        threshold_selection.searches,
+        chosen_thresholds.verdict_section,
+        chosen_thresholds.cutoffs,
+        chosen_thresholds.bounds,
+        lambda found: choices.cutoff_section(found.evaluation, found.cutoffs.values()),
+        chosen_thresholds.tuned_section,
+        chosen_thresholds.labels_section,
+        chosen_thresholds.searches,
     ),
     "multilabel": (
-        threshold_selection.verdict_section,
-        threshold_selection.bounds,
-        threshold_selection.tuned_section,
-        threshold_selection.labels_section,
-        threshold_selection.searches,
-        lambda found: multilabel.micro_section(found.evaluation),
+        chosen_thresholds.verdict_section,
+        chosen_thresholds.bounds,
+        chosen_thresholds.tuned_section,
+        chosen_thresholds.labels_section,
+        chosen_thresholds.searches,
+        lambda found: label_table.micro_section(found.evaluation),
     ),
 }
 """Panels of each task in the order of the page; one that does not apply returns None."""
@@ -129,7 +180,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
     @cached_property
     def headline(self) -> str:
         """The verdict in one sentence, plain text."""
-        return threshold_selection.headline(self.of).text
+        return chosen_thresholds.headline(self.of).text
 
     def sections(self) -> Sequence[Section]:
         """Return the sections of the page, the verdict first."""

@@ -13,7 +13,7 @@ from evalreport.page.charts import Axes, Chart, Label, Path, clearest, pad_range
 from evalreport.page.elements import Column, Table
 from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.thresholds.trial import State, StudyObjective
-from evalreport.thresholds.trials import HistoryPoint, Trials
+from evalreport.thresholds.trial_search import HistoryPoint, Trials
 
 STATES: Mapping[State, str] = {
     "complete": "complete",

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path, PurePath
 from typing import BinaryIO, TypeAlias
 
-from evalreport.columns.request import list_names
+from evalreport.columns.column_request import list_names
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.extensions import extensions, load_extensions
 from evalreport.readers.arrow import FILE, OLD_FEATHER, STREAM, read_feather, read_parquet

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from evalreport.columns.column_request import Columns
 from evalreport.columns.names import PRED, TRUTH, class_columns, column_selector, find_role_names
-from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, FileMissingError
 from evalreport.data.arrays import stack
 from evalreport.readers.arrow_types import Array

@@ -22,11 +22,10 @@ from evalreport.data.labels import UNPARSED, Binary, Graded, LabelSpace, Multicl
 from evalreport.data.parsing_outcomes import REASONS
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
-from evalreport.statistics.binned_tables import BinnedTable
 from evalreport.statistics.class_scores import ClassBins, ClassScores, LabelScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts, less, run_starts, sums
 from evalreport.statistics.row_sums import SET_SCORES, LabelMoments, Tally, ratio
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import BinnedTable, ScoreTable
 
 
 @dataclass(frozen=True, eq=False)

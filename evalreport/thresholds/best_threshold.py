@@ -18,7 +18,7 @@ from evalreport.core.json_codec import Infinite, Mass, Share, shared_fields
 from evalreport.core.result import Result, Undefined
 from evalreport.core.text import printable
 from evalreport.metrics.catalogue import BALANCED
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 
 HoldMethod: TypeAlias = Literal["exact binomial limit", "fixed-sequence test", ""]
 

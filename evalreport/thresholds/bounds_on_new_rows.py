@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.intervals.bootstrap import posterior
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.record import Metric, Proportion
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, search_lazily
 from evalreport.thresholds.best_threshold import Hold, HoldCosts, HoldMethod, Optimum
 from evalreport.thresholds.objectives import METRICS, Constraint, Objective
-from evalreport.thresholds.resampling import RowGroups, Units
+from evalreport.thresholds.resampled_thresholds import RowGroups, Units
 from evalreport.thresholds.sweep import Sweep
 
 STEPS = 40

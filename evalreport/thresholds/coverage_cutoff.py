@@ -13,7 +13,7 @@ from evalreport.core.result import Undefined
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Probabilities
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.thresholds.best_threshold import Cutoff, Optimum, Unreachable
 from evalreport.thresholds.cross_fitting import check_alike, evaluate_thresholds
 from evalreport.thresholds.objectives import Constraint, Objective

@@ -19,7 +19,7 @@ from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.intervals.distributions import t_quantile
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.standard_errors import transformed_scale_limits
 from evalreport.statistics.confusion import Array, BinaryCounts, Places
 from evalreport.statistics.resampling import Stream
@@ -27,7 +27,7 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import BoundKept, Choice, Optimum, OutOfSample
 from evalreport.thresholds.bounds_on_new_rows import chance_at, find_constraint_threshold, one_class
 from evalreport.thresholds.objectives import METRICS, STANDARD, Constraint, Objective
-from evalreport.thresholds.resampling import (
+from evalreport.thresholds.resampled_thresholds import (
     RowGroups,
     SingleRows,
     SplitCounts,

@@ -21,7 +21,7 @@ from evalreport.core.result import Undefined
 from evalreport.core.user_functions import load_function
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import FloatArray, NoScores, Probabilities
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Places
@@ -30,9 +30,8 @@ from evalreport.statistics.row_sums import SET_SCORES
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Method, Optimum, OutOfSample, Tuned
 from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimate_from_draws
-from evalreport.thresholds.search import Dimension, Search, optimise
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Dimension, Search, Trials, optimise
 
 
 @dataclass(frozen=True, eq=False)

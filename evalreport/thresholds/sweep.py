@@ -17,8 +17,7 @@ from evalreport.curves.curve import bends, evenly_spaced_places
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Places, run_starts
-from evalreport.statistics.roc_hull import hull
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import ScoreTable, hull
 from evalreport.statistics.stored_columns import is_stored
 from evalreport.thresholds.best_threshold import (
     Choice,

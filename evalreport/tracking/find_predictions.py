@@ -21,7 +21,8 @@ from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, TypeAlias, TypeVar, overload
 
-from evalreport.columns.find import roles_of_table
+from evalreport.columns.column_request import Columns, list_names
+from evalreport.columns.find_columns import roles_of_table
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.names import (
     ID,
@@ -35,7 +36,6 @@ from evalreport.columns.names import (
     words,
 )
 from evalreport.columns.nested import ALONE, as_columns, fill_from_format
-from evalreport.columns.request import Columns, list_names
 from evalreport.core.errors import (
     ArtifactNotFoundError,
     ColumnNotFoundError,

@@ -18,8 +18,8 @@ from uuid import uuid4
 from evalreport.core.errors import UsageError, some_of
 from evalreport.core.text import slug
 from evalreport.page.payload import Payload
-from evalreport.tracking.interface import Logged
 from evalreport.tracking.ownership import Manifest
+from evalreport.tracking.runs import Logged
 
 logger = logging.getLogger(__name__)
 MANIFESTS = ".evalreport"

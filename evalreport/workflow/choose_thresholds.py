@@ -28,16 +28,20 @@ from evalreport.statistics.confusion import Array, BinaryCounts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import decide_at, summarise
 from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned
-from evalreport.thresholds.class_weights import class_weights
+from evalreport.thresholds.class_thresholds import (
+    PartBound,
+    class_weights,
+    part_bounds,
+    part_threshold,
+    table_threshold,
+)
 from evalreport.thresholds.coverage_cutoff import cutoff
 from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import STANDARD, CostMatrix, Objective
-from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
-from evalreport.thresholds.search import Search, SearchProgress
 from evalreport.thresholds.sweep import Sweep
+from evalreport.thresholds.trial_search import Search, SearchProgress
 from evalreport.workflow.collect import Collected
-from evalreport.workflow.engines import MEMORY, CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import (
     check_both_classes,
     check_holdable,
@@ -47,7 +51,7 @@ from evalreport.workflow.evaluate import (
     table_of,
 )
 from evalreport.workflow.items import Item
-from evalreport.workflow.request import Request
+from evalreport.workflow.request import MEMORY, CollectedFacts, MadeOfFacts, Request
 
 HOLDABLE = "recall>=0.9"
 ACCURACIES = ("accuracy>=0.9", "accuracy>=0.95", "accuracy>=0.99")

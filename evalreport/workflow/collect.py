@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evalreport.columns.find import Found, find, find_folds, find_in_files, to_predictions
+from evalreport.columns.column_request import list_names
+from evalreport.columns.find_columns import Found, find, find_folds, find_in_files, to_predictions
 from evalreport.columns.graded import refuse_unparsed
-from evalreport.columns.request import list_names
 from evalreport.core.errors import (
     ArtifactNotFoundError,
     EvalreportError,
@@ -25,7 +25,7 @@ from evalreport.data.parsing_outcomes import Parsed, parse_texts
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import RepeatedResponses
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.payload import UNIT_TAG
 from evalreport.readers.formats import RawTable
 from evalreport.readers.read import read_requested_columns, read_truth

@@ -34,7 +34,7 @@ from evalreport.page.payload import EVALUATION
 from evalreport.thresholds.objectives import Costs
 from evalreport.tracking.artifacts import Artifact, download_artifact
 from evalreport.tracking.client import connect
-from evalreport.tracking.log import MlflowSink
+from evalreport.tracking.log_results import MlflowSink
 from evalreport.tracking.runs import PARENT_TAG, RunInfo, find_run
 from evalreport.workflow.deliver import Deliverable, Delivered, deliver, files_read, sink_in
 from evalreport.workflow.evaluate import deployment_metrics

@@ -24,21 +24,20 @@ from evalreport.data.predictions import Origin, OwnFunction, Predictions, Thresh
 from evalreport.data.scores import NoScores, Probabilities, on_scale
 from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.catalogue import find
-from evalreport.intervals.settings import Sampling
+from evalreport.findings.ordered_rules import find
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
 from evalreport.metrics.own import is_own
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned, Unreachable
+from evalreport.thresholds.class_thresholds import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import STANDARD, Objective
-from evalreport.thresholds.one_against_rest import PartBound, part_bounds, part_threshold, table_threshold
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 from evalreport.workflow.collect import Collected
-from evalreport.workflow.engines import CollectedFacts
-from evalreport.workflow.request import Request
+from evalreport.workflow.request import CollectedFacts, Request
 
 
 @dataclass(frozen=True, eq=False)

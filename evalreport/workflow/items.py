@@ -43,9 +43,16 @@ from evalreport.workflow.collect import (
     run_origin,
     with_unit,
 )
-from evalreport.workflow.engines import ENDING, CollectedFacts, Counting, MadeOfFacts, is_streamed, open_with
 from evalreport.workflow.evaluate import evaluate_collected, evaluated_facts
-from evalreport.workflow.request import Request
+from evalreport.workflow.request import (
+    ENDING,
+    CollectedFacts,
+    Counting,
+    MadeOfFacts,
+    Request,
+    is_streamed,
+    open_with,
+)
 
 T = TypeVar("T")
 STDIN = "-"

@@ -14,7 +14,7 @@ import pytest
 
 import evalreport as er
 from evalreport.adapters.frames import is_frame, table_of
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
 from evalreport.core.errors import EvalreportError
 
 RNG = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import numpy as np
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import predictions
 from evalreport.intervals.estimates import estimates
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.catalogue import BINARY
 from evalreport.statistics.summary import Summary, summarise
 from tests.benchmarks.measure import Result, cpu, limit, show

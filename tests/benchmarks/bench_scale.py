@@ -33,7 +33,7 @@ DECODE = (
 """Row group by row group: a buffer would hold the file."""
 FACTS = (
     "from evalreport.workflow.request import Request;"
-    "from evalreport.features.large.collect import open_files;"
+    "from evalreport.features.large.collect_batches import open_files;"
     "from evalreport.workflow.items import Item;"
     "work = lambda: open_files(Item(path=path), Request()).made(lambda counted: counted)"
 )

@@ -20,7 +20,7 @@ from evalreport.core import format as fmt
 from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.result import Estimate
 from evalreport.data.scores import Probabilities
-from evalreport.intervals.proportions import wilson
+from evalreport.intervals.distributions import wilson
 from evalreport.page.csv_tables import extracts
 from evalreport.page.render import asset, render
 from tests.browser.conftest import patient, two_models

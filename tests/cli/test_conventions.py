@@ -14,8 +14,7 @@ from threading import Event
 
 import pytest
 
-from evalreport.cli.console import CLEAR, Console
-from evalreport.cli.streams import Progress, Pulse, describe_stage, draw
+from evalreport.cli.console import CLEAR, Console, Progress, Pulse, describe_stage, draw
 from evalreport.core import errors
 from evalreport.core.errors import EvalreportError
 from evalreport.core.progress import report_progress
@@ -117,7 +116,7 @@ def test_one_long_piece_of_work_shows_what_it_does(capsys: Capture, monkeypatch:
         draw(console)
         beats.set()
 
-    monkeypatch.setattr("evalreport.cli.streams.draw", drawing)
+    monkeypatch.setattr("evalreport.cli.console.draw", drawing)
     with Pulse(console), Progress(console, 1) as progress:
         progress.begin("calm-heron-412")
         report_progress("bootstrap draws", 1200, 2000)

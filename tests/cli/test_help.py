@@ -10,7 +10,7 @@ import pytest
 from evalreport.cli import START, group
 from evalreport.cli.help_texts import EXAMPLES, MORE, TOPICS
 from evalreport.cli.options import GLOBAL, SectionCommand, SectionOption, Setting
-from evalreport.cli.untrusted import OF_CHECK, SETTINGS
+from evalreport.cli.settings import OF_CHECK, SETTINGS
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]

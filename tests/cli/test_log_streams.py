@@ -164,8 +164,8 @@ def test_large_files_stream_by_themselves_and_stand_when_they_are_logged(
     files = {"predictions.parquet": content(rows), "data/train.parquet": content(rows.select(["score"]))}
     large = make_run(sqlite_store, files, folder=tmp_path).run_id
     small = make_run(sqlite_store, in_parts(rows.slice(0, 60)), folder=tmp_path).run_id
-    monkeypatch.setattr("evalreport.workflow.engines.SMALL", 0)
-    monkeypatch.setattr("evalreport.workflow.engines._free", lambda: 900)
+    monkeypatch.setattr("evalreport.workflow.request.SMALL", 0)
+    monkeypatch.setattr("evalreport.workflow.request._free", lambda: 900)
     both = ("--run-id", small, "--set", "jobs=1")
     first = on(capsys, sqlite_store, "log", large, *both)
     assert first.code == 0, first.err

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import evalreport
-from evalreport.thresholds.search import quiet_optuna
+from evalreport.thresholds.trial_search import quiet_optuna
 from evalreport.tracking.client import Store
 from tests.cli.remedies import ELSEWHERE, REFUSALS, Refusal
 from tests.cli.running import run

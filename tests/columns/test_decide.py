@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evalreport.columns.column_request import Columns
 from evalreport.columns.decide import AmbiguousColumnsError, decide
-from evalreport.columns.evidence import agreement, pair_of
-from evalreport.columns.profile import profile_of
-from evalreport.columns.request import Columns
+from evalreport.columns.evidence import agreement, pair_of, profile_of
 
 RNG = np.random.default_rng(1)
 Y = RNG.integers(3, size=90)

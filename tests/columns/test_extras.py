@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalreport.columns.extras import extras, texts_of
+from evalreport.columns.column_request import Columns
 from evalreport.columns.join import Rows
-from evalreport.columns.request import Columns
+from evalreport.columns.label_pairs import extras, texts_of
 from evalreport.core.errors import ColumnNotFoundError, DataError
 
 

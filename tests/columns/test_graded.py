@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 import evalreport as er
-from evalreport.columns.find import find_in_files
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import find_in_files
 from evalreport.core.errors import ColumnNotFoundError
 from tests.cli.running import Ran, run
 

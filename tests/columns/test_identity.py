@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.columns.find import find_in_files
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import find_in_files
 from evalreport.columns.join import rows_where
-from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError
 from evalreport.data.arrays import identity_texts, ids_as_text, text_array, to_labels
 from evalreport.data.predictions import Categorical

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evalreport.columns.find import Found, find_in_files
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import Found, find_in_files
 from evalreport.core.errors import ColumnNotFoundError, DataError
 from tests.readers.writers import WRITERS, Data
 

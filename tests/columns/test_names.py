@@ -6,9 +6,9 @@ import io
 
 import pytest
 
-from evalreport.columns.find import Found, find, to_predictions
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import Found, find, to_predictions
 from evalreport.columns.names import PRED, SINGLE, TRUTH, column_selector
-from evalreport.columns.request import Columns
 from evalreport.core.errors import DataError, UsageError
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.readers.formats import read_table

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evalreport.columns.column_request import Columns
 from evalreport.columns.names import Part
-from evalreport.columns.request import Columns
 from evalreport.columns.single_label import named_scores, score_candidates
 
 BINARY, THREE = ("benign", "malignant"), ("cat", "dog", "fox")

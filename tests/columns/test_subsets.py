@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evalreport.columns.column_request import Columns
 from evalreport.columns.join import rows_meant
-from evalreport.columns.request import Columns
 from evalreport.core.errors import ColumnNotFoundError, DataError
 from evalreport.readers.formats import RawTable
 

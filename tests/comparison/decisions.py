@@ -22,7 +22,7 @@ from evalreport.comparison.sample_size import rows_needed
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from tests.comparison import models
 from tests.comparison.simulate import Setting, truth
 

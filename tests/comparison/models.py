@@ -8,15 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.comparison import Difference
-from evalreport.comparison.differences import PairedSamples, paired_difference
-from evalreport.comparison.verdicts import adjusted_verdicts
+from evalreport.comparison.differences import PairedSamples, adjusted_verdicts, paired_difference
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.row_influence import Counted
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.record import Metric
 
 QUICK = Sampling(resamples=1000)

@@ -24,7 +24,7 @@ from evalreport.comparison.compare import compare
 from evalreport.comparison.differences import paired_difference
 from evalreport.data.labels import Task
 from evalreport.data.predictions import Categorical, Predictions
-from evalreport.intervals.measured_coverage import Measured
+from evalreport.intervals.estimates import Measured
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.statistics.summary import summarise
 from tests.comparison import models

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.comparison.agreement import agreement
+from evalreport.comparison.changed_predictions import agreement
 from evalreport.evaluation.evaluation import Evaluation
 
 LABELS = [*"abcd"]

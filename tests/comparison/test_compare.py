@@ -21,9 +21,9 @@ from evalreport.data.predictions import Categorical, Predictions, predictions
 from evalreport.data.scores import Logits, NoScores, Probabilities
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.comparison.sections import leaderboard
-from evalreport.page.comparison.sentences import headline
+from evalreport.page.comparison.wording import headline
 from tests.comparison import models
 
 DATA = Path(__file__).parents[2] / "examples" / "data"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.intervals.measured_coverage import Measured
+from evalreport.intervals.estimates import Measured
 from tests.comparison.simulate import RESULT, SETTINGS, Setting, coverage, false_alarms
 
 TIMES = 120

@@ -21,7 +21,9 @@ from evalreport.data.labels import Binary, Task
 from evalreport.data.predictions import Categorical, Predictions, predictions
 from evalreport.data.scores import Decisions, NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.intervals.distributions import newcombe
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import (
     ScoreCurve,
     by_class,
@@ -31,8 +33,6 @@ from evalreport.intervals.paired import (
     of_mean,
     paired_score,
 )
-from evalreport.intervals.proportions import newcombe
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import COMPARED, catalogue, find
 from evalreport.metrics.record import Metric
 from evalreport.statistics.summary import summarise

@@ -10,20 +10,20 @@ from functools import cache
 import numpy as np
 import pytest
 
+from evalreport.cli.compare import print_comparison
 from evalreport.cli.console import Console
-from evalreport.cli.print_comparison import print_comparison
 from evalreport.comparison.compare import compare
 from evalreport.comparison.comparison import Comparison, PairVerdict
 from evalreport.core.json_codec import encode
 from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
-from evalreport.page.comparison.payload import PANELS
-from evalreport.page.comparison.sentences import baseline_tally
-from evalreport.page.presentation import present
+from evalreport.page.comparison.sections import PANELS
+from evalreport.page.comparison.wording import baseline_tally
+from evalreport.page.payload import present
 from evalreport.page.render import render
-from evalreport.page.summary import comparison_brief
-from evalreport.page.summary import markdown as as_markdown
+from evalreport.page.text_summary import comparison_brief
+from evalreport.page.text_summary import markdown as as_markdown
 from evalreport.workflow.compare import Compared
 from tests.comparison import models
 

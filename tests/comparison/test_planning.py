@@ -16,9 +16,9 @@ from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
+from evalreport.intervals.distributions import newcombe, wilson
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import ScoreCurve
-from evalreport.intervals.proportions import newcombe, wilson
-from evalreport.intervals.settings import Sampling
 from tests.cli.running import run
 
 RIGHT = 0.8

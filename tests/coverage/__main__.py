@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from evalreport.intervals.measured_coverage import ENOUGH, METHODS, NEAR, Measured
+from evalreport.intervals.estimates import ENOUGH, METHODS, NEAR, Measured
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import (
     CalibrationGaps,

@@ -16,7 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from evalreport.intervals.measured_coverage import NOMINAL
+from evalreport.intervals.estimates import NOMINAL
 from evalreport.metrics.averages import Average
 from evalreport.metrics.binary_decisions import f1, precision, recall
 from evalreport.metrics.catalogue import find

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
-from evalreport.intervals.measured_coverage import NOMINAL
+from evalreport.intervals.estimates import NOMINAL
 from evalreport.metrics.record import CurvePoint, Reading, view
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.summary import summarise

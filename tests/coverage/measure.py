@@ -12,8 +12,8 @@ from evalreport.core.result import Estimate, Result
 from evalreport.data.labels import UNPARSED
 from evalreport.data.predictions import Predictions
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.multiclass import class_estimates
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import PER_CLASS, catalogue
 from evalreport.metrics.record import Metric
 from evalreport.statistics.summary import summarise

@@ -10,7 +10,7 @@ import pytest
 import evalreport as er
 from evalreport.core.format import percent
 from evalreport.core.result import Estimate
-from evalreport.intervals.measured_coverage import (
+from evalreport.intervals.estimates import (
     ENOUGH,
     METHODS,
     measured_coverage,

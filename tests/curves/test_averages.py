@@ -10,8 +10,8 @@ import pytest
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from evalreport.core.result import Undefined
+from evalreport.curves.class_curves import average_curves
 from evalreport.curves.curve import Curve
-from evalreport.curves.multiclass import average_curves
 from evalreport.statistics.class_scores import ClassScores
 
 Data = tuple[npt.NDArray[Any], npt.NDArray[np.float64]]

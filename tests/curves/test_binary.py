@@ -14,13 +14,12 @@ from evalreport.core.json_codec import decode, encode
 from evalreport.core.result import Undefined
 from evalreport.curves.binary import BinaryCurves, binary_curves
 from evalreport.curves.curve import SHOWS, Band, Curve, Reliability, bends, stairs
-from evalreport.curves.curves import curves
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions, Probabilities
-from evalreport.intervals.proportions import wilson
-from evalreport.statistics.roc_hull import hull
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.evaluation.evaluation import curves
+from evalreport.intervals.distributions import wilson
+from evalreport.statistics.score_table import ScoreTable, hull
 from evalreport.statistics.summary import summarise
 
 Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]

@@ -10,11 +10,11 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from evalreport.core.json_codec import encode
-from evalreport.curves.curves import curves
-from evalreport.curves.multiclass import LabelSweep, MultilabelCurves, label_sweep, thresholds
+from evalreport.curves.class_curves import LabelSweep, MultilabelCurves, label_sweep, thresholds
 from evalreport.data.labels import Multilabel
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions, Probabilities
+from evalreport.evaluation.evaluation import curves
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.summary import summarise
 

@@ -12,12 +12,12 @@ from sklearn.metrics import precision_recall_curve
 
 from evalreport.core.json_codec import decode, encode
 from evalreport.core.result import Undefined
+from evalreport.curves.class_curves import MulticlassCurves, MultilabelCurves
 from evalreport.curves.curve import Curve
-from evalreport.curves.curves import curves
-from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
 from evalreport.data.labels import Multiclass, Multilabel
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions, Probabilities
+from evalreport.evaluation.evaluation import curves
 from evalreport.statistics.summary import summarise
 
 

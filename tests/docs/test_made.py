@@ -15,7 +15,7 @@ import pytest
 import evalreport as er
 from docs import made
 from evalreport.cli.options import Setting
-from evalreport.findings.catalogue import rules
+from evalreport.findings.ordered_rules import rules
 from evalreport.metrics.catalogue import everything
 from evalreport.page import payload
 from tests.page.made import made as evaluated

@@ -10,8 +10,8 @@ import pytest
 from sklearn import metrics as skm
 
 import evalreport as er
-from evalreport.columns.find import find_in_files, to_predictions
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import find_in_files, to_predictions
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.result import Undefined
 from evalreport.data.labels import Multiclass
@@ -20,8 +20,8 @@ from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.examples import one_label, worst_mistakes
-from evalreport.findings.catalogue import find
-from evalreport.intervals.settings import Sampling
+from evalreport.findings.ordered_rules import find
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.contents import metrics
 from evalreport.statistics.score_table import RankingSums
 from tests import factories

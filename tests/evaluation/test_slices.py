@@ -14,10 +14,10 @@ from evalreport.data.predictions import Categorical, Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.parts import Disparity, Slice
 from evalreport.evaluation.slices import disparities, gap_between, judged_slices, slice_facts
+from evalreport.intervals.distributions import wilson
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import independent_difference
-from evalreport.intervals.proportions import wilson
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import HEADLINE, OF_CALIBRATION, find
 from evalreport.statistics.summary import summarise
 from tests import factories

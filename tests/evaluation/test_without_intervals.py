@@ -20,9 +20,9 @@ from evalreport.data.predictions import Predictions
 from evalreport.evaluation import evaluate
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.catalogue import find
+from evalreport.findings.ordered_rules import find
 from evalreport.intervals.estimates import estimates
-from evalreport.intervals.settings import NOT_ASKED, Sampling
+from evalreport.intervals.interval_settings import NOT_ASKED, Sampling
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, one_label
 from evalreport.page.render import render
 from evalreport.statistics import summary as memory

@@ -10,18 +10,17 @@ import numpy as np
 
 from evalreport.core.result import Undefined
 from evalreport.curves.binary import BinaryCurves
+from evalreport.curves.class_curves import MultilabelCurves, label_sweep
 from evalreport.curves.curve import Curve, numbers, reliability
-from evalreport.curves.curves import Curves, curves
-from evalreport.curves.multiclass import MultilabelCurves, label_sweep
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.data_checks import row_facts
-from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.evaluation import Curves, Evaluation, curves
 from evalreport.evaluation.parts import ClassResult, class_results
 from evalreport.evaluation.slices import judged_slices, slice_facts
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.multiclass import class_estimates
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import PER_CLASS, catalogue, no_skill
 from evalreport.metrics.record import Metric
 from evalreport.statistics.class_scores import ClassScores

@@ -21,9 +21,9 @@ from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.catalogue import find
+from evalreport.findings.ordered_rules import find
 from evalreport.metrics.catalogue import find as metric
-from evalreport.page.sections.order import sections
+from evalreport.page.contents import sections
 from tests.findings.faults import PLANTED, UNIT
 from tests.findings.light import FEW, light
 from tests.findings.wild import wild

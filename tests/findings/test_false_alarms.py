@@ -15,7 +15,7 @@ import pytest
 
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.findings.catalogue import find
+from evalreport.findings.ordered_rules import find
 from tests import factories
 from tests.findings import faults
 from tests.findings.light import FEW, light

@@ -12,7 +12,7 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import Predictions, Threshold, predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.guide import guide
+from evalreport.page.sections.appendix import guide
 from tests import factories
 from tests.findings.faults import MAIL, mail, names
 from tests.findings.light import FEW

@@ -9,8 +9,13 @@ import pytest
 from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.findings.catalogue import find
-from evalreport.findings.labels import absent_classes, micro_macro_gap, never_predicted, unread_labels
+from evalreport.findings.ordered_rules import find
+from evalreport.findings.predicted_labels import (
+    absent_classes,
+    micro_macro_gap,
+    never_predicted,
+    unread_labels,
+)
 from tests.findings.faults import INTENTS, evaluated
 from tests.findings.light import counted, light
 

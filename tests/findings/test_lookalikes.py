@@ -8,7 +8,7 @@ import pytest
 
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import predictions
-from evalreport.findings.labels import lookalikes
+from evalreport.findings.predicted_labels import lookalikes
 from tests.findings.light import light
 
 COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "caf\u00e9") for form in ("NFC", "NFD"))

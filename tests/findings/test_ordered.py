@@ -10,8 +10,7 @@ import pytest
 import evalreport as er
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import decision_skill
-from evalreport.page.sections.headline import headline
-from evalreport.page.sections.verdict import forest
+from evalreport.page.sections.headline import forest, headline
 
 GRADES = ["1", "2", "3", "4", "5"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from evalreport.columns.find import find_in_files, to_predictions
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import find_in_files, to_predictions
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.findings.catalogue import find
-from evalreport.intervals.settings import Sampling
+from evalreport.findings.ordered_rules import find
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.workflow.collect import collect_file
 from evalreport.workflow.evaluate import evaluate_collected
 from evalreport.workflow.request import Request

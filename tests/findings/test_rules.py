@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalreport.findings.catalogue import SAID, SEVERITIES, find, rules
+from evalreport.findings.ordered_rules import SAID, SEVERITIES, find, rules
 from tests.findings.faults import PLANTED
 
 BY_NAME = {rule.__name__: rule for rule in rules()}

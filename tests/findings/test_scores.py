@@ -13,8 +13,15 @@ import evalreport as er
 from evalreport.data.labels import Multilabel
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
-from evalreport.findings.calibration import clip_note, clipped_slopes, gaps, miscalibrated
-from evalreport.findings.scores import default_threshold, off_scores, other_threshold
+from evalreport.findings.score_quality import (
+    clip_note,
+    clipped_slopes,
+    default_threshold,
+    gaps,
+    miscalibrated,
+    off_scores,
+    other_threshold,
+)
 from evalreport.findings.skill import inverted, too_perfect
 from tests import factories
 from tests.findings.faults import MAIL, evaluated, mail, moved, names, tags
@@ -123,7 +130,7 @@ def test_a_ranking_without_exception_is_suspicious() -> None:
 
 
 def test_labels_at_another_common_threshold() -> None:
-    from evalreport.findings.labels import one_threshold
+    from evalreport.findings.predicted_labels import one_threshold
 
     found = one_threshold(tags(bend=lambda logit: logit - 2))
     assert found is not None

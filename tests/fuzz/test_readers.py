@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
 from evalreport.core.errors import EvalreportError
 from evalreport.readers.formats import RawTable
 from evalreport.readers.read import read_requested_columns

@@ -15,8 +15,8 @@ from evalreport.core.errors import EvalreportError
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.catalogue import find
-from evalreport.intervals.settings import Sampling
+from evalreport.findings.ordered_rules import find
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.render import render, render_brief
 from tests.fuzz.tables import LEVELS, tables
 

@@ -15,7 +15,7 @@ from evalreport.data.labels import Binary
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.estimates import estimates
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.standard_errors import influence, standard_error
 from evalreport.metrics.catalogue import BINARY, find
 from evalreport.statistics import score_table

@@ -13,11 +13,11 @@ from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.intervals.bootstrap import FEW_UNITS, Units
-from evalreport.intervals.calibration import unit_draws
+from evalreport.intervals.calibration_intervals import unit_draws
 from evalreport.intervals.curve_points import CROSSINGS
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.multiclass import class_estimates
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, find
 from evalreport.metrics.probability_functions import brier_reliability, brier_resolution
 from evalreport.metrics.record import CurvePoint

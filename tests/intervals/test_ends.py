@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from evalreport.intervals.calibration import Inversion, gap_limits, mean_gap
-from evalreport.intervals.calibration_noise import few_counts
+from evalreport.intervals.calibration_intervals import Inversion, few_counts, gap_limits, mean_gap
 from evalreport.intervals.curve_points import flattery
 from evalreport.intervals.distributions import tails_near_end
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.standard_errors import area_limits
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.score_table import ScoreTable

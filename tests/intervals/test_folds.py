@@ -18,8 +18,8 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.intervals.cross_validation import evaluate_folds
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.folds import evaluate_folds
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.catalogue import find
 
 N, K = 240, 5

@@ -13,16 +13,20 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals.bootstrap import Units
-from evalreport.intervals.by_metric import table_limits
-from evalreport.intervals.calibration import gap_limits, mean_gap
+from evalreport.intervals.calibration_intervals import gap_limits, mean_gap
 from evalreport.intervals.class_averages import average_precision_bias, smooth_counts, spreads
-from evalreport.intervals.curve_points import RocDraws, precision_at_recall, recall_at_precision
+from evalreport.intervals.curve_points import (
+    RocDraws,
+    Tables,
+    precision_at_recall,
+    recall_at_precision,
+    table_limits,
+)
+from evalreport.intervals.distributions import wilson
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import DrawnCurve
-from evalreport.intervals.proportions import wilson
-from evalreport.intervals.settings import Sampling
 from evalreport.intervals.standard_errors import promised_error, standard_error
-from evalreport.intervals.tables import Tables
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.influence import observed_expected_ratio
 from evalreport.statistics.confusion import Counts

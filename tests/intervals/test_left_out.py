@@ -11,9 +11,9 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.intervals.settings import Sampling
-from evalreport.page.presentation import present
-from evalreport.page.summary import headline_names, markdown
+from evalreport.intervals.interval_settings import Sampling
+from evalreport.page.payload import present
+from evalreport.page.text_summary import headline_names, markdown
 
 
 def test_a_perfect_ranking_of_four_of_six_classes_is_perfect() -> None:

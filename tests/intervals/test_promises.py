@@ -13,8 +13,8 @@ from evalreport.data.labels import UNPARSED, Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.multiclass import class_estimates
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, catalogue
 from evalreport.metrics.record import CurvePoint, Metric, NoMethod, Smooth
 from evalreport.statistics.summary import summarise

@@ -11,10 +11,9 @@ from statsmodels.stats.contingency_tables import mcnemar as other_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.curve_points import delong
+from evalreport.intervals.distributions import newcombe, score_limits, t_quantile, wilson
 from evalreport.intervals.paired import holm, mcnemar, row_placements
-from evalreport.intervals.proportions import newcombe, score_limits, wilson
-from evalreport.intervals.roc_auc import delong
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.score_table import ScoreTable
 

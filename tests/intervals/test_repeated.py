@@ -17,8 +17,8 @@ from evalreport.core.result import Estimate
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.parts import RepeatedResponses
-from evalreport.features.text_labels.repeated_responses import ResponseSamples, combine_responses
-from evalreport.intervals.settings import Sampling
+from evalreport.features.text_labels.reporting import ResponseSamples, combine_responses
+from evalreport.intervals.interval_settings import Sampling
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]

@@ -13,8 +13,8 @@ from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.estimates import estimates
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.multiclass import class_estimates
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, PER_CLASS, catalogue
 from evalreport.statistics.summary import summarise
 

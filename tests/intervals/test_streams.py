@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import evalreport
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.resampling import Stream
 
 SOURCES = [path.read_text(encoding="utf-8") for path in Path(evalreport.__file__).parent.rglob("*.py")]

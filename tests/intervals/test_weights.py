@@ -15,7 +15,7 @@ from evalreport.data.scores import Probabilities
 from evalreport.evaluation.data_checks import row_facts
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.intervals.estimates import estimates
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.summary import summarise
 

@@ -9,7 +9,7 @@ from evalreport.data.labels import Binary
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions
 from evalreport.evaluation.evaluate import evaluate_predictions
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 
 
 def test_the_majority_has_a_value_without_decisions() -> None:

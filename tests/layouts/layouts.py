@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
 
 Array: TypeAlias = npt.NDArray[Any]
 Y2, Y3 = 60, 45

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from evalreport.columns.find import find_in_files, to_predictions
+from evalreport.columns.find_columns import find_in_files, to_predictions
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores, Probabilities

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from evalreport.intervals.roc_auc import delong
+from evalreport.intervals.curve_points import delong
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.probability_functions import brier, brier_reliability, brier_resolution
 from evalreport.statistics.class_scores import ClassScores

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
-from evalreport.metrics import binary_decisions, ranking_functions
+from evalreport.metrics import binary_decisions, binary_ranking
 from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.record import Metric, divide
 from tests.metrics.cases import Case
@@ -118,7 +118,7 @@ MUTANTS: dict[str, tuple[str, Callable[[Any], Any], Callable[[int], Case]]] = {
     "distinct scores counted, not weighed": ("ks", lambda t: 1 / len(t), _case),
     "the scores themselves in a ranking": ("gini", lambda t: t.pos @ t.scores / 100, _case),
     "prevalence upside down": ("prevalence", lambda c: divide(c.negatives, c.total + c.tp), _case),
-    "higher for worse": ("average_precision", lambda t: 1 - ranking_functions.average_precision(t), _case),
+    "higher for worse": ("average_precision", lambda t: 1 - binary_ranking.average_precision(t), _case),
     "the first row alone": ("roc_auc_ovr_macro", lambda s: s.scores[0, 0], _classes),
     "the first class alone": ("f1_macro", lambda m: divide(m.tp[0], m.support[0]), _classes),
     "not for replicates": ("accuracy", lambda m: m.tp.sum() / np.sum(m.total), _classes),

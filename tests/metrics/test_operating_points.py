@@ -11,9 +11,9 @@ from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
+from evalreport.intervals.curve_points import separated_limit
 from evalreport.intervals.estimates import estimates
-from evalreport.intervals.roc_auc import separated_limit
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.summary import summarise
 

@@ -15,7 +15,7 @@ from evalreport.core.result import Undefined
 from evalreport.data.labels import Binary, Multiclass, Task
 from evalreport.data.predictions import predictions
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.metrics import binary_decisions, ranking_functions
+from evalreport.metrics import binary_decisions, binary_ranking
 from evalreport.metrics.catalogue import added_metrics, catalogue, find, one_label
 from evalreport.statistics.confusion import BinaryCounts
 from evalreport.statistics.score_table import ScoreTable
@@ -479,7 +479,7 @@ def test_hanley_and_mcneil_1982() -> None:
     """109 CT images rated 1 to 5; the area is 0.893 in their paper."""
     normal, abnormal = [33, 6, 6, 11, 2], [3, 2, 2, 11, 33]
     table = ScoreTable(np.arange(1.0, 6), np.array(abnormal, float), np.array(normal, float))
-    assert round(ranking_functions.roc_auc(table), 3) == 0.893
+    assert round(binary_ranking.roc_auc(table), 3) == 0.893
 
 
 def test_altman_and_bland_1994() -> None:

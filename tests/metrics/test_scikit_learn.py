@@ -12,8 +12,8 @@ from sklearn import metrics as sk
 
 from evalreport.core.result import Undefined
 from evalreport.data.labels import Task
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.multiclass import class_estimates
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.catalogue import BINARY, MULTICLASS, MULTILABEL, PER_CLASS, find
 from tests.metrics.cases import Case, binary_cases, multiclass_cases, multilabel_cases
 

@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from evalreport.columns.find import find, to_predictions
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import find, to_predictions
 from evalreport.columns.names import column_selector
-from evalreport.columns.request import Columns
 from evalreport.core.errors import EvalreportError
 from evalreport.data.labels import Multilabel
 from evalreport.data.predictions import Predictions

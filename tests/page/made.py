@@ -15,8 +15,8 @@ from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.findings.catalogue import find
-from evalreport.intervals.settings import Sampling
+from evalreport.findings.ordered_rules import find
+from evalreport.intervals.interval_settings import Sampling
 
 QUICK = Sampling(resamples=100)
 PROVENANCE = Provenance(

@@ -11,9 +11,9 @@ import numpy as np
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.thresholds.class_weights import class_weights
+from evalreport.thresholds.class_thresholds import class_weights
 from evalreport.thresholds.objectives import CostMatrix
-from evalreport.thresholds.search import Search
+from evalreport.thresholds.trial_search import Search
 from evalreport.workflow.choose_thresholds import ThresholdRequest, select_thresholds
 from evalreport.workflow.collect import Collected
 from evalreport.workflow.request import Request

@@ -19,16 +19,15 @@ from evalreport.page.elements import Section, Table
 from evalreport.page.sections import (
     appendix,
     calibration,
-    confusions,
-    coverage_cutoff,
+    choices,
+    chosen_thresholds,
+    confusion_matrix,
     curves,
-    multilabel,
-    threshold_selection,
-    utility,
+    label_table,
 )
+from evalreport.page.sections.chosen_thresholds import forest
 from evalreport.page.sections.first_screen import next_step
-from evalreport.page.sections.threshold_selection import forest
-from evalreport.page.sections.verdict import forest as headline
+from evalreport.page.sections.headline import forest as headline
 from evalreport.thresholds.best_threshold import Optimum
 from tests.page.made import TUMOUR, evaluation, made, named, noisy
 from tests.page.sweeps import made as chosen
@@ -60,7 +59,7 @@ def texts(table: Any) -> list[list[str]]:
 
 def test_one_threshold_for_all_labels_finds_and_adds_so_many() -> None:
     ev = made("multilabel")
-    section, truth, scores = of(multilabel.micro_section(ev)), rows_of(ev).y_true.astype(bool), scores_of(ev)
+    section, truth, scores = of(label_table.micro_section(ev)), rows_of(ev).y_true.astype(bool), scores_of(ev)
     points = zip(*(section.data[key] for key in ("t", "tp", "fp", "exact")), strict=True)
     for t, found, wrong, exact in points:
         added = scores >= t - 1e-9
@@ -72,7 +71,7 @@ def test_one_threshold_for_all_labels_finds_and_adds_so_many() -> None:
 
 def test_a_cut_off_answers_so_many_rightly() -> None:
     ev = made("twenty")
-    section, truth, scores = of(coverage_cutoff.cutoff_section(ev)), rows_of(ev).y_true, scores_of(ev)
+    section, truth, scores = of(choices.cutoff_section(ev)), rows_of(ev).y_true, scores_of(ev)
     sure, right = scores.max(axis=1), scores.argmax(axis=1) == truth
     for t, answered, well in zip(*(section.data[key] for key in ("t", "answered", "right")), strict=True):
         assert (answered, well) == ((sure >= t - 1e-9).sum(), right[sure >= t - 1e-9].sum())
@@ -80,7 +79,7 @@ def test_a_cut_off_answers_so_many_rightly() -> None:
 
 def test_confusions_are_counted() -> None:
     ev = made("three")
-    p, table = rows_of(ev), of(confusions.confusions_section(ev)).body.plain
+    p, table = rows_of(ev), of(confusion_matrix.confusions_section(ev)).body.plain
     assert p.y_pred is not None
     for truth, (_, boxes) in enumerate(table.rows):
         for answer, box in enumerate(boxes):
@@ -92,14 +91,14 @@ def test_confusions_are_counted() -> None:
 def test_swaps_are_rows_on_which_one_label_is_left_out_and_another_added() -> None:
     ev = made("multilabel")
     truth, added = rows_of(ev).y_true.astype(bool), scores_of(ev) >= 0.5
-    (table,) = of(confusions.swaps(ev)).body
+    (table,) = of(confusion_matrix.swaps(ev)).body
     names, left, wrong = ev.space.names, truth & ~added, added & ~truth
     by_hand = {
         f"{names[a]} instead: {names[b]}": int((left[:, a] & wrong[:, b]).sum())
         for a, b in product(range(len(names)), repeat=2)
     }
     told = {row[0]: int(row[1]) for row in texts(table)}
-    assert told == {pair: rows for pair, rows in by_hand.items() if rows >= confusions.OFTEN_SWAPPED}
+    assert told == {pair: rows for pair, rows in by_hand.items() if rows >= confusion_matrix.OFTEN_SWAPPED}
 
 
 def test_expected_are_as_many_as_the_scores_add_up_to() -> None:
@@ -116,8 +115,8 @@ def test_expected_are_as_many_as_the_scores_add_up_to() -> None:
 
 def test_net_benefit_weighs_alarms_by_the_odds_of_the_threshold() -> None:
     ev = made("binary")
-    both, truth, scores = utility.benefits(ev), rows_of(ev).y_true.astype(bool), scores_of(ev)
-    assert both is not None and utility.utility_section(ev) is not None
+    both, truth, scores = choices.benefits(ev), rows_of(ev).y_true.astype(bool), scores_of(ev)
+    assert both is not None and choices.utility_section(ev) is not None
     for curve, scored in zip(both, (scores, np.ones(len(scores))), strict=True):  # the second flags all
         for t, benefit in zip(curve.x, curve.y, strict=True):
             hits, alarms = ((scored >= t) & truth).mean(), ((scored >= t) & ~truth).mean()
@@ -174,24 +173,24 @@ def test_a_better_threshold_has_its_price() -> None:
 
 def test_chosen_cut_offs_and_thresholds_are_those_found() -> None:
     found = chosen("multiclass-tuned")
-    (table, _) = of(threshold_selection.cutoffs(found)).body
+    (table, _) = of(chosen_thresholds.cutoffs(found)).body
     scores, truth = scores_of(found.evaluation), rows_of(found.evaluation).y_true
     for row in texts(table):
         kept = scores.max(axis=1) >= float(row[1])
         assert row[5] == f"{100 * kept.mean():.1f}%"
         assert row[7] == f"{100 * (scores.argmax(axis=1) == truth)[kept].mean():.0f}%"
     tuned = chosen("multilabel-tuned")
-    (numbers,) = of(threshold_selection.labels_section(tuned)).body
+    (numbers,) = of(chosen_thresholds.labels_section(tuned)).body
     positives = rows_of(tuned.evaluation).y_true.sum(axis=0)
     assert [row[1] for row in texts(numbers)] == [str(n) for n in sorted(positives, reverse=True)]
-    assert len(texts(of(threshold_selection.tuned_section(tuned)).body[0])) == len(tuned.tuned_choices) == 3
-    (history,) = of(threshold_selection.searches(tuned)).body
+    assert len(texts(of(chosen_thresholds.tuned_section(tuned)).body[0])) == len(tuned.tuned_choices) == 3
+    (history,) = of(chosen_thresholds.searches(tuned)).body
     assert len(history.parts) == sum(best.trials is not None for best in tuned.tuned_choices.values())
 
 
 def test_the_course_of_an_objective_is_best_at_its_threshold() -> None:
     found = chosen("binary")
-    charts = of(threshold_selection.course(found)).body[0].parts
+    charts = of(chosen_thresholds.course(found)).body[0].parts
     scored = {name: best for name, best in found.found.items() if isinstance(best, Optimum)}
     assert charts[0].title == "F1" and len(charts) == len(scored)
     truth, scores = rows_of(found.evaluation).y_true.astype(bool), scores_of(found.evaluation)

@@ -19,11 +19,11 @@ from evalreport.core.json_codec import encode
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.page.comparison.charts import STYLES
-from evalreport.page.comparison.payload import PANELS, differences
-from evalreport.page.comparison.sentences import baseline_tally, headline
+from evalreport.page.comparison.comparison_charts import STYLES
+from evalreport.page.comparison.sections import PANELS, differences
+from evalreport.page.comparison.wording import baseline_tally, headline
 from evalreport.page.elements import Section
-from evalreport.page.presentation import present
+from evalreport.page.payload import present
 from evalreport.page.render import render
 from tests.page.made import KINDS, evaluation, made, renamed
 from tests.page.test_shape import CORPUS, shape

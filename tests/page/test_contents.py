@@ -24,16 +24,24 @@ from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.catalogue import SAME
 from evalreport.page.contents import class_keys
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.evaluation_terms import whole_sweep
-from evalreport.page.payload import FIGURES, MOST_CLASSES, MOST_KEYS, Payload, in_run, is_ours
-from evalreport.page.presentation import Presentation, present
-from evalreport.page.summary import as_text
+from evalreport.page.payload import (
+    FIGURES,
+    MOST_CLASSES,
+    MOST_KEYS,
+    Payload,
+    Presentation,
+    in_run,
+    is_ours,
+    present,
+)
+from evalreport.page.text_summary import as_text
 from evalreport.tracking.client import Store
-from evalreport.tracking.log import MlflowSink
+from evalreport.tracking.log_results import MlflowSink
 from tests.tracking import make_run
 from tests.tracking.test_mlflow import png
 

@@ -20,14 +20,14 @@ from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import everything, find
 from evalreport.metrics.record import NoMethod
-from evalreport.page.comparison.charts import Differences
-from evalreport.page.comparison.payload import PANELS
+from evalreport.page.comparison.comparison_charts import Differences
+from evalreport.page.comparison.sections import PANELS
 from evalreport.page.comparison.table import DIFFERENCE_COLUMNS, row_texts
+from evalreport.page.contents import sections
 from evalreport.page.elements import Cell, Table
-from evalreport.page.presentation import present
-from evalreport.page.sections.order import sections
+from evalreport.page.payload import present
 from evalreport.page.sections.threshold import threshold_section as threshold_panel
-from evalreport.page.summary import brief, comparison_brief, headline_names
+from evalreport.page.text_summary import brief, comparison_brief, headline_names
 from tests.page.made import KINDS, evaluation, made
 from tests.page.test_comparison import several
 

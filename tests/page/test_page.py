@@ -20,9 +20,9 @@ from evalreport import __version__
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.page.presentation import present
+from evalreport.page.contents import LAST, OF_ANY_TASK, PANELS
+from evalreport.page.payload import present
 from evalreport.page.render import asset, environment, policy, render, templates, templates_of
-from evalreport.page.sections.order import LAST, OF_ANY_TASK, PANELS
 from tests.page.made import KINDS, PROVENANCE, collapsed, evaluation, made, multiclass, multilabel
 
 XHTML = "{http://www.w3.org/1999/xhtml}"

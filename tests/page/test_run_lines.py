@@ -11,8 +11,7 @@ import pytest
 
 import evalreport as er
 from evalreport.comparison.comparison import Comparison
-from evalreport.page.comparison.choices import agreement_bars, choice_table
-from evalreport.page.comparison.run_lines import LEVELS, run_lines
+from evalreport.page.comparison.comparison_choices import LEVELS, agreement_bars, choice_table, run_lines
 from evalreport.page.render import render
 
 NAMES = ("good", "fine", "weak", "broken")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from evalreport.page.presentation import present
+from evalreport.page.payload import present
 from evalreport.page.render import render
-from evalreport.page.summary import markdown
+from evalreport.page.text_summary import markdown
 from tests.cli.running import run
 from tests.features.studies.test_page import single
 from tests.page.made import made

@@ -17,7 +17,7 @@ from evalreport.data.scores import Probabilities
 from evalreport.evaluation.threshold_selection import ThresholdSelection
 from evalreport.page.elements import Section
 from evalreport.page.render import render
-from evalreport.page.sections import threshold_selection
+from evalreport.page.sections import chosen_thresholds
 from evalreport.page.selection import PANELS
 from tests.page.made import TUMOUR, multiclass, multilabel, named
 from tests.page.sweeps import KINDS, elsewhere, hostile, made, swept
@@ -151,7 +151,7 @@ def test_a_thousand_classes_stay_within_their_budget() -> None:
 
 
 def headline(kind: str) -> str:
-    return threshold_selection.headline(made(kind)).text
+    return chosen_thresholds.headline(made(kind)).text
 
 
 def test_headlines() -> None:
@@ -166,7 +166,7 @@ def test_headlines() -> None:
         headline("multiclass"),
     )
     assert headline("multilabel-tuned").startswith("One threshold per label for Macro F1: expect 0.")
-    assert threshold_selection.summary(made("multilabel-tuned")).text.startswith(
+    assert chosen_thresholds.summary(made("multilabel-tuned")).text.startswith(
         "With 0.5 for all labels it would be 0."
     )
 
@@ -175,7 +175,7 @@ def test_headlines() -> None:
 def test_a_headline_never_sets_a_number_against_itself(kind: str) -> None:
     shown = [
         number.shown
-        for number in threshold_selection.headline(made(kind)).numbers
+        for number in chosen_thresholds.headline(made(kind)).numbers
         if number.name != "threshold"
     ]
     assert len(shown) == len(set(shown)) or "also on rows" in headline(kind)
@@ -183,10 +183,10 @@ def test_a_headline_never_sets_a_number_against_itself(kind: str) -> None:
 
 def test_equal_values_are_said_once() -> None:
     elsewhere = Estimate(0.9011, 200, 0.861, 0.933)
-    assert threshold_selection._here_and_elsewhere(0.9012, elsewhere, "f1").text == (
+    assert chosen_thresholds._here_and_elsewhere(0.9012, elsewhere, "f1").text == (
         "0.901, also on rows that took no part in the choice."
     )
-    worse = threshold_selection._here_and_elsewhere(0.912, elsewhere, "f1").text
+    worse = chosen_thresholds._here_and_elsewhere(0.912, elsewhere, "f1").text
     assert worse == "expect 0.901 on new data, not the 0.912 of the choice."
 
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.cli.compare import print_comparison
 from evalreport.cli.console import Console
-from evalreport.cli.print_comparison import print_comparison
 from evalreport.cli.print_evaluation import print_evaluation
 from evalreport.core.json_codec import encode
 from evalreport.data.labels import Binary, Multiclass, Multilabel
@@ -25,8 +25,8 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.catalogue import OF_ROWS, find
-from evalreport.intervals.settings import Sampling
+from evalreport.findings.ordered_rules import OF_ROWS, find
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
 from evalreport.page.sections.first_screen import next_step
 from evalreport.page.sections.headline import headline

@@ -29,12 +29,12 @@ from evalreport.data.scores import Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.findings.catalogue import find
-from evalreport.findings.scores import gains
-from evalreport.intervals.settings import Sampling
+from evalreport.findings.ordered_rules import find
+from evalreport.findings.score_quality import gains
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
+from evalreport.page.contents import sections
 from evalreport.page.sections.first_screen import first_screen
-from evalreport.page.sections.order import sections
 from tests.page.made import KINDS, made
 
 LITERALS = re.compile(

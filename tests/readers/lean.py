@@ -17,7 +17,7 @@ import os, resource, sys
 from pathlib import Path
 import numpy, pyarrow.parquet, pyarrow.csv, pyarrow.feather
 from evalreport.core.errors import DataError
-from evalreport.columns.find import find_in_files
+from evalreport.columns.find_columns import find_in_files
 held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (held + int(sys.argv[1]),) * 2)
 for name in sys.argv[2:]:

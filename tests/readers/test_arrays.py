@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.columns.find import Found, find_in_files, to_predictions
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import Found, find_in_files, to_predictions
 from evalreport.core.errors import DataError, UsageError
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.scores import Probabilities

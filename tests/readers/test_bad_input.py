@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from evalreport.columns.find import Found, find, find_in_files, to_predictions
-from evalreport.columns.request import Columns, read_labels
+from evalreport.columns.column_request import Columns, read_labels
+from evalreport.columns.find_columns import Found, find, find_in_files, to_predictions
 from evalreport.core.errors import (
     ColumnNotFoundError,
     DataError,

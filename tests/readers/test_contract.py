@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evalreport.columns.find import Found, find_in_files, to_predictions
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import Found, find_in_files, to_predictions
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.readers.formats import read_table
 from tests.readers.writers import ARRAYS, DELIMITED, WRITERS, Data

@@ -15,8 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalreport.core.errors import DataError
-from evalreport.readers.batches import open_delimited
-from evalreport.readers.data_sets import data_set
+from evalreport.readers.data_sets import data_set, open_delimited
 from evalreport.readers.formats import RawTable, read_table
 from tests.readers.writers import WRITERS, Data
 
@@ -142,8 +141,8 @@ def test_invalid_bytes_matter_only_where_they_are_read() -> None:
 FILES = """
 import sys
 from pathlib import Path
-from evalreport.columns.find import find_in_files, to_predictions
-from evalreport.columns.request import Columns
+from evalreport.columns.find_columns import find_in_files, to_predictions
+from evalreport.columns.column_request import Columns
 for name in sys.argv[1:]:
     to_predictions(find_in_files(Path(name), Columns(score="score")))
 print(*{"pandas", "mlflow", "scipy", "sklearn", "matplotlib"}.intersection(sys.modules))

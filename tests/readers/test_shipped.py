@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evalreport.columns.find import find_in_files, to_predictions
-from evalreport.columns.request import Columns, read_labels
+from evalreport.columns.column_request import Columns, read_labels
+from evalreport.columns.find_columns import find_in_files, to_predictions
 from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.scores import Probabilities

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-from evalreport.columns.find import find_in_files
+from evalreport.columns.find_columns import find_in_files
 from evalreport.core.errors import DataError, EvalreportError, UnsafeFileError
 from evalreport.readers import limits
 from evalreport.readers.arrow import claims

@@ -14,8 +14,7 @@ import pytest
 
 from evalreport.cli import group
 from evalreport.cli.options import Setting
-from evalreport.cli.settings import RENAMED
-from evalreport.cli.untrusted import OF_CHECK, SETTINGS
+from evalreport.cli.settings import OF_CHECK, RENAMED, SETTINGS
 from tests.cli.running import run
 
 Capture = pytest.CaptureFixture[str]
@@ -109,7 +108,7 @@ def test_exactly_the_declared_options_run_code(capsys: Capture) -> None:
                 if code_ran():
                     found.add(param.name)
     declared = {name for name, reach in {**SETTINGS, **OF_CHECK}.items() if reach == "code"}
-    assert found == declared | {"objectives"}, "declare what reaches code in cli/untrusted.py"
+    assert found == declared | {"objectives"}, "declare what reaches code in cli/settings.py"
     assert "objectives" not in {**SETTINGS, **OF_CHECK}
 
 
@@ -130,7 +129,7 @@ def test_code_is_imported_for_these_options_only() -> None:
     }
     assert loading == {
         "features/text_labels/parser.py",
-        "thresholds/class_weights.py",
+        "thresholds/class_thresholds.py",
         "thresholds/per_label.py",
         "workflow/evaluate.py",
     }

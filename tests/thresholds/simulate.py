@@ -24,14 +24,14 @@ import numpy.typing as npt
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.confusion import BinaryCounts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Optimum
 from evalreport.thresholds.bounds_on_new_rows import find_constraint_threshold
 from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import METRICS, Objective
-from evalreport.thresholds.resampling import units_of
+from evalreport.thresholds.resampled_thresholds import units_of
 from evalreport.thresholds.sweep import Sweep
 
 RESULT = Path(__file__).parent / "held.json"

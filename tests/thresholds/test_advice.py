@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import evalreport as er
-from evalreport.cli.print_thresholds import _every_column
+from evalreport.cli.sweep import _every_column
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
-from evalreport.findings.catalogue import find
 from evalreport.findings.chance import ranking_skill
-from evalreport.findings.scores import is_well_calibrated
+from evalreport.findings.ordered_rules import find
+from evalreport.findings.score_quality import is_well_calibrated
 from evalreport.page.render import render
+from evalreport.page.sections.chosen_thresholds import headline, summary
 from evalreport.page.sections.first_screen import next_step
-from evalreport.page.sections.threshold_selection import headline, summary
 from evalreport.page.sections.threshold_table import COIN, candidates, likely, recommended_candidate, steps
 from evalreport.thresholds.best_threshold import Optimum
 from tests.findings.faults import MAIL, evaluated, names, rare_mail

@@ -15,9 +15,9 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.thresholds.best_threshold import Tuned
-from evalreport.thresholds.class_weights import _lowest, class_weights
+from evalreport.thresholds.class_thresholds import _lowest, class_weights
 from evalreport.thresholds.objectives import CostMatrix, predict_weighted
-from evalreport.thresholds.search import Search
+from evalreport.thresholds.trial_search import Search
 
 LADDER = CostMatrix([[0, 1, 4], [2, 0, 1], [12, 5, 0]])
 BY_TRUTH = CostMatrix([[0, 1, 1], [3, 0, 3], [9, 9, 0]])

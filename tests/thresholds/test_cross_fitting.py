@@ -16,13 +16,13 @@ from evalreport.core.result import Estimate, Undefined
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.confusion import BinaryCounts
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Optimum, OutOfSample, Unreachable
 from evalreport.thresholds.cross_fitting import chosen_places, evaluate_thresholds
 from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
-from evalreport.thresholds.resampling import RowGroups, SingleRows, Units, narrow_sweep
+from evalreport.thresholds.resampled_thresholds import RowGroups, SingleRows, Units, narrow_sweep
 from evalreport.thresholds.sweep import Sweep
 
 F1 = (Objective.parse("f1"),)

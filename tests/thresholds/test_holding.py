@@ -14,14 +14,14 @@ from evalreport.core.json_codec import decode, encode
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds import bounds_on_new_rows
 from evalreport.thresholds.best_threshold import ChoiceRecord, Hold, Optimum, choice_from_wire
 from evalreport.thresholds.bounds_on_new_rows import chance_of, fewest
 from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import Constraint, Objective
-from evalreport.thresholds.resampling import units_of
+from evalreport.thresholds.resampled_thresholds import units_of
 from evalreport.thresholds.sweep import Sweep
 
 

@@ -19,7 +19,7 @@ from evalreport.data.predictions import Predictions, Threshold, predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.thresholds.best_threshold import Tuned
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
-from evalreport.thresholds.search import Search
+from evalreport.thresholds.trial_search import Search
 
 EMOTIONS = Path(__file__).parents[2] / "examples" / "data" / "goemotions"
 EXACT = ("f1_macro", "f1_macro_supported", "f1_weighted", "f1_micro", "jaccard_macro", "jaccard_micro")

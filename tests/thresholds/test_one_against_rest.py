@@ -14,13 +14,13 @@ from evalreport.data.labels import Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.threshold_selection import encode_choice
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.bounds_on_new_rows import find_constraint_threshold
+from evalreport.thresholds.class_thresholds import _against_rest, part_bounds, part_threshold
 from evalreport.thresholds.coverage_cutoff import answers
 from evalreport.thresholds.objectives import Objective
-from evalreport.thresholds.one_against_rest import _against_rest, part_bounds, part_threshold
-from evalreport.thresholds.resampling import units_of
+from evalreport.thresholds.resampled_thresholds import units_of
 from evalreport.thresholds.sweep import Sweep
 from evalreport.workflow.evaluate import decide_rows, table_of
 from tests.coverage.settings import Setting

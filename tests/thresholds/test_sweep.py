@@ -18,8 +18,7 @@ from evalreport.core.bounds import CLOSE
 from evalreport.core.json_codec import decode, encode
 from evalreport.core.result import Undefined
 from evalreport.statistics.confusion import BinaryCounts
-from evalreport.statistics.roc_hull import hull
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import ScoreTable, hull
 from evalreport.thresholds.best_threshold import Optimum, Unreachable
 from evalreport.thresholds.objectives import METRICS, STANDARD, Objective
 from evalreport.thresholds.sweep import BLOCK, Sweep, middle_of_longest_run

@@ -13,8 +13,8 @@ from evalreport.core.errors import UsageError
 from evalreport.page.payload import Payload
 from evalreport.tracking.client import Store
 from evalreport.tracking.folder import FolderSink
-from evalreport.tracking.interface import Sink
-from evalreport.tracking.log import MlflowSink
+from evalreport.tracking.log_results import MlflowSink
+from evalreport.tracking.runs import Sink
 from tests.tracking import make_run
 
 

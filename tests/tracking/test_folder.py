@@ -15,7 +15,7 @@ import pytest
 from evalreport.core.errors import UsageError
 from evalreport.page.payload import Payload
 from evalreport.tracking.folder import MARK, FolderSink, run_folder, write_file, write_page
-from evalreport.tracking.interface import Logged
+from evalreport.tracking.runs import Logged
 
 PAGE = b"<!doctype html>" + MARK + b'0.1.0">'
 

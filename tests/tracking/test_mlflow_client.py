@@ -21,8 +21,7 @@ import pytest
 import urllib3.util.connection
 
 from evalreport.core.errors import EvalreportError, ServerError
-from evalreport.tracking.client import SETTINGS, Store, check_uri, connect, quiet
-from evalreport.tracking.errors import translate_error
+from evalreport.tracking.client import SETTINGS, Store, check_uri, connect, quiet, translate_error
 from tests.tracking import MlflowServer, closed_port, make_run
 
 CANARY = "c4n4ry-v4lue"

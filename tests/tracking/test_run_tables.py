@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.columns.find import find
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import find
 from evalreport.core.errors import (
     ArtifactNotFoundError,
     ColumnNotFoundError,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evalreport.columns.find import find
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import find
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.tracking.client import Store, connect
 from evalreport.tracking.find_predictions import RunRequest, read_run

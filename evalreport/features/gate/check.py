@@ -14,9 +14,9 @@ from typing import Any, assert_never
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.extras import texts_of
+from evalreport.columns.column_request import list_names
+from evalreport.columns.label_pairs import texts_of
 from evalreport.columns.names import ID
-from evalreport.columns.request import list_names
 from evalreport.comparison.compare import compare
 from evalreport.comparison.comparison import Comparison
 from evalreport.core.bounds import Bound
@@ -45,7 +45,7 @@ from evalreport.features.gate.rules import (
     tally,
 )
 from evalreport.metrics.catalogue import PRIMARY, find
-from evalreport.page.comparison.sentences import headline as of_pair
+from evalreport.page.comparison.wording import headline as of_pair
 from evalreport.page.sections.headline import headline
 from evalreport.readers.formats import read_table
 from evalreport.tracking.client import Store, connect

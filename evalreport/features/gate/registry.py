@@ -12,11 +12,10 @@ from typing import Any, Protocol
 
 from evalreport.core.errors import NotFoundError, RunNotFoundError, ServerError, UsageError
 from evalreport.page.payload import GATE_TAGS
-from evalreport.page.summary import as_text
+from evalreport.page.text_summary import as_text
 from evalreport.tracking.client import Store
-from evalreport.tracking.interface import Tracking
-from evalreport.tracking.log import with_block
-from evalreport.tracking.runs import RunInfo, find_run
+from evalreport.tracking.log_results import with_block
+from evalreport.tracking.runs import RunInfo, Tracking, find_run
 
 LONGEST_TAG = 5000
 """Characters of a tag that every MLflow store takes."""

@@ -21,10 +21,9 @@ from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.text import truncate_with_digest
 from evalreport.data.labels import Binary, Task
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.intervals.distributions import normal_quantile
+from evalreport.intervals.distributions import exact_like, normal_quantile
+from evalreport.intervals.interval_settings import CERTAIN
 from evalreport.intervals.paired import POWER
-from evalreport.intervals.proportions import exact_like
-from evalreport.intervals.settings import CERTAIN
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric, Proportion
 

@@ -16,7 +16,7 @@ from evalreport.evaluation.evaluation import SCHEMA, Evaluation
 from evalreport.evaluation.parts import Disparity, Slice
 from evalreport.features.graded.judge import JudgedItems, JudgeResult, corrected_difference, shared_items
 from evalreport.features.graded.metrics import PASS, SCORE
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.evaluation_terms import tell
 
 FULL = "= 1"

@@ -25,10 +25,9 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.parts import Slice
 from evalreport.features.graded.metrics import OF_JUDGE
-from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.distributions import score_limits, t_quantile, wilson
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import effective
-from evalreport.intervals.proportions import score_limits, wilson
-from evalreport.intervals.settings import Sampling
 from evalreport.statistics.confusion import Array
 
 MOST: Final = 50

@@ -27,7 +27,7 @@ from evalreport.page.evaluation_terms import confidence_percent, tell
 from evalreport.page.payload import UNIT_TAG, metric_keys
 from evalreport.page.sections.appendix import metrics_section, provenance_section
 from evalreport.page.sections.classes import groups_section
-from evalreport.page.sections.verdict import Verdict
+from evalreport.page.sections.headline import Verdict
 
 SHOWN_RATES = 12
 """Rates on the first screen."""

@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.extras import texts_of
+from evalreport.columns.column_request import list_names, missing_column
 from evalreport.columns.graded import REPEAT, grade_columns
 from evalreport.columns.join import rows_meant
+from evalreport.columns.label_pairs import texts_of
 from evalreport.columns.names import ID, INDEX, WEIGHT, plain_name
 from evalreport.columns.plausible import SeveralEvaluationsError
-from evalreport.columns.request import list_names, missing_column
 from evalreport.core.errors import DataError, some_of
 from evalreport.core.format import pluralize
 from evalreport.core.result import Provenance, Result, Undefined
@@ -28,7 +28,7 @@ from evalreport.features.graded.grades import Grades, read_grades
 from evalreport.features.graded.judge import JudgedItems, judge_result, unlike_slices
 from evalreport.features.graded.metrics import PASS
 from evalreport.features.graded.repeats import Items, as_float, measure
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.readers.formats import RawTable
 from evalreport.statistics.confusion import Array
 from evalreport.workflow.collect import Collected

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.features.graded.metrics import AGREEMENT, KS
-from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.distributions import score_limits, t_quantile, wilson
+from evalreport.intervals.interval_settings import FEWEST, NOT_ASKED, Sampling
 from evalreport.intervals.paired import effective
-from evalreport.intervals.proportions import score_limits, wilson
-from evalreport.intervals.settings import FEWEST, NOT_ASKED, Sampling
 from evalreport.statistics.confusion import Array
 
 BOOTSTRAP: Final = 1 << 22

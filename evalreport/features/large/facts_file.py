@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, rename_labels
@@ -27,23 +27,21 @@ from evalreport.data.predictions import Origin, Threshold
 from evalreport.data.scores import ScoreKind, on_scale
 from evalreport.evaluation.data_checks import table_facts
 from evalreport.evaluation.evaluate import Observed
-from evalreport.features.large.collect import binned_note, table_in
+from evalreport.features.large.collect_batches import binned_note, table_in
 from evalreport.features.large.second_pass import LabelTables
-from evalreport.intervals.settings import by_rows
+from evalreport.intervals.interval_settings import by_rows
 from evalreport.readers.content import in_file
 from evalreport.readers.limits import load
-from evalreport.statistics.binned_tables import BinnedTable, bins_of, edges_of
 from evalreport.statistics.class_scores import ClassBins, ClassScores
 from evalreport.statistics.confusion import BinaryCounts, Counts
 from evalreport.statistics.row_sums import LabelMoments, Tally
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import BinnedTable, ScoreTable, bins_of, edges_of
 from evalreport.statistics.summary import Summary, decide_at, merge, summarise
 from evalreport.thresholds.sweep import Sweep
 from evalreport.tracking.folder import write_file
-from evalreport.workflow.engines import ENDING, CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import choose_threshold, decide_rows, number_of
 from evalreport.workflow.items import Item
-from evalreport.workflow.request import Request
+from evalreport.workflow.request import ENDING, CollectedFacts, MadeOfFacts, Request
 
 VERSION = 1
 """Version of the form in which facts are kept; another one is refused."""

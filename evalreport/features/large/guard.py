@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.columns.column_request import Columns as Options
 from evalreport.columns.label_pairs import MOST_CLASSES, Coded, LabelPairs
 from evalreport.columns.plausible import (
     MOST_EVALUATIONS,
@@ -28,13 +29,12 @@ from evalreport.columns.plausible import (
     several_error,
     several_evaluations,
 )
-from evalreport.columns.request import Columns as Options
 from evalreport.data.arrays import id_keys
 from evalreport.data.labels import UNPARSED, Binary, Multilabel
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores, highest
 from evalreport.features.large.read import PredictionStream
-from evalreport.metrics.ranking_functions import roc_auc
+from evalreport.metrics.binary_ranking import roc_auc
 from evalreport.readers.content import in_file
 from evalreport.statistics.class_scores import LabelScores
 from evalreport.statistics.confusion import Array, Counts

@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.find import Found, find, plain_columns, roles_of_table, scores_of
+from evalreport.columns.column_request import Columns
+from evalreport.columns.find_columns import Found, find, plain_columns, roles_of_table, scores_of
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.join import Rows, check_ids, rows_where, taken_rows, tells_annotations
 from evalreport.columns.label_pairs import Coded
-from evalreport.columns.multilabel import is_multilabel, lists_of, raw_scores
+from evalreport.columns.label_sets import is_multilabel, lists_of, raw_scores
 from evalreport.columns.names import (
     FOLDS,
     SPLITS,
@@ -37,7 +38,6 @@ from evalreport.columns.names import (
 )
 from evalreport.columns.nested import are_fractions, matrix_of
 from evalreport.columns.plausible import MOST_EVALUATIONS, refuse_label_sets
-from evalreport.columns.request import Columns
 from evalreport.columns.single import align_label_names, in_label_order, scores_in_order
 from evalreport.columns.single_label import cast_label, check_count, harmonise_labels, labels_of
 from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportError, NoTableError, UsageError
@@ -45,12 +45,11 @@ from evalreport.data.arrays import ids_as_text, reads_as_number
 from evalreport.data.labels import Label, LabelSpace, distinct_labels
 from evalreport.data.predictions import Predictions, answers_of, predictions, with_gaps
 from evalreport.data.scores import NoScores, Scores
-from evalreport.readers.batches import Batch
 from evalreport.readers.content import Content, in_file
-from evalreport.readers.data_sets import DataSet
+from evalreport.readers.data_sets import Batch, DataSet
 from evalreport.readers.formats import COMPARED_COLUMNS, RawTable
 from evalreport.readers.read import named_after_labels
-from evalreport.workflow.engines import MEMORY
+from evalreport.workflow.request import MEMORY
 
 ROW = re.compile(r"\brow (\d+)")
 

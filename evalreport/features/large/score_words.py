@@ -18,9 +18,18 @@ import numpy.typing as npt
 
 from evalreport.core.errors import DataError
 from evalreport.features.large.spill import FILES, Spill, SpillFile, StoredColumns, WordRange, map_values
-from evalreport.statistics.binned_tables import BinnedTable, Bins, bins_of, edges_of
 from evalreport.statistics.confusion import Array
-from evalreport.statistics.score_table import ScoreTable, insert_counted_scores, pack, runs_of, scores_in
+from evalreport.statistics.score_table import (
+    BinnedTable,
+    Bins,
+    ScoreTable,
+    bins_of,
+    edges_of,
+    insert_counted_scores,
+    pack,
+    runs_of,
+    scores_in,
+)
 
 RANGES = 64
 """Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""

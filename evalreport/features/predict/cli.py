@@ -112,8 +112,7 @@ def write_predictions(item: Item, path: str, request: Request, place: Path) -> t
 
     import pandas as pd
 
-    from evalreport.features.predict.model import loaded_model, predictions_of
-    from evalreport.features.predict.rows import label_column, model_rows
+    from evalreport.features.predict.model import label_column, loaded_model, model_rows, predictions_of
     from evalreport.readers.formats import read_table
 
     assert item.run is not None  # noqa: S101  refused before

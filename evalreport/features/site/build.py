@@ -60,9 +60,8 @@ from evalreport.tracking.folder import (
     write_file,
     write_files,
 )
-from evalreport.tracking.interface import Logged
 from evalreport.tracking.ownership import Manifest
-from evalreport.tracking.runs import RunInfo, find_run, valid_time
+from evalreport.tracking.runs import Logged, RunInfo, find_run, valid_time
 from evalreport.workflow.deliver import Deliverable, inputs_of, same_inputs, sink_in
 from evalreport.workflow.evaluate import evaluate_collected
 from evalreport.workflow.items import Item

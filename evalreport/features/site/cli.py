@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalreport.cli import options as opt
-from evalreport.cli.console import Console
-from evalreport.cli.option_types import Words
+from evalreport.cli.console import Console, Progress
 from evalreport.cli.options import SectionCommand
 from evalreport.cli.parallel import outcomes, processes_for
-from evalreport.cli.requests import request_of, selection_of, several_words, tracking_uri
-from evalreport.cli.streams import Progress
+from evalreport.cli.requests import Words, request_of, selection_of, several_words, tracking_uri
 from evalreport.core.errors import UsageError
 
 if TYPE_CHECKING:
     from evalreport.features.site.build import MadeSite
-    from evalreport.tracking.interface import Logged
+    from evalreport.tracking.runs import Logged
 
 _site = opt.HelpSection("Site")
 

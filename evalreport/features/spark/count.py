@@ -36,15 +36,23 @@ from evalreport.data.predictions import Threshold
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.data_checks import Repeats, ScoreShape
 from evalreport.evaluation.evaluate import Observed
-from evalreport.features.large.class_ranges import ClassCells, pack_arrays, placed_range, unpack_arrays
-from evalreport.features.large.engine import BinaryStream, ClassStream, LabelStream, ScoreHolder
-from evalreport.features.large.evaluation import AnyStream, MixUps, StreamingEvaluation
+from evalreport.features.large.engine import (
+    BinaryStream,
+    ClassCells,
+    ClassStream,
+    LabelStream,
+    ScoreHolder,
+    pack_arrays,
+    placed_range,
+    unpack_arrays,
+)
 from evalreport.features.large.facts_file import from_bytes, to_bytes
 from evalreport.features.large.read import PredictionStream
 from evalreport.features.large.score_words import Budget, table_of_runs
 from evalreport.features.large.second_pass import KeptRows
 from evalreport.features.large.spill import SpillFile
-from evalreport.features.spark.partitions import (
+from evalreport.features.large.streamed_evaluation import AnyStream, MixUps, StreamingEvaluation
+from evalreport.features.spark.session import (
     Buckets,
     BucketWords,
     KeysAway,
@@ -78,7 +86,7 @@ class PartitionEvaluation(StreamingEvaluation):
 
     Examples
     --------
-    >>> from evalreport.features.spark.partitions import Buckets
+    >>> from evalreport.features.spark.session import Buckets
     >>> from evalreport.data.labels import Binary
     >>> from evalreport.data.predictions import predictions
     >>> whole = PartitionEvaluation(Binary(0, 1), Buckets(), answered=True)

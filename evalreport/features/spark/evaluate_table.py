@@ -13,7 +13,7 @@ from evalreport.core.progress import report_progress
 from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, rename_labels
 from evalreport.data.predictions import Threshold
-from evalreport.features.large.collect import (
+from evalreport.features.large.collect_batches import (
     cells_of,
     check_bins,
     goals_of_stream,
@@ -30,16 +30,14 @@ from evalreport.features.spark.count import (
     run_in_one_task,
     with_rows,
 )
-from evalreport.features.spark.partitions import Buckets
-from evalreport.features.spark.session import read_table, spark_errors, spark_session
+from evalreport.features.spark.session import Buckets, read_table, spark_errors, spark_session
 from evalreport.features.spark.tables import SparkSource, SparkTable, logged_table, open_frame, tagged_table
 from evalreport.page.payload import TABLE_TAG
 from evalreport.readers.content import in_file
 from evalreport.workflow.collect import with_label_order
-from evalreport.workflow.engines import CollectedFacts, MadeOfFacts
 from evalreport.workflow.evaluate import chosen_label_by_label, no_scores_to_decide
 from evalreport.workflow.items import Item
-from evalreport.workflow.request import Request
+from evalreport.workflow.request import CollectedFacts, MadeOfFacts, Request
 
 T = TypeVar("T")
 BY_PARTITION = "rows are numbered partition by partition, in no order that lasts"

@@ -17,15 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from evalreport.columns.column_request import split_clause
 from evalreport.columns.join import rows_where
-from evalreport.columns.request import split_clause
 from evalreport.core.errors import EvalreportError
 from evalreport.data.arrays import gaps_of
 from evalreport.page.payload import TABLE_TAG
 from evalreport.readers.arrow_types import check_schema, to_arrays
-from evalreport.readers.batches import ROWS, Batch, Opened
 from evalreport.readers.content import in_file
-from evalreport.readers.data_sets import DataSet, T
+from evalreport.readers.data_sets import ROWS, Batch, DataSet, Opened, T
 from evalreport.readers.formats import RawTable
 from evalreport.readers.limits import choose
 from evalreport.tracking.runs import DatasetSource, RunInfo

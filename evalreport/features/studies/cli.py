@@ -93,7 +93,7 @@ def _param(value: Any) -> str:
 
 def _importance(study: Study) -> list[str]:
     from evalreport.core.result import Undefined
-    from evalreport.features.studies.sentences import objective_title
+    from evalreport.features.studies.page import objective_title
 
     found, what = study.importance, objective_title(study, "importance").replace(": ", " for ")
     if isinstance(found, Undefined):

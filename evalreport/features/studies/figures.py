@@ -18,7 +18,7 @@ from evalreport.features.studies.views import (
     ticks_of,
     timeline_view,
 )
-from evalreport.figures.canvas import (
+from evalreport.figures.plots import (
     BLUE,
     COLUMNS,
     GREY,

@@ -2,14 +2,13 @@
 
 The winner's curse: how much of the best value is luck, and which trials are as good as the best.
 
-The first screen of a sweep: the best trial, and how lucky it was.
-"""
+The first screen of a sweep: the best trial, and how lucky it was."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 import numpy as np
@@ -26,7 +25,6 @@ from evalreport.core.sentences import (
     say,
     with_options,
 )
-from evalreport.features.studies.sentences import objective_title, own
 from evalreport.features.studies.study import UNNAMED, Study, metric_of
 from evalreport.features.studies.views import (
     Bar,
@@ -67,8 +65,8 @@ from evalreport.page.elements import (
     TwoColumns,
 )
 from evalreport.page.sections.curves import evenly_spaced_places
-from evalreport.page.sections.verdict import MOST as VERDICT_MOST
-from evalreport.page.sections.verdict import WORDS, Warned
+from evalreport.page.sections.headline import MOST as VERDICT_MOST
+from evalreport.page.sections.headline import WORDS, Warned
 from evalreport.page.trial_history import (
     MOST_POINTS,
     READ,
@@ -79,6 +77,46 @@ from evalreport.page.trial_history import (
     thin_positions,
 )
 from evalreport.thresholds.trial import Param, Space, Trial, is_number
+
+
+def own(study: Study, id: str) -> str:
+    """Return the id of an element that every objective has.
+
+    Parameters
+    ----------
+    study : Study
+    id : str
+        What it is for the only objective, and for the first.
+    """
+    return f"{id}-{study.at}" if study.at else id
+
+
+def objective_title(study: Study, words: str) -> str:
+    """Return a title, with the objective where there are several.
+
+    Parameters
+    ----------
+    study : Study
+    words : str
+    """
+    return f"{words}: {study.objective.name}" if study.several else words
+
+
+def objective_section(study: Study, section: Section) -> Section:
+    """Return a section under an id and a title of its objective.
+
+    Parameters
+    ----------
+    study : Study
+    section : Section
+    """
+    return replace(
+        section,
+        id=own(study, section.id),
+        nav=objective_title(study, section.nav),
+        title=objective_title(study, section.title),
+    )
+
 
 LETTER = 5.9
 """Width of a bold letter of a label, in units of the chart."""

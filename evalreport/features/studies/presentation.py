@@ -5,16 +5,39 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from evalreport.core.format import significant
 from evalreport.core.result import Undefined
-from evalreport.features.studies import page, page_results, page_space
-from evalreport.features.studies.sentences import objective_section
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, join_with_dots, say, truncate_name
+from evalreport.features.studies import page
+from evalreport.features.studies.page import (
+    against_the_best,
+    duration,
+    look_of,
+    objective_section,
+    objective_title,
+    own,
+    param_cell,
+)
+from evalreport.features.studies.page import front as best_first
 from evalreport.features.studies.study import Study
+from evalreport.features.studies.views import (
+    ParameterSlice,
+    front_view,
+    infeasible_view,
+    parallel_view,
+    ranked_trials,
+    sampled_param,
+    slice_views,
+    ticks_of,
+)
+from evalreport.page.charts import Axes, Chart, Path, named_axis, pad_range, x_axis, y_axis
 from evalreport.page.csv_tables import PERCENT, Columns, as_csv
-from evalreport.page.elements import Section
+from evalreport.page.elements import Cell, Column, Empty, Note, Section, Shown, Table, TwoColumns, share_cell
 from evalreport.page.payload import (
     LONGEST_TAG,
     SWEEP_TAGS,
@@ -23,29 +46,343 @@ from evalreport.page.payload import (
     metric_keys,
     with_metric_keys,
 )
+from evalreport.page.sections.appendix import in_utc, origin
 from evalreport.page.selection import SweepPresentation, finite
-from evalreport.page.summary import MOST_ROWS, ResultSummary
-from evalreport.thresholds.trial import is_number
+from evalreport.page.text_summary import MOST_ROWS, ResultSummary
+from evalreport.page.trial_history import STATES
+from evalreport.thresholds.trial import ParameterColumn, Trial, is_number
+
+FEW = 6
+"""Choices up to which a parameter can be filtered by."""
+MOST_CHOICES = 24
+CONTROLS = 8
+"""Trials above which the table can be searched and filtered."""
+
+
+def front(study: Study) -> Section | None:
+    """Return the first two objectives against each other."""
+    if not study.several or not study.trials.contenders:
+        return None
+    summary = say("Blue: on the front. Grey: beaten by another trial in every objective.")
+    if study.trials.counts["infeasible"]:
+        summary += say("Orange: infeasible.")
+    if len(study.trials.objectives) > 2:
+        summary += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
+    return Section.from_parts(
+        "front", "Front", "What is traded for what", summary, TwoColumns((_front(study),))
+    )
+
+
+def _front(study: Study) -> Chart:
+    view, (x, y, *_) = front_view(study.trials), study.trials.objectives
+    place = {trial.number: at for at, trial in enumerate(best_first(study))}
+    on = sorted((trial for trial, on_front in view if on_front), key=lambda trial: place[trial.number])
+    off = [trial for trial, on_front in view if not on_front]
+    broken = infeasible_view(study.trials)
+    shown = (*on, *off, *broken)
+    axes = Axes(
+        x_axis(*pad_range([trial.values[0] for trial in shown]), x.name),
+        y_axis(*pad_range([trial.values[1] for trial in shown]), f"{y.name} ↑"),
+    )
+    rows = ((str(trial.number), *map(significant, trial.values[:2])) for trial in on[:25])
+    heads = ("Trial", x.name, y.name)
+    wanted = f"Wanted: {{x}} {_way(x.sign)}, {{y}} {_way(y.sign)}."
+    found = "{front:count} of {points:count} trials are on the front."
+    return Chart(
+        id="front-chart",
+        title=f"{y.name} against {x.name}",
+        note=say(wanted, x=x.name, y=y.name),
+        description=say(found, front=len(on), points=len(view)),
+        axes=axes,
+        paths=(
+            Path("dots-2", axes.dots(trial.values[:2] for trial in off)),
+            *((Path("dots-wrong", axes.dots(trial.values[:2] for trial in broken)),) if broken else ()),
+            Path("dots", axes.dots(trial.values[:2] for trial in on)),
+        ),
+        values=Table.from_rows("front-values", "Trials on the front", heads, rows),
+    )
+
+
+def _way(sign: float) -> str:
+    return "high" if sign > 0 else "low"
+
+
+def table(study: Study) -> Section:
+    """Return every trial, best first."""
+    trials = ranked_trials(study.trials)
+    runs = any(trial.run_id for trial in trials)
+    columns: tuple[tuple[Column, Callable[[Trial], Shown]] | None, ...] = (
+        (Column("Trial", "n", "up"), lambda trial: Cell(str(trial.number), "n", trial.number)),
+        (Column("State", "", "up"), lambda trial: STATES[trial.state]),
+        *(
+            (Column(goal.name, "n", "up" if goal.sign < 0 else "down"), partial(_value, at=at))
+            for at, goal in enumerate(study.trials.objectives)
+        ),
+        (Column(objective_title(study, "Against the best"), "", "up"), partial(_difference_to_best, study))
+        if study.tied_trials
+        else None,
+        *(
+            (Column(name, look_of(study, name), "up"), partial(_param, study, name))
+            for name in study.trials.params
+        ),
+        (Column("Time", "n", "down"), _took),
+        (Column("MLflow run", "id"), lambda trial: (trial.run_id or "–")[:8]) if runs else None,
+    )
+    choices = _choices(study)
+    made = Table.from_items(
+        "trials-table",
+        "Table of the trials",
+        columns,
+        trials,
+        tall=True,
+        filters=_filters(study, choices),
+        marks=(_marks(study, trial, choices) for trial in trials),
+        noun="trials" if len(trials) > CONTROLS else "",
+        find="number of a trial",
+    )
+    summary = say("Best first, then those that cannot be the best.")
+    if len(trials) < len(study.trials):
+        summary += say(
+            "{shown:count} of {trials:count} are shown.", shown=len(trials), trials=len(study.trials)
+        )
+    return Section.from_parts("trials", "Trials", "Every trial", summary, made)
+
+
+def _choices(study: Study) -> dict[tuple[str, str], str]:
+    """A filter key for each choice of the parameters that have but few."""
+    some = [c for c in study.trials.columns if c.kind == "categorical" and 2 <= len(c.choices) <= FEW]
+    pairs = [(column.name, choice) for column in some for choice in column.choices]
+    return {pair: f"p{place}" for place, pair in enumerate(pairs[:MOST_CHOICES])}
+
+
+def _filters(study: Study, choices: Mapping[tuple[str, str], str]) -> tuple[tuple[str, str], ...]:
+    states = [(words, state) for state, words in STATES.items() if study.trials.counts[state]]
+    tied = [("not told apart from the best", "tied")] if study.tied_trials else []
+    return (*states, *tied, *((f"{name}: {choice}", key) for (name, choice), key in choices.items()))
+
+
+def _marks(study: Study, trial: Trial, choices: Mapping[tuple[str, str], str]) -> str:
+    pairs = [(name, str(sampled_param(trial, name))) for name in study.trials.params]
+    keys = [choices[pair] for pair in pairs if pair in choices]
+    return " ".join([trial.state, *(["tied"] if trial.number in study.tied_trials else []), *keys])
+
+
+def _difference_to_best(study: Study, trial: Trial) -> str:
+    return against_the_best(study, trial.number) if trial.finite else "–"
+
+
+def _param(study: Study, name: str, trial: Trial) -> Cell:
+    return param_cell(sampled_param(trial, name), look_of(study, name))
+
+
+def _took(trial: Trial) -> Cell:
+    return Cell("–" if trial.duration is None else duration(trial.duration), "n", trial.duration)
+
+
+def _value(trial: Trial, at: int) -> Cell:
+    value = trial.value_of(at)
+    if value is None or not math.isfinite(value):
+        return Cell("–" if value is None else str(value), "n")
+    return Cell(significant(value), "n", value)
+
+
+def provenance(study: Study) -> Section:
+    """Return where the trials come from."""
+    p = study.provenance
+    facts: list[tuple[str, Sentence]] = [
+        ("Study", say("{name}", name=study.trials.study_name or "")),
+        ("Read from", say("`{source}`", source=study.trials.source)),
+        ("MLflow run", say("`{run_id}`", run_id=p.run_id)),
+        ("Experiment", say("{experiment}", experiment=p.experiment)),
+        ("Notes", join_with_dots([say("{note}", note=note) for note in (*study.trials.notes, *p.notes)])),
+        ("Software", join_as_list([say("{name} {version}", name=a, version=b) for a, b in p.software])),
+        ("Made", say("{made}", made=in_utc(p.made))),
+    ]
+    return origin("Where the trials come from", facts, p.command)
+
+
+MOST = 12
+"""Parameters that have a chart of their own; of several objectives each has its part of them."""
+AXES = 10
+"""Parameters that have an axis among the parallel ones."""
+WIDE, TALL = 700.0, 300.0
+"""View box of the parallel coordinates."""
+BEST = 0.9
+"""Rank from which on a line is drawn as one of the best."""
+LETTERS = 12
+"""Letters of a category beside an axis."""
+
+
+@dataclass(frozen=True)
+class Pole:
+    """One upright axis of the parallel coordinates."""
+
+    x: float
+    name: str
+    ticks: tuple[tuple[float, str], ...]
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Parallel coordinates: poles, and the lines of the best and of the others."""
+
+    kind: ClassVar[str] = "parallel"
+    id: ClassVar[str] = "parallel-chart"
+    poles: tuple[Pole, ...]
+    best: str
+    others: str
+    width: float
+    description: Sentence
+
+
+def importance(study: Study) -> Section | None:
+    """Return which parameters mattered."""
+    if not study.trials.contenders:
+        return None
+    found = study.importance
+    title = "Which parameters mattered"
+    if isinstance(found, Undefined):
+        why = say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:])
+        empty = Empty(say("No importance is shown."), why)
+        return Section.from_parts("importance", "Importance", title, NOTHING, empty)
+    words = "{method} on {n:count} complete trials: {meaning}."
+    summary = say(words, method=found.method, n=found.n_trials, meaning=found.meaning)
+    rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
+    name = objective_title(study, "Importance")
+    heads = ("Parameter", Column("Share", "q"))
+    table = Table.from_rows(own(study, "importance-table"), name, heads, rows)
+    out = [f"{name} ({why})" for name, why in found.left_out]
+    note = Note(say("Left out: {names}.", names=", ".join(out))) if out else None
+    return Section.from_parts("importance", "Importance", title, summary, table, note)
+
+
+def slices(study: Study) -> Section | None:
+    """Return the objective over each parameter."""
+    views = slice_views(study.trials, study.objective.name) if study.trials.contenders else ()
+    if not views:
+        return None
+    most = MOST // len(study.trials.objectives)
+    leading = study.leading(most)
+    shown = sorted(
+        (view for view in views if view.axis.name in leading), key=lambda view: leading.index(view.axis.name)
+    )
+    charts = tuple(_slice(study, view, place) for place, view in enumerate(shown))
+    summary = say("Each point is a complete trial; the ring is the best.")
+    if not isinstance(study.importance, Undefined):
+        summary += say("The most important parameter is first.")
+    if len(views) > len(shown):
+        summary += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
+    return Section.from_parts("slices", "Parameters", "One parameter at a time", summary, TwoColumns(charts))
+
+
+def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
+    values = [point.value for point in view.points]
+    shown = view.axis.name + (" (logarithmic)" if view.axis.log else "")
+    heights = y_axis(*pad_range(values), f"{study.objective.name} ↑")
+    axes = Axes(named_axis(0, 1, shown, _ticks(view.axis)), heights)
+    places = [view.axis.place(point.at) for point in view.points]
+    xs = [0.5 if at is None else at for at in places]
+    best = max(view.points, key=lambda point: study.objective.sign * point.value)
+    best_at = view.axis.place(best.at)
+    rows = [
+        (str(point.number), param_cell(point.at), significant(point.value))
+        for point in sorted(view.points, key=lambda point: -study.objective.sign * point.value)[:20]
+    ]
+    id, heads = own(study, f"slice-{place}"), ("Trial", Column(view.axis.name), study.objective.name)
+    return Chart(
+        id=id,
+        title=view.axis.name,
+        note=NOTHING,
+        description=say(
+            "{study.objective.name} over {view.axis.name} in {points:count} trials; the best is at {best}.",
+            {"study": study, "view": view, "points": len(view.points), "best": param_cell(best.at).words},
+        ),
+        axes=axes,
+        paths=(Path("dots", axes.dots(zip(xs, values, strict=True))),),
+        ring=None if best_at is None else (axes.x_position(best_at), axes.y_position(best.value)),
+        values=Table.from_rows(
+            f"{id}-values", objective_title(study, f"The best by {view.axis.name}"), heads, rows
+        ),
+    )
+
+
+def _ticks(axis: ParameterColumn) -> list[tuple[float, str]]:
+    return [(at, truncate_name(text, LETTERS)) for at, text in ticks_of(axis)]
+
+
+def parallel(study: Study) -> Section | None:
+    """Return all parameters at once."""
+    if not study.trials.contenders:
+        return None
+    view = parallel_view(study.trials, study.objective.name, study.leading(AXES))
+    if len(view.axes) < 3:
+        return None
+    gap = max(WIDE / (len(view.axes) - 1), 90.0)
+    poles = tuple(
+        Pole(round(50 + place * gap, 1), axis.name, tuple((_height(at), text) for at, text in _ticks(axis)))
+        for place, axis in enumerate(view.axes)
+    )
+    best = [line.places for line in view.lines if line.rank >= BEST]
+    rest = [line.places for line in view.lines if line.rank < BEST]
+    body = Parallel(
+        poles=poles,
+        best=_lines(poles, best),
+        others=_lines(poles, rest),
+        width=round(100 + gap * (len(view.axes) - 1), 1),
+        description=say(
+            "Each of {lines:count} complete trials as a line across its parameters; the best tenth is blue.",
+            lines=len(view.lines),
+        ),
+    )
+    best_by = say("best tenth by {name}", name=study.objective.name) if study.several else say("best tenth")
+    summary = say(
+        "Each line is a complete trial; the {best_by} is blue and strong, the others are grey.",
+        best_by=best_by,
+    )
+    more = len(slice_views(study.trials, study.objective.name)) - len(view.axes) + 1
+    if more > 0:
+        summary += say("{more:count} less important parameters have no axis.", more=more)
+    if any(None in line.places for line in view.lines):
+        summary += say("A line passes straight by a parameter that its trial did not have.")
+    return Section.from_parts("parallel", "All parameters", "All parameters at once", summary, body)
+
+
+def _height(at: float) -> float:
+    return round(TALL - 40 - at * (TALL - 80), 1)
+
+
+def _lines(poles: tuple[Pole, ...], lines: list[tuple[float | None, ...]]) -> str:
+    """Lines that pass straight by an axis whose parameter was not drawn."""
+    made = []
+    for places in lines:
+        pen = "M"
+        for pole, at in zip(poles, places, strict=True):
+            if at is None:
+                continue
+            made.append(f"{pen}{pole.x:g} {_height(at):g}")
+            pen = "L"
+    return "".join(made)
+
 
 Panel: TypeAlias = Callable[[Study], Section | None]
 PANELS: tuple[Panel, ...] = (
     page.verdict_section,
     page.luck_section,
     page.history,
-    page_results.front,
-    page_space.importance,
-    page_space.slices,
-    page_space.parallel,
+    front,
+    importance,
+    slices,
+    parallel,
     page.timeline,
-    page_results.table,
-    page_results.provenance,
+    table,
+    provenance,
 )
 """Panels of a sweep in the order of the page; one that does not apply returns None."""
 
 EACH: tuple[Panel, ...] = (
     page.luck_section,
-    page_space.importance,
-    page_space.slices,
+    importance,
+    slices,
 )
 """Those of them that each of several objectives has."""
 
@@ -142,7 +479,7 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
 
     Examples
     --------
-    >>> from evalreport.thresholds.trials import Trials
+    >>> from evalreport.thresholds.trial_search import Trials
     >>> found = study_metrics(Study(Trials.from_records([{"value": 0.5}], objectives="f1")), "")
     >>> found["sweep/best/f1"], found["sweep/n_trials"]
     (0.5, 1.0)
@@ -189,7 +526,7 @@ def study_series(study: Study, prefix: str) -> dict[str, Series]:
 
     Examples
     --------
-    >>> from evalreport.thresholds.trials import Trials
+    >>> from evalreport.thresholds.trial_search import Trials
     >>> rows = [{"value": 0.5}, {"value": 0.4}, {"value": 0.7}]
     >>> series = study_series(Study(Trials.from_records(rows, objectives="f1")), "")
     >>> dict(series["sweep/best_so_far_by_trials_pct/f1"])[100]

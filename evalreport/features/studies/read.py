@@ -33,16 +33,15 @@ from evalreport.core.errors import (
 )
 from evalreport.core.progress import report_progress
 from evalreport.core.text import redact
-from evalreport.features.studies.constraints import (
+from evalreport.features.studies.study import (
     KEY,
     Constraints,
     constrained_trials,
     constraints_of,
     mark_infeasible,
 )
-from evalreport.features.studies.constraints import KEY as CONSTRAINTS
+from evalreport.features.studies.study import KEY as CONSTRAINTS
 from evalreport.metrics.catalogue import find
-from evalreport.thresholds.search import RUN_ID, quiet_optuna
 from evalreport.thresholds.trial import (
     Direction,
     Param,
@@ -54,7 +53,7 @@ from evalreport.thresholds.trial import (
     merge_spaces,
     plain,
 )
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import RUN_ID, Trials, quiet_optuna
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import PARENT_TAG, all_experiments, pages, valid_time
 

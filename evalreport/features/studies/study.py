@@ -2,18 +2,281 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Provenance, Undefined
-from evalreport.features.studies.importance import Importance, importance
 from evalreport.features.studies.winners_curse import MEANS, PROPORTIONS, WinnersCurse, winners_curse
-from evalreport.thresholds.trial import StudyObjective, Trial
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial import (
+    Direction,
+    ParameterColumn,
+    StudyObjective,
+    Trial,
+)
+from evalreport.thresholds.trial_search import Trials, quiet_optuna, trials_of
+
+KEY = "constraints"
+"""Optuna's attribute: a list of all values, or ``constraints:NAME`` for each of them; 0 or less is met."""
+
+Constraints = Mapping[str, float]
+"""Value of each constraint of a trial by its name; empty where none is recorded."""
+
+
+def constraints_of(attributes: Mapping[str, object]) -> Constraints:
+    """Return the constraint values among the attributes of a trial.
+
+    Parameters
+    ----------
+    attributes : mapping
+        As Optuna stores them; what is not a number counts as not met.
+
+    Examples
+    --------
+    >>> constraints_of({"constraints": [0.5, -1.0], "other": 3})
+    {'0': 0.5, '1': -1.0}
+    >>> constraints_of({"constraints:latency": -2.0})
+    {'latency': -2.0}
+    """
+    found: dict[str, float] = {}
+    for name, value in attributes.items():
+        if name == KEY and isinstance(value, list | tuple):
+            found |= {str(place): _number(one) for place, one in enumerate(value)}
+        elif name == KEY and value is not None:
+            found["0"] = _number(value)
+        elif name.startswith(f"{KEY}:"):
+            found[name.removeprefix(f"{KEY}:")] = _number(value)
+    return found
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def mark_infeasible(
+    trials: Sequence[Trial], constraints: Sequence[Constraints]
+) -> tuple[tuple[Trial, ...], tuple[str, ...]]:
+    """Return the trials, the complete ones that break a constraint as infeasible, and notes on them.
+
+    In a study with constraints, a complete trial without any recorded value is not known to meet them and
+    counts as infeasible, which a note says: Optuna's samplers differ by release, and its `best_trial`
+    would accept such a trial.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+    constraints : sequence of mapping from name to value
+        Of each trial, in the same order.
+
+    Examples
+    --------
+    >>> trials = [Trial(0, "complete", (0.9,)), Trial(1, "complete", (0.8,))]
+    >>> [trial.state for trial in mark_infeasible(trials, [{"0": 0.1}, {"0": 0.0}])[0]]
+    ['infeasible', 'complete']
+    """
+    if not any(constraints):
+        return tuple(trials), ()
+    made, unknown = [], 0
+    for trial, values in zip(trials, constraints, strict=True):
+        met = bool(values) and all(value <= 0 for value in values.values())  # NaN is not met
+        broken = trial.state == "complete" and not met
+        unknown += broken and not values
+        made.append(replace(trial, state="infeasible") if broken else trial)
+    note = (
+        f"complete trials without a recorded constraint value, counted as infeasible: {unknown:,}"
+        " (Optuna's best_trial accepts them)"
+    )
+    return tuple(made), ((note,) if unknown else ())
+
+
+def constrained_trials(study: Any, source: str) -> Trials:
+    """Return all that an Optuna study tried, those that break its constraints as infeasible."""
+    found = trials_of(study, source)
+    frozen = sorted(study.get_trials(deepcopy=False), key=lambda trial: trial.number)
+    constraints = [constraints_of(trial.system_attrs) for trial in frozen]
+    trials, notes = mark_infeasible(found.trials, constraints)
+    return replace(found, trials=trials, notes=notes)
+
+
+Method = Literal["fANOVA", "PED-ANOVA"]
+
+LEAST_TRIALS = 10
+"""Below this many completed trials a share says nothing (chosen by hand)."""
+MOST_TRIALS = 200
+"""Up to here fANOVA takes about a second; PED-ANOVA serves beyond."""
+_TREES = 16
+"""Trees of the forest of fANOVA, and their depth: chosen by hand for speed, a quarter of Optuna's 64."""
+
+MEANINGS: Mapping[Method, str] = {
+    "fANOVA": "share of the variation of the value over the searched space that each parameter causes alone",
+    "PED-ANOVA": "how far each parameter's settings in the best tenth of the trials differ from those in all",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """Share of each parameter in what made the values differ.
+
+    Parameters
+    ----------
+    objective : str
+    method : {"fANOVA", "PED-ANOVA"}
+    shares : tuple of (str, float)
+        Parameters with their shares, greatest first; the shares are in [0, 1] and sum to 1.
+    left_out : tuple of (str, str)
+        Parameters without a share, and why.
+    n_trials : int
+        Completed trials that it rests on.
+    """
+
+    objective: str
+    method: Method
+    shares: tuple[tuple[str, float], ...]
+    left_out: tuple[tuple[str, str], ...]
+    n_trials: int
+
+    @property
+    def meaning(self) -> str:
+        """What a share says, in words."""
+        return MEANINGS[self.method]
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the shares by parameter."""
+        return {
+            "method": self.method,
+            "meaning": self.meaning,
+            "shares": dict(self.shares),
+            "left_out": dict(self.left_out),
+            "n_trials": self.n_trials,
+        }
+
+
+def importance(trials: Trials, objective: str | None = None, *, seed: int = 0) -> Importance | Undefined:
+    """Return the importance of every parameter for an objective.
+
+    fANOVA (Hutter, Hoos & Leyton-Brown 2014) where every trial has every parameter and there are at most
+    `MOST_TRIALS` trials; PED-ANOVA (Watanabe, Bansal & Hutter 2023), which allows for conditional
+    parameters, otherwise. Parameters on a logarithmic scale are taken by their logarithm.
+
+    Parameters
+    ----------
+    trials : Trials
+    objective : str
+        Which one, when the study has several.
+    seed : int
+        Of the forest of fANOVA.
+
+    Returns
+    -------
+    Importance or Undefined
+        Undefined for fewer than `LEAST_TRIALS` completed trials, equal values, or constant parameters.
+
+    Raises
+    ------
+    MissingExtraError
+        Optuna is not installed.
+    UsageError
+        No such objective, or several and none named.
+
+    Examples
+    --------
+    >>> rows = [{"params": {"C": c, "noise": c * 7 % 5}, "value": c / 20} for c in range(20)]
+    >>> found = importance(Trials.from_records(rows, objectives="f1"))
+    >>> found.method, found.shares[0][0]
+    ('fANOVA', 'C')
+    """
+    at = trials.index_of(objective)
+    goal, rivals = trials.objectives[at], trials.contenders
+    columns, left_out = _usable(trials)
+    values = [trial.values[at] for trial in rivals]
+    if reason := _why_not(values, columns):
+        return Undefined(reason, len(rivals))
+    conditional = any(column.gaps for column in columns)
+    method: Method = "PED-ANOVA" if conditional or len(rivals) > MOST_TRIALS else "fANOVA"
+    if method == "fANOVA":  # its trees would look at a logarithmic parameter on the plain scale
+        columns = [_by_logarithm(column) if column.log else column for column in columns]
+    found = _evaluate(goal.direction, values, columns, _evaluator(method, seed))
+    total = sum(found.values())
+    if not total > 0 or not math.isfinite(total):
+        return Undefined("no parameter sets the better trials apart from the others", len(rivals))
+    shares = sorted(((name, share / total) for name, share in found.items()), key=lambda pair: -pair[1])
+    return Importance(goal.name, method, tuple(shares), left_out, len(rivals))
+
+
+def _usable(trials: Trials) -> tuple[list[ParameterColumn], tuple[tuple[str, str], ...]]:
+    """Columns over the completed trials that vary, and the parameters left out with the reason."""
+    columns, left_out = [], []
+    for column in trials.columns_over(trials.contenders):
+        if column.gaps == len(trials.contenders):
+            left_out.append((column.name, "in no completed trial"))
+        elif column.constant:
+            left_out.append((column.name, "the same in every completed trial"))
+        else:
+            columns.append(column)
+    return columns, tuple(left_out)
+
+
+def _why_not(values: Sequence[float], columns: Sequence[ParameterColumn]) -> str | None:
+    if len(values) < LEAST_TRIALS:
+        return f"importance needs at least {LEAST_TRIALS} completed trials; there are {len(values)}"
+    if len(set(values)) == 1:
+        return "every completed trial has the same value"
+    if not columns:
+        return "no parameter differs between the completed trials"
+    return None
+
+
+def _evaluator(method: Method, seed: int) -> Callable[[Any], Any]:
+    if method == "fANOVA":
+        return lambda kinds: kinds.FanovaImportanceEvaluator(n_trees=_TREES, max_depth=_TREES, seed=seed)
+    return lambda kinds: kinds.PedAnovaImportanceEvaluator()
+
+
+def _evaluate(
+    direction: Direction,
+    values: Sequence[float],
+    columns: Sequence[ParameterColumn],
+    evaluator: Callable[[Any], Any],
+) -> dict[str, float]:
+    with quiet_optuna() as optuna:
+        distributions = {column.name: _distribution(optuna, column) for column in columns}
+        study = optuna.create_study(direction=direction)
+        rows = enumerate(values)
+        study.add_trials([_rebuilt(optuna, value, row, columns, distributions) for row, value in rows])
+        try:
+            found = evaluator(optuna.importance).evaluate(study)
+        except (RuntimeError, AssertionError):  # a forest of leaves alone, or a variance lost in rounding
+            return {}
+    return {name: max(float(share), 0.0) for name, share in found.items()}
+
+
+def _by_logarithm(column: ParameterColumn) -> ParameterColumn:
+    values = tuple(None if value is None else math.log(float(value)) for value in column.values)
+    low, high = math.log(column.low), math.log(column.high)
+    return replace(column, values=values, low=low, high=high, log=False, whole=False)
+
+
+def _distribution(optuna: Any, column: ParameterColumn) -> Any:
+    kinds = optuna.distributions
+    if column.kind == "categorical":
+        return kinds.CategoricalDistribution(column.choices)
+    if column.whole:
+        return kinds.IntDistribution(math.floor(column.low), math.ceil(column.high), log=column.log)
+    return kinds.FloatDistribution(column.low, column.high, log=column.log)
+
+
+def _rebuilt(
+    optuna: Any, value: float, row: int, columns: Sequence[ParameterColumn], distributions: Mapping[str, Any]
+) -> Any:
+    entries = {column.name: column.values[row] for column in columns}
+    params = {name: entry for name, entry in entries.items() if entry is not None}
+    drawn = {name: distributions[name] for name in params}
+    return optuna.trial.create_trial(value=value, params=params, distributions=drawn)
+
 
 UNNAMED = "value"
 """What Optuna calls an objective that has no name."""

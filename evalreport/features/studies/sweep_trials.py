@@ -4,27 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalreport.api.evaluate import convert_to_view
+from evalreport.api.input import public_api
+from evalreport.api.results import Result, draw
 from evalreport.comparison.all_pairs import in_common_order
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.predictions import Predictions
+from evalreport.features.studies import figures, study
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna, with_runs
 from evalreport.features.studies.study import NOT_SAID, UNNAMED, Judging, Study, analyse_study, bare_name
 from evalreport.features.studies.winners_curse import error_correlation
 from evalreport.intervals.row_influence import Counted
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric, Proportion
+from evalreport.page.payload import present
+from evalreport.page.render import render_summary
 from evalreport.statistics.resampling import unit_sums
 from evalreport.thresholds.per_label import units_of
 from evalreport.thresholds.trial import Direction, StudyObjective, Trial
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import RunInfo, find_run
 from evalreport.workflow.collect import collect_run
 from evalreport.workflow.request import PageRequest, Request
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 MOST = 20
 """Trials whose predictions are read, the best ones: the best is one of those that compete with it."""
@@ -272,3 +285,67 @@ def _study_from_trials(
     judging, told = (request.judging, "") if store is None else judging_of(store, trials, request.judging)
     trials = replace(trials, notes=(*trials.notes, told)) if told else trials
     return analyse_study(trials, objective, judging=judging, seed=request.seed, provenance=origin)
+
+
+class PlottedStudy(Result, study.Study):
+    """How the trials of a sweep stand; made by `sweep`. `to_html`, `report` and `log` take it."""
+
+    def __repr__(self) -> str:
+        return f"Study({present(self).headline})"
+
+    def _repr_html_(self) -> str:
+        return render_summary(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per trial: number, state, objectives, ``params.*``, times and run."""
+        return self.trials.to_frame()
+
+    @property
+    def plot(self) -> StudyPlots:
+        """The figures of this study, each a matplotlib `Figure`."""
+        return StudyPlots(self)
+
+
+@dataclass(frozen=True)
+class StudyPlots:
+    """The figures of a study; one that does not apply raises a `UsageError`; with `ax` on these axes."""
+
+    study: study.Study
+
+    def history(self, ax: Axes | None = None) -> Figure:
+        """Value of each trial, and the best so far."""
+        return draw(figures.history, self.study, ax)
+
+    def importance(self, ax: Axes | None = None) -> Figure:
+        """Share of each parameter."""
+        return draw(figures.importance, self.study, ax)
+
+    def slices(self, ax: Axes | None = None) -> Figure:
+        """The objective over each parameter that varies."""
+        return draw(figures.slices, self.study, ax)
+
+    def parallel(self, ax: Axes | None = None) -> Figure:
+        """Every trial across its parameters."""
+        return draw(figures.parallel, self.study, ax)
+
+    def intermediate(self, ax: Axes | None = None) -> Figure:
+        """What trials reported on their way."""
+        return draw(figures.intermediate, self.study, ax)
+
+    def timeline(self, ax: Axes | None = None) -> Figure:
+        """When each trial ran."""
+        return draw(figures.timeline, self.study, ax)
+
+    def front(self, ax: Axes | None = None) -> Figure:
+        """The first two of several objectives against each other."""
+        return draw(figures.front, self.study, ax)
+
+
+@public_api
+def sweep_trials(
+    what: Trials, objective: str | None = None, judging: study.Judging | None = None
+) -> PlottedStudy:
+    """Return how the trials of a sweep stand; see `evalreport.sweep`."""
+    return convert_to_view(
+        PlottedStudy, study.analyse_study(what, objective, judging=judging or study.NOT_SAID)
+    )

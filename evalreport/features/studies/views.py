@@ -18,7 +18,7 @@ from evalreport.core.errors import UsageError
 from evalreport.core.format import significant
 from evalreport.page.trial_history import MOST_POINTS, thin_positions
 from evalreport.thresholds.trial import Param, ParameterColumn, State, Trial
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 
 MOST_TICKS = 6
 """Labels of an axis that do not run into each other."""

@@ -24,7 +24,7 @@ from evalreport.core.result import Estimate, Undefined
 from evalreport.metrics.catalogue import everything
 from evalreport.metrics.record import Proportion, RowMean
 from evalreport.thresholds.trial import Trial
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 
 Floats = npt.NDArray[np.float64]
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from evalreport.api.evaluate import convert_to_view
 from evalreport.api.results import Result
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.systems import compare, result
+from evalreport.features.systems import compare, variance
 from evalreport.page.render import render_summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class SystemsComparison(Result, result.SystemsComparison):
+class SystemsComparison(Result, variance.SystemsComparison):
     """Systems of several runs each on the same rows; made by `evalreport.compare`."""
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from evalreport.cli.requests import selection_of
 from evalreport.core.errors import UsageError
 from evalreport.core.estimate_format import interval, shown_value
 from evalreport.core.format import percent
-from evalreport.features.systems.compare_systems import (
+from evalreport.features.systems.compare import (
     GroupedItems,
     compared_systems,
     group_items,
@@ -33,7 +33,7 @@ from evalreport.workflow.items import folds_of, items_of
 from evalreport.workflow.request import STDOUT, Destination, Request
 
 if TYPE_CHECKING:
-    from evalreport.features.systems.result import SystemResult, SystemsComparison
+    from evalreport.features.systems.variance import SystemResult, SystemsComparison
 
 
 def print_systems(console: Console, found: SystemsComparison, line: Callable[[str], None]) -> None:

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from evalreport.features.text_labels import cues, rules
-from evalreport.features.text_labels.rules import Outcome, failure, label_outcome
-from evalreport.features.text_labels.shape import LabelIndex, Shape, normalise, split_camel, words_of
+from evalreport.features.text_labels import parsing_rules
+from evalreport.features.text_labels.parsing_rules import Outcome, failure, label_outcome
+from evalreport.features.text_labels.shape import LabelIndex, Shape, normalise, phrases, split_camel, words_of
 
 _PAIRS = dict(zip("\"'`*_[(<“‘«「『【„‹{~$", "\"'`*_])>”’»」』】“›}~$", strict=True))
 _QUOTES = frozenset("\"'“‘«「『【„‹")
@@ -140,12 +140,14 @@ def _value(value: str, index: LabelIndex) -> Outcome:
 
 def _prose(plain: str, index: LabelIndex) -> Outcome:
     shape = index.shape(plain)
-    reading = rules.read_letters(shape)
-    if len(reading.codes) == 1 and not (reading.rank == rules.PLAIN and rules.is_refusal(plain)):
+    reading = parsing_rules.read_letters(shape)
+    if len(reading.codes) == 1 and not (
+        reading.rank == parsing_rules.PLAIN and parsing_rules.is_refusal(plain)
+    ):
         return label_outcome(next(iter(reading.codes)), _format(plain, shape, reading))
     if not shape.codes and len(plain) <= _SHORT and (outcome := _unspaced_label(plain, index)):
         return outcome
-    return failure(rules.failure_reason(plain, shape, reading))
+    return failure(parsing_rules.failure_reason(plain, shape, reading))
 
 
 def _unspaced_label(plain: str, index: LabelIndex) -> Outcome | None:
@@ -158,7 +160,7 @@ def _unspaced_label(plain: str, index: LabelIndex) -> Outcome | None:
     return label_outcome(rest.code, "prefix") if rest else None
 
 
-def _format(plain: str, shape: Shape, reading: rules.Reading) -> str:
+def _format(plain: str, shape: Shape, reading: parsing_rules.Reading) -> str:
     """Return the format of the label of a reading: one of `FORMATS`."""
     letters, at = reading.letters, reading.at
     before = letters[:at].rstrip("q(fn")
@@ -168,7 +170,7 @@ def _format(plain: str, shape: Shape, reading: rules.Reading) -> str:
         ("json", plain.lstrip()[:1] in ("{", "[") and ":" in before),
         ("xml", tag),
         ("code_fence", "```" in plain),
-        ("final_answer", reading.rank == rules.FINAL),
+        ("final_answer", reading.rank == parsing_rules.FINAL),
         ("negated", "Z" in letters),
         (_SET_OFF.get(around[:1], ""), around[:1] in _SET_OFF),
         ("prefix", before[-1:] in (":", "-", "|", "k") and before != ""),
@@ -183,7 +185,7 @@ _FINAL, _ANSWER, _OTHER, _INPUT, _BESIDE, _SCORE, _NEVER = 6, 5, 4, 3, 2, 1, 0
 _ROLES = {"F": _FINAL, "k": _ANSWER, "A": _BESIDE, "I": _INPUT, "S": _SCORE, **dict.fromkeys("PNX", _NEVER)}
 _LONGEST_JSON, _MOST_SIGNS = 1_048_576, 10_000
 """Characters, and commas and colons, of the documents that are read; larger ones are read as prose."""
-_CUES = cues.phrases()
+_CUES = phrases()
 
 
 class _Pairs(list[tuple[str, Any]]):

@@ -29,8 +29,8 @@ from evalreport.core.user_functions import is_function, load_function
 from evalreport.data.arrays import is_gap
 from evalreport.data.labels import UNPARSED
 from evalreport.data.parsing_outcomes import EXAMPLES, FORMATS, REASONS, Example, Parsed, ParsingReport
-from evalreport.features.text_labels import auto, rules
-from evalreport.features.text_labels.rules import Outcome, failure, label_outcome
+from evalreport.features.text_labels import auto, parsing_rules
+from evalreport.features.text_labels.parsing_rules import Outcome, failure, label_outcome
 from evalreport.features.text_labels.shape import LabelIndex, normalise
 
 LONGEST_EXAMPLE = 140
@@ -39,7 +39,7 @@ LONGEST_TEXT = 1_048_576
 """Characters of one text; a longer one is an error."""
 
 BUILT_IN = ("auto", "exact", "json")
-_SOURCES = ("auto.py", "cues.py", "parser.py", "rules.py", "shape.py")
+_SOURCES = ("auto.py", "parser.py", "parsing_rules.py", "shape.py")
 
 Reader: TypeAlias = Callable[[Sequence[str]], list[Outcome]]
 
@@ -253,8 +253,8 @@ def _failure_reason(text: str, index: LabelIndex) -> str:
     """Return why a parser that does not read prose finds no label in a text."""
     plain = normalise(text)
     shape = index.shape(plain)
-    reading = rules.read_letters(shape)
-    return "no_label" if len(reading.codes) == 1 else rules.failure_reason(plain, shape, reading)
+    reading = parsing_rules.read_letters(shape)
+    return "no_label" if len(reading.codes) == 1 else parsing_rules.failure_reason(plain, shape, reading)
 
 
 @cache

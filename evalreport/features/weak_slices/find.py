@@ -23,10 +23,9 @@ from evalreport.features.weak_slices.search import (
     search,
     split_halves,
 )
-from evalreport.intervals.distributions import t_quantile
+from evalreport.intervals.distributions import t_quantile, wilson
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import ScoreCurve, holm
-from evalreport.intervals.proportions import wilson
-from evalreport.intervals.settings import Sampling
 from evalreport.statistics.resampling import Stream
 
 

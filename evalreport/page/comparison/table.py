@@ -17,7 +17,7 @@ from evalreport.core.estimate_format import NONE, format_estimate, interval
 from evalreport.core.sentences import Sentence, say
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
-from evalreport.page.comparison.sentences import difference_size, difference_texts, missing_reason, verdict
+from evalreport.page.comparison.wording import difference_size, difference_texts, missing_reason, verdict
 from evalreport.page.elements import Cell, Column, Look, Shown
 
 T = TypeVar("T")

@@ -6,21 +6,20 @@ The text is parsed as CommonMark with tables, and only its shape is kept: headin
 tables, code, stress, and links to other pages. The page's template places the pieces, escaped as all else;
 HTML stands there as text, and pictures, which would be fetched, as their words.
 
-Provenance: data, threshold, software.
-"""
+Provenance: data, threshold, software."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
 from evalreport.core.estimate_format import format_estimate, format_reference, interval
 from evalreport.core.format import Style, count
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.sentences import (
     NOTHING,
     Sentence,
@@ -30,19 +29,224 @@ from evalreport.core.sentences import (
     say,
     with_options,
 )
-from evalreport.data.labels import Binary
+from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.calibration import clip_note
-from evalreport.findings.guide import Advice, guide
+from evalreport.findings.chance import margins
+from evalreport.findings.rule import value
+from evalreport.findings.score_quality import clip_note
 from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.own import is_own
 from evalreport.metrics.record import Metric
 from evalreport.page.elements import Cell, Column, Command, Facts, Folded, Note, Row, Section, Table
 from evalreport.page.evaluation_terms import confidence_percent, is_text, one_threshold, tell
-from evalreport.page.sections.missing import find_missing
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
+
+
+RARE = 0.2
+"""Share below which a class of two counts as rare."""
+UNEQUAL = 3
+"""Ratio of the most to the least frequent class from which on classes count as unequal."""
+MANY = 5
+"""Classes from which on the right answer among the best three says something."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One piece of the guide.
+
+    Parameters
+    ----------
+    question : str
+        What holds, or may be asked for, here.
+    metrics : tuple of str
+        The metrics that answer, the best first; all of them have a value here.
+    reason : str
+        Why these.
+    """
+
+    question: str
+    metrics: tuple[str, ...]
+    reason: str
+
+
+def guide(ev: Evaluation) -> tuple[Advice, ...]:
+    """Return which metrics answer which question for this evaluation.
+
+    The questions are the ones that decide: are the classes balanced, is the threshold known, do the
+    mistakes cost the same, is the probability itself used?
+
+    Examples
+    --------
+    >>> from evalreport.evaluation.evaluate import evaluate_predictions
+    >>> from evalreport.data.predictions import predictions
+    >>> ev = evaluate_predictions(predictions(Multiclass(["a", "b", "c"]), ["a", "b", "c"], ["a", "b", "b"]))
+    >>> guide(ev)[0].metrics
+    ('accuracy', 'f1_macro')
+    """
+    match ev.space:
+        case Binary():
+            advice = (*_balance(ev), *_threshold_advice(ev), *_costs(ev))
+        case Multiclass():
+            advice = tuple(_multiclass(ev, ev.space))
+        case Multilabel():
+            advice = tuple(_multilabel(ev))
+        case never:
+            assert_never(never)
+    valued = {name for name, result in ev.metrics.items() if isinstance(result, Estimate)}
+    known = [replace(one, metrics=tuple(m for m in one.metrics if m in valued)) for one in advice]
+    return tuple(one for one in known if one.metrics)
+
+
+def _is_probability(ev: Evaluation) -> bool:
+    return ev.score_kind in ("probability", "logit")
+
+
+def _balance(ev: Evaluation) -> Iterator[Advice]:
+    share = value(ev, "prevalence")
+    if share is None:
+        return
+    if share in (0, 1):
+        return  # nothing to weigh against each other
+    if RARE <= share <= 1 - RARE:
+        yield Advice(
+            "The classes are balanced",
+            ("accuracy", "f1", "mcc"),
+            "Neither class can hide behind the other, so that even accuracy is fair.",
+        )
+        return
+    metrics = ("recall", "precision", "average_precision") if share < RARE else ("specificity", "npv")
+    yield Advice(
+        "The classes are unequal",
+        (*metrics, "mcc"),
+        "One class is rare: accuracy is mostly about the other, these are not.",
+    )
+
+
+def _threshold_advice(ev: Evaluation) -> Iterator[Advice]:
+    if ev.score_kind is None or (ev.threshold is not None and ev.threshold.origin in ("given", "tuned")):
+        yield Advice(
+            "The decisions are taken as they are",
+            ("recall", "precision", "specificity"),
+            "They say what happens when the model is used in this way.",
+        )
+        return
+    rare = (value(ev, "prevalence") or 0.0) < RARE
+    yield Advice(
+        "The threshold is still open",
+        ("average_precision", "roc_auc") if rare else ("roc_auc", "average_precision"),
+        "They judge the ranking at every threshold"
+        + ("; with few positives ROC AUC looks good beside many false alarms." if rare else "."),
+    )
+
+
+def _costs(ev: Evaluation) -> Iterator[Advice]:
+    if _is_probability(ev):
+        yield Advice(
+            "A miss and a false alarm do not cost the same",
+            ("net_benefit",),
+            "It weighs them by the odds of the threshold.",
+        )
+        yield Advice(
+            "The probability itself is used",
+            ("brier", "log_loss", "calibration_slope"),
+            "They punish a wrong probability, also where the decision is right.",
+        )
+    else:
+        yield Advice(
+            "A miss and a false alarm do not cost the same",
+            ("recall", "specificity"),
+            "Each counts one kind of mistake, so that each can be given its own price.",
+        )
+
+
+def _multiclass(ev: Evaluation, space: Multiclass) -> Iterator[Advice]:
+    support = [margin.support for margin in margins(ev) if margin.support > 0]
+    if support and max(support) <= UNEQUAL * min(support):
+        yield Advice(
+            "The classes are balanced",
+            ("accuracy", "f1_macro"),
+            "They agree here, unless some classes are abandoned.",
+        )
+    else:
+        yield Advice(
+            "The classes are unequal",
+            ("f1_macro", "balanced_accuracy", "mcc"),
+            "Accuracy and micro F1 are made by the frequent classes; here every class counts, or chance is taken off.",
+        )
+    if space.ordered:
+        yield Advice(
+            "The classes have an order",
+            ("cohen_kappa_quadratic",),
+            "A mistake of two steps counts four times as much as one of a single step.",
+        )
+    if ev.parsing is not None:
+        yield Advice(
+            "The labels are read from text",
+            ("accuracy", "parse_rate"),
+            "Whoever asked gets no label from an unreadable answer; accuracy among the readable leaves that out.",
+        )
+    if len(space) >= MANY:
+        yield Advice(
+            "Several answers may be shown",
+            ("top_3_accuracy",),
+            "It counts a right answer among the best three.",
+        )
+    if _is_probability(ev):
+        yield Advice(
+            "Unsure answers may be left to a person",
+            ("ece", "log_loss"),
+            "A cut-off is only as good as the confidence that it cuts.",
+        )
+
+
+def _multilabel(ev: Evaluation) -> Iterator[Advice]:
+    yield Advice(
+        "A row is of use only if every label is right",
+        ("subset_accuracy",),
+        "One wrong label makes the row wrong.",
+    )
+    yield Advice(
+        "Every single label decision counts the same",
+        ("f1_micro", "precision_micro", "recall_micro"),
+        "Frequent labels weigh more; label accuracy would be near one by saying no throughout.",
+    )
+    yield Advice("Every label counts the same", ("f1_macro",), "Rare labels weigh as much as frequent ones.")
+    if ev.score_kind is not None:
+        yield Advice(
+            "The thresholds are still open",
+            ("average_precision_macro", "average_precision_samples"),
+            "They judge the ranking: over rows for each label, over labels for each row.",
+        )
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A part that is not on the page: what it is with the reason, and how the author adds it."""
+
+    what: str
+    action: str
+
+
+def find_missing(ev: Evaluation) -> tuple[Missing, ...]:
+    """Return the parts that this evaluation does not have."""
+    return tuple(_missing(ev))
+
+
+def _missing(ev: Evaluation) -> Iterator[Missing]:
+    if not ev.slices:
+        yield Missing("performance by group (no group column)", "Name a column of groups: --slice language.")
+    if ev.score_kind is None and ev.parsing is None:
+        yield Missing("ROC and calibration (no scores)", "Log one probability for each row.")
+    if ev.score_kind == "decision":
+        yield Missing("calibration (scores are not probabilities)", "Declare logits: --set score_kind=logit.")
+    streamed = "engine" in dict(ev.provenance.columns)  # a stream refuses texts
+    if ev.mistakes and not streamed and all(one.text is None for one in ev.mistakes):
+        yield Missing(
+            "texts of the errors (no text column)", "Name a column of texts: --set show_text=COLUMN."
+        )
+
 
 OFTEN = 3
 """Metrics from which on a reason is told once, above the table, with a mark at each."""

@@ -13,11 +13,11 @@ from evalreport.core.format import count, format_fixed
 from evalreport.core.result import Estimate, Undefined
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.curves.binary import BinaryCurves
+from evalreport.curves.class_curves import MulticlassCurves, MultilabelCurves
 from evalreport.curves.curve import Cardinality, Histogram, Reliability
-from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.calibration import MOVED, clipped_slopes
+from evalreport.findings.score_quality import MOVED, clipped_slopes
 from evalreport.page.charts import (
     BOTTOM,
     LEFT,

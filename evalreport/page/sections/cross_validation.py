@@ -11,7 +11,7 @@ from evalreport.core.format import count
 from evalreport.core.result import Estimate, Result
 from evalreport.core.sentences import NOTHING
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.intervals.cross_validation import FoldedMetric, Folds
+from evalreport.intervals.folds import FoldedMetric, Folds
 from evalreport.metrics.catalogue import COMPARED, find, telling
 from evalreport.metrics.record import Metric
 from evalreport.page.elements import Cell, Column, Folded, Row, Section, Table, forest_row, place

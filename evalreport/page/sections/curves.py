@@ -20,8 +20,8 @@ from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.curves.binary import BinaryCurves
+from evalreport.curves.class_curves import MulticlassCurves, MultilabelCurves
 from evalreport.curves.curve import Band, Curve
-from evalreport.curves.multiclass import MulticlassCurves, MultilabelCurves
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult

@@ -22,8 +22,7 @@ from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.intervals.distributions import normal_quantile
-from evalreport.intervals.proportions import wilson
+from evalreport.intervals.distributions import normal_quantile, wilson
 from evalreport.metrics.catalogue import OF_FOUR, find
 from evalreport.page.charts import nice_step, tick_text
 from evalreport.page.elements import Column, Empty, Section, Table

@@ -18,7 +18,7 @@ from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import Skill, ranking_skill
-from evalreport.findings.scores import recommend_threshold, value_elsewhere
+from evalreport.findings.score_quality import recommend_threshold, value_elsewhere
 from evalreport.page.elements import Cell, Column, Row, Table
 from evalreport.page.evaluation_terms import (
     estimate,

@@ -24,8 +24,8 @@ from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.gate.rules import CheckResult, is_open, outcome_of, rule_checks, tally
-from evalreport.intervals.proportions import exact_limits, wilson
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.distributions import exact_limits, wilson
+from evalreport.intervals.interval_settings import Sampling
 
 SPACE = Binary("ham", "spam")
 FEW = Sampling(0.95, 200, 0)

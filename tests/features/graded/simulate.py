@@ -21,8 +21,8 @@ from evalreport.features.graded.judge import corrected_difference, corrected_rat
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.features.graded.read import attempts
 from evalreport.features.graded.repeats import Items, all_of, measure
-from evalreport.intervals.proportions import wilson
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.distributions import wilson
+from evalreport.intervals.interval_settings import Sampling
 
 RESULT = Path(__file__).parent / "coverage.json"
 SAMPLING: Final = Sampling(resamples=200)

@@ -17,7 +17,7 @@ from evalreport.core.result import Estimate
 from evalreport.features.graded.evaluation import GradedEvaluation
 from evalreport.features.graded.grades import read_grades
 from evalreport.features.graded.metrics import METRICS
-from evalreport.intervals.proportions import wilson
+from evalreport.intervals.distributions import wilson
 from tests.cli.running import run
 from tests.features.graded.files import grades_of, inspect_log, lm_eval
 

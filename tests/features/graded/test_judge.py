@@ -16,7 +16,7 @@ from evalreport.core.errors import DataError
 from evalreport.core.result import Estimate
 from evalreport.features.graded.evaluation import GradedEvaluation
 from evalreport.features.graded.judge import corrected_difference, corrected_rate
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 
 N, PEOPLE = 1000, 120
 

@@ -21,8 +21,7 @@ from evalreport.curves.binary import BinaryCurves
 from evalreport.features.large.score_words import BinnedScores
 from evalreport.metrics.catalogue import BINARY
 from evalreport.metrics.record import Metric
-from evalreport.statistics.binned_tables import BinnedTable, bins_of, edges_of
-from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.score_table import BinnedTable, ScoreTable, bins_of, edges_of
 from tests.cli.running import run
 from tests.features.large.test_stream import FEW
 

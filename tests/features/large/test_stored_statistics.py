@@ -21,7 +21,7 @@ from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluate import Observed, evaluate_facts, evaluate_predictions
 from evalreport.features.large import facts_file
 from evalreport.features.large.facts_file import KEY, from_bytes, to_bytes
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.summary import summarise
 from tests import factories
 from tests.cli.running import run

@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 import evalreport as er
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.progress import on_progress
-from evalreport.features.large.collect import open_files
-from evalreport.features.large.evaluation import StreamingEvaluation
+from evalreport.features.large.collect_batches import open_files
 from evalreport.features.large.score_words import Budget, ScoreWords
 from evalreport.features.large.spill import FILES, Spill, StoredColumns
+from evalreport.features.large.streamed_evaluation import StreamingEvaluation
 from evalreport.readers.data_sets import data_set
 from evalreport.readers.limits import check_room
 from evalreport.statistics.score_table import ScoreTable
@@ -294,7 +294,7 @@ def test_files_named_one_by_one_are_told_to_be_tables_of_their_own(
 
 
 def test_a_row_is_counted_from_the_first_of_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evalreport.readers.batches.ROWS", 100)
+    monkeypatch.setattr("evalreport.readers.data_sets.ROWS", 100)
     rows = table()
     score = rows["score"].to_numpy().copy()
     score[345] = 1.5
@@ -433,8 +433,8 @@ def test_the_engine_is_chosen_by_size_and_said(
     path = tmp_path / "a.csv"
     csv(table(), path)
     assert "engine" not in run(capsys, "report", str(path), "--output", str(tmp_path / "one")).err
-    monkeypatch.setattr("evalreport.workflow.engines.SMALL", 0)
-    monkeypatch.setattr("evalreport.workflow.engines._free", lambda: 1 << 10)
+    monkeypatch.setattr("evalreport.workflow.request.SMALL", 0)
+    monkeypatch.setattr("evalreport.workflow.request._free", lambda: 1 << 10)
     done = run(capsys, "report", str(path), "--output", str(tmp_path / "two"))
     assert "engine stream of 1 file, by itself" in done.err
     assert (tmp_path / "two" / "evaluation.json").is_file()

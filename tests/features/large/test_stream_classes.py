@@ -22,15 +22,13 @@ from evalreport.core.progress import on_progress
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
-from evalreport.features.large.class_ranges import ClassCells, placed_range
-from evalreport.features.large.engine import ClassStream
+from evalreport.features.large.engine import ClassCells, ClassStream, placed_range
 from evalreport.features.large.score_words import Budget
 from evalreport.features.large.second_pass import OwnScores, ScorePlaces
 from evalreport.features.large.spill import StoredColumns
 from evalreport.readers.data_sets import DataSet
 from evalreport.statistics.class_scores import ClassScores, LabelScores
-from evalreport.workflow.engines import is_streamed
-from evalreport.workflow.request import Request
+from evalreport.workflow.request import Request, is_streamed
 from tests.cli.running import run
 from tests.features.large.test_stream import FEW, FORMATS, parts, plain
 
@@ -177,7 +175,7 @@ def of_ranges(
     size, edges = scores.shape[1], (0.0, 0.25, 0.3, 0.75, 2.0)[rng.integers(6) :]
     parts: dict[int, list[bytes]] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evalreport.features.large.class_ranges.HEAVY", 5)
+        patch.setattr("evalreport.features.large.engine.HEAVY", 5)
         for piece in pieces:
             cells = ClassCells(size, edges)
             cells.add(scores[piece].astype(("f4", "f8")[rng.integers(2)]), truth[piece])
@@ -267,9 +265,9 @@ def test_a_file_is_streamed_for_its_columns_as_for_its_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows, path = classes(), tmp_path / "a.parquet"
-    monkeypatch.setattr("evalreport.workflow.engines.SMALL", 0)
+    monkeypatch.setattr("evalreport.workflow.request.SMALL", 0)
     monkeypatch.setattr(
-        "evalreport.workflow.engines._free", lambda: 4 * 200 * N
+        "evalreport.workflow.request._free", lambda: 4 * 200 * N
     )  # 200 bytes a row may be taken
     pq.write_table(rows, path)
     assert not is_streamed([str(path)], Request(engine="auto"))

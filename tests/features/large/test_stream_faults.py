@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import evalreport as er
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
 from evalreport.core.errors import DataError, EvalreportError
 from evalreport.features.large.read import open_stream
 from evalreport.features.spark.count import (
@@ -29,7 +29,7 @@ from evalreport.features.spark.count import (
     merge_group,
     work_in_task,
 )
-from evalreport.features.spark.partitions import Buckets
+from evalreport.features.spark.session import Buckets
 from evalreport.page.render import render
 from evalreport.readers.data_sets import data_set
 from tests.cli.running import run
@@ -129,7 +129,7 @@ def test_a_disk_that_is_full_is_told_and_left_empty(
     with pytest.raises(DataError, match=r"need 0\.2 MB of disk and 0\.1 MB are free"):
         er.evaluate_files(rows, **asked)
     monkeypatch.setattr(
-        "evalreport.features.large.collect.check_room", lambda *_: None
+        "evalreport.features.large.collect_batches.check_room", lambda *_: None
     )  # others took it since
     with pytest.raises(DataError, match="the folder took less") as caught:
         er.evaluate_files(rows, **asked)

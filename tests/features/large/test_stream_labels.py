@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.columns.request import Columns
+from evalreport.columns.column_request import Columns
 from evalreport.core.errors import UsageError
 from evalreport.data.labels import Multilabel
 from evalreport.data.predictions import predictions

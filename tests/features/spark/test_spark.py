@@ -17,14 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalreport as er
-from evalreport.api.arrays import build_request as request_of
+from evalreport.api.input import build_request as request_of
 from evalreport.core.errors import ColumnNotFoundError, DataError, UsageError
 from evalreport.features.spark.evaluate_table import SparkCounting
-from evalreport.features.spark.partitions import Buckets, PackedWords, merge_words
-from evalreport.features.spark.session import spark_errors
+from evalreport.features.spark.session import Buckets, PackedWords, merge_words, spark_errors
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.workflow.engines import CollectedFacts
 from evalreport.workflow.evaluate import evaluated_facts
+from evalreport.workflow.request import CollectedFacts
 
 FEW: dict[str, Any] = {"resamples": 100, "find_slices": False}
 N = 600

@@ -19,9 +19,8 @@ from evalreport.features.studies.read import (
     storage_layout,
     trials_from_children,
 )
-from evalreport.thresholds.search import quiet_optuna
 from evalreport.thresholds.trial import Space, StudyObjective
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials, quiet_optuna
 from evalreport.tracking.client import Store, quiet
 from tests.tracking import empty_store, fluent
 

@@ -11,9 +11,7 @@ import pytest
 
 from evalreport.core.errors import DataError, UnsafeFileError
 from evalreport.core.result import Undefined
-from evalreport.features.studies.constraints import constraints_of, mark_infeasible
 from evalreport.features.studies.figures import study_figures
-from evalreport.features.studies.importance import Importance
 from evalreport.features.studies.page import doubts, headline
 from evalreport.features.studies.presentation import (
     sections,
@@ -23,10 +21,16 @@ from evalreport.features.studies.presentation import (
     trials_table,
 )
 from evalreport.features.studies.read import trials_from_optuna
-from evalreport.features.studies.study import Judging, Study, analyse_study
-from evalreport.thresholds.search import quiet_optuna
+from evalreport.features.studies.study import (
+    Importance,
+    Judging,
+    Study,
+    analyse_study,
+    constraints_of,
+    mark_infeasible,
+)
 from evalreport.thresholds.trial import StudyObjective, Trial
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials, quiet_optuna
 from tests.cli.running import run
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from evalreport.core.errors import MissingExtraError, UsageError
 from evalreport.core.result import Undefined
-from evalreport.features.studies.importance import Importance, importance
+from evalreport.features.studies.study import Importance, importance
 from evalreport.thresholds.trial import Space, StudyObjective, Trial
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 
 
 def sweep(n: int, *, conditional: bool = False, direction: Any = "maximize") -> Trials:

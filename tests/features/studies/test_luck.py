@@ -23,7 +23,7 @@ from evalreport.features.studies.winners_curse import (
     winners_curse,
 )
 from evalreport.thresholds.trial import StudyObjective
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 from tests.features.studies.simulate import RESULT
 
 WINNERS: list[dict[str, Any]] = json.loads(RESULT.read_text(encoding="utf-8"))["searches"]

@@ -18,7 +18,7 @@ from evalreport.features.studies.presentation import sections as parts
 from evalreport.features.studies.study import Judging, Study, analyse_study
 from evalreport.page.render import render
 from evalreport.thresholds.trial import StudyObjective
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 from tests.page.test_shape import CORPUS, shape
 from tests.page.test_words import sentences
 

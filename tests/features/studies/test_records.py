@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalreport.core.errors import DataError
 from evalreport.core.json_codec import decode, encode
 from evalreport.thresholds.trial import Space, Trial
-from evalreport.thresholds.trials import trial_from_record
+from evalreport.thresholds.trial_search import trial_from_record
 
 NUMBERS = st.one_of(st.floats(-1e100, 1e100), st.sampled_from([math.nan, math.inf, -math.inf]))
 WORDS = st.sampled_from(["inf", "nan", "rbf"])

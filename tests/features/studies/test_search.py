@@ -9,7 +9,7 @@ import pytest
 
 from evalreport.core.errors import MissingExtraError, UsageError
 from evalreport.features.studies.read import trials_from_optuna
-from evalreport.thresholds.search import Dimension, Search, SearchProgress, SearchResult, optimise
+from evalreport.thresholds.trial_search import Dimension, Search, SearchProgress, SearchResult, optimise
 
 PLANE = [Dimension("x", 0.0, 1.0), Dimension("y", 0.001, 10.0, log=True)]
 START = (0.9, 9.0)

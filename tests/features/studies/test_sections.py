@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evalreport.features.studies import page, page_results, page_space, sentences
+from evalreport.features.studies import page, presentation
 from evalreport.features.studies.page import doubts
 from evalreport.features.studies.study import Study, analyse_study
 from evalreport.page.comparison import sections
 from evalreport.page.sections import cross_validation
 from evalreport.thresholds.trial import StudyObjective
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 from tests.features.studies.test_page import single, two_goals
 from tests.intervals.test_folds import evaluated
 from tests.page.test_by_hand import of, rows_of, texts
@@ -79,15 +79,15 @@ def test_doubts_are_said_where_there_are_some() -> None:
 
 def test_every_trial_has_its_row_and_the_best_is_the_first() -> None:
     study = single()
-    rows = texts(of(page_results.table(study)).body[0])
+    rows = texts(of(presentation.table(study)).body[0])
     assert len(rows) == len(study.trials)
     assert rows[0][0].split(" ")[0] == str(study.best.number)
-    assert page_results.front(study) is None and page_results.front(two_goals()) is not None
-    assert sentences.own(study, "luck") == of(page.luck_section(study)).id == "luck"
+    assert presentation.front(study) is None and presentation.front(two_goals()) is not None
+    assert page.own(study, "luck") == of(page.luck_section(study)).id == "luck"
     assert page.against_the_best(study, study.best.number) == "best"
-    shown = of(page_space.importance(study)).body[0]
+    shown = of(presentation.importance(study)).body[0]
     assert {row[0] for row in texts(shown)} <= set(study.trials.params)
-    assert page_space.slices(study) is not None and page_space.parallel(study) is not None
+    assert presentation.slices(study) is not None and presentation.parallel(study) is not None
 
 
 def test_the_mean_of_the_folds_is_the_value_that_is_shown() -> None:

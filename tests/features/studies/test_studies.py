@@ -20,9 +20,8 @@ from evalreport.core.errors import (
     UsageError,
 )
 from evalreport.features.studies.read import trials_from_optuna
-from evalreport.thresholds.search import quiet_optuna
 from evalreport.thresholds.trial import StudyObjective
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials, quiet_optuna
 
 
 def objective(trial: Any) -> float:

@@ -12,8 +12,7 @@ import pytest
 
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna
 from evalreport.features.studies.winners_curse import WinnersCurse, error_correlation, winners_curse
-from evalreport.thresholds.search import quiet_optuna
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials, quiet_optuna
 from evalreport.tracking.client import connect, quiet
 from tests.cli.running import run
 from tests.tracking import fluent

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evalreport.core.errors import DataError, UsageError
 from evalreport.thresholds.trial import LARGEST, STATES, Space, StudyObjective, Trial
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 
 BOTH = (StudyObjective("f1"), StudyObjective("seconds", "minimize"))
 

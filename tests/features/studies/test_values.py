@@ -10,7 +10,7 @@ import pytest
 
 from evalreport.core.errors import DataError
 from evalreport.thresholds.trial import Space, StudyObjective, Trial
-from evalreport.thresholds.trials import make_column
+from evalreport.thresholds.trial_search import make_column
 
 
 def test_direction_is_honoured_and_nan_is_never_better() -> None:

@@ -21,7 +21,7 @@ from evalreport.features.studies.views import (
 )
 from evalreport.page.trial_history import MOST_POINTS, history_view, thin_positions
 from evalreport.thresholds.trial import ParameterColumn, StudyObjective
-from evalreport.thresholds.trials import Trials
+from evalreport.thresholds.trial_search import Trials
 
 
 def study(rows: list[dict[str, Any]], direction: Any = "maximize") -> Trials:

@@ -8,12 +8,11 @@ import pytest
 import evalreport as er
 from evalreport.features.systems import page
 from evalreport.features.systems.compare import system_notes
-from evalreport.features.systems.page import headline, summary
-from evalreport.features.systems.presentation import systems_table
-from evalreport.features.systems.result import SystemsComparison
+from evalreport.features.systems.page import headline, summary, systems_table
+from evalreport.features.systems.variance import SystemsComparison
 from evalreport.page.elements import Section, Table, TwoColumns
-from evalreport.page.presentation import present
-from evalreport.page.summary import markdown
+from evalreport.page.payload import present
+from evalreport.page.text_summary import markdown
 from tests.features.systems.test_compare_systems import runs_of
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalreport.columns.find import find_in_files
+from evalreport.columns.find_columns import find_in_files
 from evalreport.core.errors import DataError, GradedError
 from tests.cli.running import run
 

@@ -13,7 +13,7 @@ import pytest
 
 from evalreport.features.text_labels import parser as parsers
 from evalreport.features.text_labels.parser import make_parser, parse_all
-from evalreport.features.text_labels.rules import Outcome
+from evalreport.features.text_labels.parsing_rules import Outcome
 from tests.features.text_labels.answers import BANK, generations, read_one
 from tests.features.text_labels.hostile import HOSTILE, PATTERNS
 

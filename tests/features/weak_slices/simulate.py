@@ -18,8 +18,8 @@ from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.features.weak_slices.find import weak_slices
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.own_metrics import own_estimates
-from evalreport.intervals.settings import Sampling
 from evalreport.metrics.own import own_metric
 
 RESULTS = Path(__file__).with_name("simulated.json")

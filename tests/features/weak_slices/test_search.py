@@ -18,7 +18,7 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.features.weak_slices.columns import search_columns
 from evalreport.features.weak_slices.find import weak_slices, worse_slices
 from evalreport.features.weak_slices.search import _fisher, _sign_test, split_halves
-from evalreport.intervals.settings import Sampling
+from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.resampling import Stream
 from tests.features.weak_slices.simulate import RESULTS, columns, planted
 

@@ -1,0 +1,546 @@
+"""What the columns of a file mean: the way from a `RawTable` to validated predictions.
+
+Nothing is guessed silently: every column that was taken for a part stands in `Found.taken`, every
+assumption in `Found.notes`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from evalreport.columns.assign import roles_of, with_all_columns, with_plain_columns
+from evalreport.columns.column_request import Columns, list_names
+from evalreport.columns.decide import AmbiguousColumnsError, fix_of
+from evalreport.columns.graded import has_graded_repeats, refuse_grade, refuse_misread_grade
+from evalreport.columns.join import (
+    FOLD,
+    Array,
+    Rows,
+    join_folds,
+    key_of,
+    one_answer_a_row,
+    rows_meant,
+    rows_of,
+    rows_of_truth,
+)
+from evalreport.columns.label_pairs import LabelPairs, distinct, extras, rows_as_codes, texts_of
+from evalreport.columns.label_sets import Parts, is_multilabel, read_multilabel
+from evalreport.columns.names import SINGLE, Roles, is_like_score
+from evalreport.columns.nested import as_columns, fill_from_format, unused_scores_note
+from evalreport.columns.plausible import (
+    MOST_COMPARED,
+    MOST_ROWS,
+    LabelColumns,
+    SeveralEvaluationsError,
+    label_areas,
+    refuse_constant,
+    refuse_order,
+    refuse_reversed,
+    refuse_rivals,
+    refuse_several,
+)
+from evalreport.columns.single import cannot_rank, read_single
+from evalreport.core.errors import (
+    ColumnNotFoundError,
+    DataError,
+    EvalreportError,
+    NoTableError,
+    NotFoundError,
+    UsageError,
+)
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
+from evalreport.data.parsing_outcomes import Parsed
+from evalreport.data.predictions import Predictions, WeightKind, predictions
+from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
+from evalreport.readers.content import in_file
+from evalreport.readers.formats import ARRAYS, RawTable
+from evalreport.readers.read import read_requested_columns, read_truth
+
+
+def refuse_unused(request: Columns, space: LabelSpace, *, scores: bool, text: bool, weights: bool) -> None:
+    """Refuse the first option that would be ignored.
+
+    Parameters
+    ----------
+    request : Columns
+        What was said.
+    space : LabelSpace
+        What was found.
+    scores, text, weights : bool
+        Whether there are any.
+
+    Raises
+    ------
+    UsageError
+
+    Examples
+    --------
+    >>> from evalreport.data.labels import Multiclass
+    >>> refuse_unused(Columns(positive="a"), Multiclass("abc"), scores=True, text=False, weights=False)
+    Traceback (most recent call last):
+    evalreport.core.errors.UsageError: --positive names one of two classes: this is multiclass with 3 labels
+    """
+    for option, why in _find_unused_options(request, space, scores=scores, text=text, weights=weights):
+        raise UsageError(why, where=option, fix=f"leave {option} out")
+
+
+def _find_unused_options(
+    request: Columns, space: LabelSpace, *, scores: bool, text: bool, weights: bool
+) -> Iterator[tuple[str, str]]:
+    kind = f"this is {space.task} with {len(space)} labels"
+    if request.positive is not None and not isinstance(space, Binary):
+        yield "--positive", f"--positive names one of two classes: {kind}"
+    if request.text is not None and not text:
+        yield "--response", f"--response gives one label for each row: {kind}"
+    if request.score_kind is not None and not scores and not request.no_scores:
+        yield "--score-kind", "--score-kind says what scores are, and there are none"
+    if request.weight_kind != "sampling" and not weights:
+        yield "--set weight_kind", "--set weight_kind says what weights are, and there are none"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Truth, predictions and scores as they were found, labels still as they were written.
+
+    Parameters
+    ----------
+    space : Binary, Multiclass or Multilabel
+    y_true : labels of shape (n,), or bool of shape (n, labels) for multilabel
+    y_pred : the same, or None
+    scores : float array of shape (n,) or (n, labels) in the order of the labels, or None
+    score_kind : str or None
+        ``probability``, ``logit`` or ``decision``.
+    text : object array of str, shape (n,), or None
+        Generated answers, from which the labels are still to be read.
+    ids, groups, folds, weights, example_texts : arrays of shape (n,), or None
+    slices : mapping from column name to array of shape (n,)
+    taken : tuple of (part, column)
+        What was taken for what, to be printed.
+    notes : tuple of str
+        What was assumed.
+    unused : tuple of str
+        Columns that were not taken for anything.
+    columns : mapping from column name to array of shape (n,)
+        The values of these, and of the slices.
+    files : tuple of RawTable
+        Where it came from (name, digest, format), predictions first.
+    roles : Roles
+        The columns of each role, and why.
+    """
+
+    space: LabelSpace
+    y_true: Array
+    y_pred: Array | None
+    scores: Array | None
+    score_kind: ScoreKind | None
+    text: Array | None
+    ids: Array | None
+    groups: Array | None
+    folds: Array | None
+    weights: Array | None
+    slices: Mapping[str, Array]
+    example_texts: Array | None
+    taken: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    unused: tuple[str, ...]
+    files: tuple[RawTable, ...] = field(repr=False)
+    columns: Mapping[str, Array] = field(default_factory=dict, repr=False)
+    roles: Roles | None = None
+
+    @property
+    def unused_note(self) -> tuple[str, ...]:
+        """What is said of columns that were not taken for anything."""
+        return (f"not used: {list_names(self.unused)}",) if self.unused else ()
+
+    def with_row_filters(self, names: Sequence[str]) -> Found:
+        """Return the same with the columns whose values said which rows are meant."""
+        taken = (*self.taken, *(("rows by", name) for name in dict.fromkeys(names)))
+        return replace(self, taken=taken, unused=tuple(name for name in self.unused if name not in names))
+
+
+def find_in_files(
+    path: Path | BinaryIO,
+    request: Columns | None = None,
+    *,
+    truth: Path | None = None,
+    format: str | None = None,
+) -> Found:
+    """Read a file of predictions, and of truth where that is another, and find what is in them.
+
+    Parameters
+    ----------
+    path : Path or binary stream
+    request : Columns, optional
+        What was said about the columns.
+    truth : Path, optional
+        A file with the truth, joined by id, one to one.
+    format : str, optional
+        Format of `path`; needed for a stream.
+
+    Raises
+    ------
+    FileMissingError, ColumnNotFoundError, UsageError, DataError, UnsafeFileError
+        Each names the file, and where it can the column and the first row.
+    """
+    request = request or Columns()
+    table = read_requested_columns(path, request, format=format)
+    return find(table, request, None if truth is None else read_truth(truth, table, request))
+
+
+def find(
+    table: RawTable,
+    request: Columns | None = None,
+    truth: RawTable | None = None,
+    *,
+    whole: bool = True,
+    roles: Roles | None = None,
+) -> Found:
+    """Find truth, predictions and scores in a table, by what was said and else by common names.
+
+    Parameters
+    ----------
+    table : RawTable
+    request : Columns, optional
+    truth : RawTable, optional
+        Where the truth lives when it is not in `table`; joined by id, one to one.
+    whole : bool
+        Whether the table has all rows; what only all of them can contradict is else not looked for.
+    roles : Roles, optional
+        The columns of each role, where they are decided already.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+        A table with a grade per item in place of labels is refused as such.
+
+    Examples
+    --------
+    >>> import io
+    >>> from evalreport.readers.formats import read_table
+    >>> data = b"case,y_true,p_spam\\n1,spam,0.9\\n2,ham,0.2\\n"
+    >>> found = find(read_table(io.BytesIO(data), format="csv"))
+    >>> found.space, found.unused
+    (Binary(negative='ham', positive='spam'), ('case',))
+    >>> found.taken
+    (('truth', 'y_true'), ('score', 'p_spam'), ('score kind', 'probability'), ('task', 'binary'),
+     ('positive', 'spam'))
+    """
+    request = request or Columns()
+    if request.graded.chosen:
+        refuse_grade(table, request)
+    if truth is not None and request.where:
+        table, truth, request = rows_of_truth(table, truth, request)
+    try:
+        found = _find(replace(_prepare_table(table, request), whole=whole), request, truth, roles)
+    except AmbiguousColumnsError as error:
+        raise _with_tried_options(error, table, request, truth) from error
+    except (ColumnNotFoundError, NoTableError, DataError) as error:
+        if isinstance(error, SeveralEvaluationsError):
+            if has_graded_repeats(table):
+                refuse_grade(table, request)
+            raise
+        if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
+            refuse_grade(table, request)
+        raise
+    is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
+    refuse_misread_grade(
+        found.files[0], found.taken, found.y_true == found.y_pred if is_one else None, request
+    )
+    return found
+
+
+def _with_tried_options(
+    error: AmbiguousColumnsError, table: RawTable, request: Columns, truth: RawTable | None
+) -> EvalreportError:
+    """Return the refusal with the options of the hypotheses that read."""
+    ways = []
+    for one in error.best:
+        tried = one.as_request(request)
+        try:
+            _find(replace(_prepare_table(table, tried), trial=True), tried, truth)
+        except (NotFoundError, UsageError):
+            continue
+        except EvalreportError as refused:
+            if isinstance(refused, AmbiguousColumnsError):
+                continue
+        ways.append(one.options)
+    fix = fix_of(ways, request) if ways else error.fix
+    return UsageError(error.message, where=error.where, fix=fix)
+
+
+def find_folds(
+    tables: Sequence[RawTable], names: Sequence[str], request: Columns, truth: RawTable | None = None
+) -> Found:
+    """Find truth, predictions and scores in the tables of the folds of one cross-validation.
+
+    Of several answers to each row every table holds one instead.
+
+    Parameters
+    ----------
+    tables : sequence of RawTable
+    names : sequence of str
+        What the folds are called; distinct.
+    request : Columns
+    truth : RawTable, optional
+        Of all folds.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+        As of `find`; folds whose columns differ.
+    """
+    made = [_prepare_table(table, request) for table in tables]
+    first = made[0]
+    for name, one in zip(names, made, strict=True):
+        if one.named != first.named:
+            raise DataError(
+                f"fold {name} is laid out otherwise than {names[0]}",
+                where=one.table.source,
+                fix="write every fold with the same columns, and a score for each label of any fold",
+            )
+    whole, notes = join_folds([one.table for one in made], names, first.named)
+    said = tuple(dict.fromkeys(note for one in made for note in one.said))
+    named = replace(first.named, fold=None if request.several_answers else FOLD)
+    if request.several_answers:  # each table holds an answer to the same rows
+        kept = {name: v for name, v in whole.columns.items() if name != FOLD}
+        whole = replace(whole, columns=kept, names=tuple(kept))
+    return _find(_Prepared(whole, named, (*said, *notes), first.some), request, truth)
+
+
+@dataclass(frozen=True, eq=False)
+class _Prepared:
+    """A table of columns of one length, how they are named, and what was said on the way."""
+
+    table: RawTable
+    named: Columns
+    said: tuple[str, ...]
+    some: bool
+    """Whether some rows of the file are left out."""
+    whole: bool = True
+    """Whether all rows are here, not only the first of a stream."""
+    trial: bool = False
+    """Whether the columns were named to see what they can be, by nobody who knows."""
+
+
+def _prepare_table(table: RawTable, request: Columns) -> _Prepared:
+    with in_file(table.source):
+        table, request, said = rows_meant(table, request)
+        table, named = one_answer_a_row(*as_columns(table, fill_from_format(table, request)))
+        return _Prepared(table, named, said, bool(said))
+
+
+def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Roles | None = None) -> Found:
+    table, named = made.table, made.named
+    with in_file(table.source):
+        key = key_of(table, named, joins=truth is not None)
+    other = None
+    if truth is not None:
+        with in_file(truth.source):
+            truth, more = as_columns(truth, request, "truth")
+            other = key_of(truth, more, key, joins=True)
+            named = _fill_request(named, more)
+    with in_file(table.source):
+        rows, notes = with_all_columns(rows_of(table, key, truth, other, some=made.some), truth, named)
+        decided = roles or roles_of(rows, table, truth, named)
+        if decided.names and not named.label_names:
+            named = replace(named, label_names=decided.names)
+        rows, decided, more_notes = with_plain_columns(rows, decided, named, codes=table.format in ARRAYS)
+        read = read_multilabel if is_multilabel(rows.truth, decided.truth, named) else read_single
+        files = (table,) if truth is None else (table, truth)
+        found = _build_found(read(rows, decided, named), rows, named, files)
+        _refuse_reading(found, rows, made, named)
+        refuse_unused(
+            request,
+            found.space,
+            scores=found.scores is not None,
+            text=found.text is not None,
+            weights=found.weights is not None,
+        )
+        chosen = request.score is not None or request.scores is not None  # who names scores means no others
+        ranked = found.scores is not None
+        spare = () if chosen else unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
+        said = (*made.said, *notes, *more_notes, *rows.notes, *found.notes, *spare)
+        return replace(found, notes=said, roles=decided).with_row_filters(named.filtered_columns)
+
+
+def roles_of_table(table: RawTable, request: Columns) -> Roles:
+    """Return the columns of each role in one table, without a look at its other rows.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError
+        As of `find`.
+    """
+    table, request = as_columns(table, fill_from_format(table, request))
+    rows, _ = with_all_columns(rows_of(table, None), None, request)
+    return roles_of(rows, table, None, request)
+
+
+def plain_columns(table: RawTable, request: Columns, roles: Roles) -> tuple[Mapping[str, Array], Roles]:
+    """Return the columns of a table with one number per cell, and the roles that name them."""
+    rows, plain, _ = with_plain_columns(rows_of(table, None), roles, request, codes=False)
+    return rows.columns, plain
+
+
+def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns) -> None:
+    """Refuse what the other columns contradict."""
+    table = made.table
+    spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices, *request.groups}
+    free = {name: rows.columns[name] for name in rows.columns if name in spare}
+    alone = not request.several_answers and request.fold is None
+    if made.whole and alone and free and rows.n <= MOST_ROWS:
+        for labels in (found.y_true, found.y_pred):
+            if labels is not None:
+                refuse_several(free, rows_as_codes(np.asarray(labels)), table.name, request.groups)
+    if not isinstance(found.space, Multilabel):
+        _refuse_labels(
+            found, free, request, named=request.truth is not None and not made.trial, whole=made.whole
+        )
+
+
+def _refuse_labels(
+    found: Found, free: Mapping[str, Array], request: Columns, *, named: bool, whole: bool
+) -> None:
+    """Refuse a label column that is another column, and scores that belong to other labels."""
+    some = slice(None, None, max(1, len(found.y_true) // MOST_COMPARED))
+    parts, texts = dict(found.taken), found.space.texts
+    y_true = found.y_true[some].astype(str)
+    y_pred = None if found.y_pred is None else found.y_pred[some].astype(str)
+    scores = None if found.scores is None else found.scores[some]
+    plain, decided = scores is not None and scores.ndim == 1, None
+    if scores is not None and not plain:
+        decided = np.asarray(texts)[scores.argmax(axis=1)]
+    sure = scores is not None and plain and found.score_kind == "probability" and bool((scores >= 0.5).all())
+    score = parts.get("scores", parts.get("score"))
+    reading = LabelColumns(
+        parts["truth"], parts.get("prediction", parts.get("text")), score, y_true, y_pred, decided, sure
+    )
+    used = {reading.truth, reading.pred}
+    others = {
+        name: values[some] for name, values in free.items() if name not in used and not is_like_score(name)
+    }
+    refuse_rivals(others, reading, named=named)
+    if whole:
+        is_named = named or request.labels is not None
+        refuse_constant(parts["truth"], distinct(found.y_true).tolist(), len(found.y_true), named=is_named)
+    if scores is not None:
+        known = y_true if y_pred is None else y_pred
+        pairs = None if decided is None else LabelPairs.from_labels(known, decided)
+        areas = label_areas(scores, known, texts, pairs) if whole and request.positive is None else []
+        shown, given = str(score), y_pred is not None
+        refuse_order(pairs, shown, texts, given=given, places=shown.partition(" ")[0].endswith("[*]"))
+        refuse_reversed(areas, shown, texts, of="predicted" if given else "true", plain=plain)
+
+
+def _fill_request(request: Columns, more: Columns) -> Columns:
+    """Take from the arrays of the truth file what those of the predictions did not name."""
+    return replace(
+        request,
+        truth=request.truth or more.truth,
+        labels=request.labels or more.labels,
+        weight=request.weight or more.weight,
+        group=request.group or more.group,
+    )
+
+
+def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ...]) -> Found:
+    file = files[0].name
+    more = extras(rows, request, file)
+    if parts.y_pred is None and parts.scores is None and parts.text is None:
+        lone = [name for name in rows.names if name in SINGLE]
+        if lone and isinstance(parts.space, Multiclass):
+            raise cannot_rank(lone[0], parts.space)
+        raise ColumnNotFoundError(
+            f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
+            fix=f"columns are: {list_names(rows.names)}. Use --pred, --score, --scores or --response COLUMN",
+        )
+    space = parts.space
+    count = "" if isinstance(space, Binary) else f", {len(space)} labels"
+    facts = [("text", parts.text), ("id", rows.id), *more.taken, ("joined", rows.joined)]
+    facts += [("task", f"{space.task}{count}")]
+    facts += [("positive", space.names[1])] if isinstance(space, Binary) else []
+    taken = (*parts.taken, *((part, value) for part, value in facts if value))
+    spare = set(rows.names) - set(parts.columns) - {value for _, value in taken}
+    return Found(
+        space=space,
+        y_true=parts.y_true,
+        y_pred=parts.y_pred,
+        scores=parts.scores,
+        score_kind=parts.kind,
+        text=None if parts.text is None else texts_of(rows.columns[parts.text]),
+        ids=None if rows.id is None else rows.columns[rows.id],
+        groups=more.groups,
+        folds=more.folds,
+        weights=more.weights,
+        slices=more.slices,
+        example_texts=more.example_texts,
+        taken=taken,
+        notes=parts.notes,
+        unused=tuple(name for name in rows.names if name in spare),
+        files=files,
+        columns={
+            name: values
+            for name, values in rows.columns.items()
+            if (name in spare or name in more.slices) and values.shape == (rows.n,)
+        },
+    )
+
+
+def scores_of(found: Found) -> Scores:
+    """Return the scores as the value of their kind."""
+    if found.scores is None:
+        return NoScores()
+    match found.score_kind:
+        case "logit":
+            return Logits(found.scores)
+        case "decision":
+            return Decisions(found.scores)
+        case _:
+            return Probabilities(found.scores)
+
+
+def to_predictions(
+    found: Found,
+    answers: Parsed | None = None,
+    *,
+    missing: str | None = None,
+    weight_kind: WeightKind = "sampling",
+) -> Predictions:
+    """Return validated predictions of what was found.
+
+    Parameters
+    ----------
+    found : Found
+    answers : Parsed, optional
+        What was read from generated answers, where there are some.
+    missing : str, optional
+        ``wrong``: rows without a prediction count as wrong.
+    weight_kind : {"sampling", "count"}
+        Whether weights are relative, or each a number of equal rows.
+
+    Raises
+    ------
+    DataError
+        What the front door refuses, with the file's name.
+    """
+    with in_file(found.files[0].source):
+        return predictions(
+            found.space,
+            found.y_true,
+            found.y_pred if answers is None else answers,
+            scores_of(found),
+            weights=found.weights,
+            weight_kind=weight_kind,
+            ids=found.ids,
+            groups=found.groups,
+            folds=found.folds,
+            slices=found.slices,
+            texts=None if found.example_texts is None else found.example_texts.tolist(),
+            notes=found.notes,
+            missing=missing,
+            columns=found.columns,
+        )
