@@ -87,8 +87,6 @@ def _sentences(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Itera
     for (a, x), (b, y) in combinations(runs, 2):
         if same_predictions(x, y):
             yield f"“{a}” and “{b}” are the same predictions: no difference can be demonstrated."
-        if told := y.note_of_pair(x):
-            yield f"“{b}” minus “{a}”: {told}."
     whole = set().union(*(ev.space.names for ev in evaluations))
     for name, ev in runs:
         if missing := sorted(whole - set(ev.space.names)):
@@ -381,6 +379,8 @@ def compare(
     every_match = (matched_runs(samples, pair, costs) for samples, pair in joined)
     alike = [runs for runs in every_match if runs is not None]
     worse = _worse_slices(matches) if details else ()
+    pairs = (match.evaluations[0].judged_pair(match.names, match.evaluations[1]) for match in matches)
+    judged = () if unpaired else tuple(pair for pair in pairs if pair is not None)
     return Comparison(
         names=tuple(called),
         evaluations=tuple(evaluations),
@@ -401,7 +401,8 @@ def compare(
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         run_agreement=None if unpaired else agreement(called, evaluations),
         weak_slices=worse,
-        notes=(*notes(called, evaluations), *map(_worse_note, worse)),
+        judge=judged,
+        notes=(*notes(called, evaluations), *map(_worse_note, worse), *(f"{one.summary}." for one in judged)),
     )
 
 

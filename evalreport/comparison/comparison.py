@@ -13,7 +13,7 @@ from evalreport.comparison.pairing import Pairing
 from evalreport.core.json_codec import Infinite, Mass, dumps
 from evalreport.core.result import Estimate
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.parts import WorseSlices
+from evalreport.evaluation.parts import JudgedPair, WorseSlices
 from evalreport.thresholds.objectives import Costs
 
 MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms", "lowest_cost"]
@@ -406,6 +406,8 @@ class Comparison:
         Rows that all, some and none of the runs get right, where all have the same rows.
     weak_slices : tuple of WorseSlices
         Of each pair on the same rows: slices in which the run makes more errors than its baseline.
+    judge : tuple of JudgedPair
+        Of each pair that one judge graded: the pass rates corrected by people, and their difference.
     notes : tuple of str
         What a reader must know: other label sets, other thresholds, the same run twice.
 
@@ -420,7 +422,7 @@ class Comparison:
     KEYS: ClassVar = (
         *("baseline", "level", "primary", "pairing", "pairings", "differences", "parts", "mcnemar", "delong"),
         *("movement", "movements", "verdicts", "ranking", "costs", "matched", "alerts"),
-        *("crossings", "run_agreement", "weak_slices", "notes"),
+        *("crossings", "run_agreement", "weak_slices", "judge", "notes"),
     )
 
     names: tuple[str, ...]
@@ -442,6 +444,7 @@ class Comparison:
     crossings: tuple[RocCrossing, ...] = ()
     run_agreement: Agreement | None = None
     weak_slices: tuple[WorseSlices, ...] = ()
+    judge: tuple[JudgedPair, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -45,6 +45,7 @@ from evalreport.data.scores import ScoreKind
 from evalreport.evaluation.parts import (
     ClassResult,
     Disparity,
+    JudgedPair,
     Mistake,
     RepeatedResponses,
     RowCounts,
@@ -341,9 +342,9 @@ class Evaluation:
         """The headline of a kind of evaluation that a feature adds; None where the task decides."""
         return None
 
-    def note_of_pair(self, baseline: Evaluation) -> str:  # noqa: ARG002 (a feature reads it)
-        """Return what a comparison with a baseline says beside the differences of metrics."""
-        return ""
+    def judged_pair(self, names: tuple[str, str], baseline: Evaluation) -> JudgedPair | None:  # noqa: ARG002
+        """Return the corrected pass rates of this run and its baseline, where one judge graded both."""
+        return None
 
     @property
     def size(self) -> str:

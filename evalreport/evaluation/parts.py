@@ -14,6 +14,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from evalreport.core.estimate_format import gap as signed_gap
 from evalreport.core.json_codec import Mass, Share, Whole
 from evalreport.core.result import Result
 from evalreport.data.labels import Binary, Label, Multilabel
@@ -487,6 +488,52 @@ class WorseSlices:
     def summary(self) -> str:
         """What was found, in one line without a full stop."""
         return _search_summary(self, "worse slice", "worse slices")
+
+
+@dataclass(frozen=True)
+class CorrectedDifference:
+    """The difference of two corrected pass rates with its interval; the ends are None without one."""
+
+    difference: float
+    low: float | None
+    high: float | None
+    method: str
+
+    @property
+    def ends(self) -> tuple[float, float | None, float | None]:
+        """The difference and the ends of its interval."""
+        return self.difference, self.low, self.high
+
+
+@dataclass(frozen=True)
+class JudgedPair:
+    """Pass rates of two runs as people would grade all items, estimated through one judge.
+
+    Parameters
+    ----------
+    run, baseline : str
+    n_human : int
+        Items of both runs with human grades of both.
+    rates : tuple of Estimate or Undefined
+        Corrected pass rate of the run and of the baseline.
+    corrected : CorrectedDifference
+        Of the two rates, paired by item.
+    """
+
+    run: str
+    baseline: str
+    n_human: Whole
+    rates: tuple[Result, Result]
+    corrected: CorrectedDifference
+
+    @property
+    def summary(self) -> str:
+        """The difference in one line without a full stop."""
+        gap, limits = signed_gap(*self.corrected.ends, "percent")
+        return (
+            f"Pass rate corrected by people: “{self.run}” minus “{self.baseline}” is {gap} "
+            f"({limits}; {self.n_human:,} items with human grades)"
+        )
 
 
 def _search_summary(found: WeakSlices | WorseSlices, one: str, several: str) -> str:

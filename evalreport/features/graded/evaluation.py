@@ -13,7 +13,7 @@ from evalreport.core.result import Estimate, Finding, Provenance, Result
 from evalreport.core.sentences import Sentence, say
 from evalreport.data.labels import Graded, Scale
 from evalreport.evaluation.evaluation import SCHEMA, Evaluation
-from evalreport.evaluation.parts import Disparity, Slice
+from evalreport.evaluation.parts import CorrectedDifference, Disparity, JudgedPair, Slice
 from evalreport.features.graded.judge import JudgedItems, JudgeResult, corrected_difference, shared_items
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.intervals.interval_settings import Sampling
@@ -173,21 +173,19 @@ class GradedEvaluation(Evaluation):
         """Return the evaluation itself: its counts are those of attempts."""
         return replace(self, row_counts=None)
 
-    def note_of_pair(self, baseline: Evaluation) -> str:
-        """Return the difference of the pass rates as people would grade all items, through one judge."""
-        if (
-            self.judge_items is None
-            or not isinstance(baseline, GradedEvaluation)
-            or baseline.judge_items is None
-        ):
-            return ""
-        pair = shared_items(self.judge_items, baseline.judge_items)
+    def judged_pair(self, names: tuple[str, str], baseline: Evaluation) -> JudgedPair | None:
+        """Return the pass rates of both runs as people would grade all items, through one judge."""
+        if not isinstance(baseline, GradedEvaluation):
+            return None
+        if self.judge is None or self.judge_items is None or baseline.judge is None:
+            return None
+        pair = None if baseline.judge_items is None else shared_items(self.judge_items, baseline.judge_items)
         found = None if pair is None else corrected_difference(*pair, self.sampling)
-        if not isinstance(found, Estimate) or found.low is None or found.high is None:
-            return ""
-        low, high = (f"{100 * end:+.1f}" for end in (found.low, found.high))
-        gap = f"{100 * found.value:+.1f} points ({low} to {high})"
-        return f"the pass rate corrected by people differs by {gap}, {count(found.n)} items with human grades"
+        if not isinstance(found, Estimate):
+            return None
+        difference = CorrectedDifference(found.value, found.low, found.high, found.method)
+        rates = self.judge.corrected, baseline.judge.corrected
+        return JudgedPair(*names, int(found.n), rates, difference)
 
     def to_wire(self) -> Any:
         """Return the evaluation as `evaluation.json` holds it, key by key."""

@@ -70,6 +70,11 @@ class Grades:
         return None if self.space.scale == "pass" else np.where(self.known, self.values, self.lowest)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """The range of the scores: 0 to 1, or from the lowest rating to the highest that occurs."""
+        return (0.0, 1.0) if self.space.scale != "rating" else (self.lowest, float(np.nanmax(self.values)))
+
+    @property
     def known(self) -> npt.NDArray[np.bool_]:
         """Which attempts have a grade."""
         return ~np.isnan(self.values)

@@ -26,7 +26,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, GradedExample, RepeatStatistics
 from evalreport.features.graded.grades import Grades, read_grades
 from evalreport.features.graded.judge import JudgedItems, judge_result, unlike_slices
-from evalreport.features.graded.metrics import PASS
+from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.features.graded.repeats import Items, as_float, measure
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.readers.formats import RawTable
@@ -342,6 +342,8 @@ def completion(
         metrics: dict[str, Result] = {**computed, **several}
         if several and PASS in metrics:
             metrics[PASS] = items.pass_rate(sampling)
+        if SCORE in metrics and grades.scores is not None:
+            metrics[SCORE] = items.mean_score(grades.scores, grades.bounds, sampling)
         if grades.passed is None:
             metrics.pop(PASS, None)
         split = items.variances()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -92,6 +93,11 @@ class Items:
         """Return the mean over items of the mean over attempts, with its interval over items."""
         return self.mean(self.passes / self.attempts, sampling)
 
+    def mean_score(self, scores: Array, bounds: tuple[float, float], sampling: Sampling) -> Result:
+        """Return the mean over items of the mean score of their attempts, within the bounds of the scale."""
+        means = np.bincount(self.codes, scores, len(self)) / self.attempts
+        return item_mean(means, self.weights, self.clusters, sampling, bounds)
+
     def variances(self) -> tuple[float, float] | None:
         """Return the variance of the pass rate from items and from repeats; None without repeats.
 
@@ -136,6 +142,8 @@ def item_mean(
     >>> found = item_mean(np.array([0.0, 1.0] * 50), np.ones(100), None, Sampling(), (0.0, 1.0))
     >>> round(found.low, 2), round(found.high, 2)
     (0.4, 0.6)
+    >>> round(item_mean(np.ones(30), np.ones(30), None, Sampling(), (0.0, 1.0)).low, 2)
+    0.87
     """
     kept = weights > 0
     values, weights = values[kept], weights[kept]
@@ -148,18 +156,53 @@ def item_mean(
         return Estimate(value, n, reason=NOT_ASKED)
     parts = weights * (values - value) / total
     if clusters is not None:
-        parts = np.bincount(clusters[kept], parts).astype(np.float64)
+        parts, weights = (np.bincount(clusters[kept], one).astype(np.float64) for one in (parts, weights))
     if len(parts) < FEWEST:
         return Estimate(value, n, reason=f"an interval needs at least {FEWEST} items")
     spread = effective(np.asarray(parts, dtype=np.float64))
     if bounds is None:
         half = t_quantile(sampling.upper, max(spread.df, 1.0)) * spread.standard_error
         return Estimate(value, n, value - half, value + half, "Student's t over items", spread.standard_error)
-    ends = score_limits(
-        value, spread.standard_error, n, t_quantile(sampling.upper, max(spread.df, 2.0)), bounds
-    )
-    low, high = min(float(ends[0]), value), max(float(ends[1]), value)
+    units = float(total**2 / (weights @ weights))
+    low, high = bounded_limits(value, spread.standard_error, units, sampling, bounds)
     return Estimate(value, n, low, high, "score, by item", spread.standard_error)
+
+
+def bounded_limits(
+    value: float, error: float, units: float, sampling: Sampling, bounds: tuple[float, float]
+) -> tuple[float, float]:
+    """Return score limits of a mean of bounded values, from its standard error over independent units.
+
+    One more unit, half at each bound, enters the variance: near a bound, where most units have the same
+    value, the variance of the sample is too small without it, and the interval covers as little as 60%.
+
+    Parameters
+    ----------
+    value, error : float
+        Mean and standard error.
+    units : float
+        Independent items or clusters; with weights, their effective number.
+
+    References
+    ----------
+    Agresti & Coull 1998, for the idea of added observations.
+
+    Examples
+    --------
+    >>> bounded_limits(1.0, 0.0, 30.0, Sampling(), (0.0, 1.0))[1]
+    1.0
+    """
+    wide = bounds[1] - bounds[0]
+    if wide <= 0:
+        return value, value
+    rate = min(max((value - bounds[0]) / wide, 0.0), 1.0)
+    squares = (error / wide) ** 2 * units * (units - 1) + units * rate**2
+    centre = (units * rate + 0.5) / (units + 1)
+    variance = (squares + 0.5) / (units + 1) - centre**2
+    trials = max(centre * (1 - centre) * (units - 1) / variance, 1.0)
+    z = t_quantile(sampling.upper, max(units - 1, 1.0))
+    ends = score_limits(value, wide * math.sqrt(rate * (1 - rate) / trials), trials, z, bounds)
+    return min(float(ends[0]), value), max(float(ends[1]), value)
 
 
 def all_of(n: npt.NDArray[np.intp], c: npt.NDArray[np.intp], k: int) -> Array:

@@ -11,7 +11,7 @@ from evalreport.core.estimate_format import column_places, distinct_decimals
 from evalreport.core.format import FINEST, SCALE, count, format_decimals, format_fixed
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, join_as_list, say
-from evalreport.data.labels import Binary, Multilabel
+from evalreport.data.labels import Binary, Graded, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import LOSSES, OF_CHOICES, WITHOUT_PREDICTION, find
 from evalreport.page.charts import tick_text
@@ -364,7 +364,7 @@ def _choices(comparison: Comparison) -> Iterator[Row | None]:
     elif isinstance(space, Multilabel):
         yield _by_metric(comparison, OF_CHOICES["labels"], say("the most labels right"))
         yield _by_metric(comparison, OF_CHOICES["sets"], say("all labels of a row right"))
-    else:
+    elif not isinstance(space, Graded):
         yield _most_right(comparison)
     known = [set(ev.metrics) for ev in comparison.evaluations]
     loss = next((name for name in LOSSES.get(space.task, ()) if all(name in names for names in known)), None)

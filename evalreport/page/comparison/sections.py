@@ -24,7 +24,8 @@ from evalreport.comparison.comparison import (
     Difference,
     RankedRun,
 )
-from evalreport.core.estimate_format import format_estimate, interval
+from evalreport.core.estimate_format import format_estimate, interval, value_and_interval
+from evalreport.core.estimate_format import gap as signed_gap
 from evalreport.core.format import SCALE, count
 from evalreport.core.json_codec import encode
 from evalreport.core.result import Estimate, Result, Undefined
@@ -573,6 +574,25 @@ def pairs(comparison: Comparison) -> Section | None:
     return Section.from_parts("differences", "Differences", "Every difference", summary, plot, values)
 
 
+def judge_section(comparison: Comparison) -> Section | None:
+    """Return the pass rates as people would grade all items, where one judge graded the runs."""
+    if not comparison.judge:
+        return None
+    level = f"{comparison.level * 100:.10g}% interval"
+    rows: list[Row] = []
+    for pair in comparison.judge:
+        found, grades = pair.corrected, count(pair.n_human)
+        for name, rate in zip((pair.run, pair.baseline), pair.rates, strict=True):
+            rows.append((name, *value_and_interval(rate, "percent"), grades))
+        gap = signed_gap(*found.ends, "percent")
+        rows.append((f"{pair.run} minus {pair.baseline}", *gap, grades))
+    heads = ("Run", "Corrected pass rate", level, "Human grades")
+    table = Table.from_rows("judge-table", "Pass rates corrected by people", heads, list(dict.fromkeys(rows)))
+    words = "The pass rates as people would grade all items, estimated through the judge; {method}."
+    summary = say(words, method=comparison.judge[0].corrected.method)
+    return Section.from_parts("judge", "Judge", "Pass rates corrected by people", summary, table)
+
+
 def pairing(comparison: Comparison) -> Section:
     """Return the proof that each two runs have the same examples, or why there is none."""
     facts = [
@@ -621,6 +641,7 @@ PANELS: Final[tuple[Callable[[Comparison], Section | None], ...]] = (
     matched.points_section,
     matched.matched_section,
     pairs,
+    judge_section,
     leaderboard_section,
     comparison_charts.curves_section,
     parts,

@@ -17,6 +17,7 @@ from evalreport.core.result import Estimate
 from evalreport.features.graded.evaluation import GradedEvaluation
 from evalreport.features.graded.judge import corrected_difference, corrected_rate
 from evalreport.intervals.interval_settings import Sampling
+from tests.cli.running import run
 
 N, PEOPLE = 1000, 120
 
@@ -131,11 +132,45 @@ def test_two_systems_through_one_judge() -> None:
     assert found.value == pytest.approx(truth[0].mean() - truth[1].mean(), abs=0.08)
 
 
-def test_a_comparison_through_one_judge_says_so() -> None:
+def test_a_comparison_has_the_corrected_rates_of_both_runs() -> None:
     first, second = judged(frame(0), id="id"), judged(frame(5), id="id")
-    (note,) = [one for one in er.compare([first, second]).notes if "corrected by people" in one]
-    assert "minus" in note and "the pass rate corrected by people differs by +4.9 points" in note
-    assert "120 items with human grades" in note
+    found = er.compare([first, second])
+    (pair,) = found.judge
+    assert (pair.baseline, pair.run, pair.n_human) == (*found.names, PEOPLE)
+    assert first.judge is not None and second.judge is not None
+    assert pair.rates == (second.judge.corrected, first.judge.corrected)
+    low, high = pair.corrected.low, pair.corrected.high
+    assert low is not None and high is not None and low < pair.corrected.difference < high
+    assert pair.corrected.difference == pytest.approx(value(pair.rates[0]) - value(pair.rates[1]), abs=0.02)
+    stored = json.loads(found.to_json())["judge"][0]
+    assert stored["corrected"] == {
+        "difference": pair.corrected.difference,
+        "low": low,
+        "high": high,
+        "method": "PPI++",
+    }
+    assert stored["rates"][1]["value"] == value(first.judge.corrected)
+    (note,) = [one for one in found.notes if "corrected by people" in one]
+    assert note.endswith("is +5 points (−6 to +16; 120 items with human grades).")
+
+
+def test_the_corrected_rates_are_on_the_page_and_in_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / f"{name}.csv" for name in "ab"]
+    for path, seed in zip(paths, (0, 5), strict=True):
+        frame(seed).to_csv(path, index=False)
+    asked = ["--set", "judge=judge", "--set", "human=human", "--id", "id"]
+    done = run(capsys, "compare", *map(str, paths), *asked, "-o", str(tmp_path / "page.html"))
+    assert done.code == 0
+    assert "is +5 points (−6 to +16; 120 items with human grades)" in done.err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Pass rates corrected by people" in page and "b minus a" in page
+
+
+def test_runs_without_a_judge_have_no_corrected_rates() -> None:
+    plain = er.evaluate(frame(0), grade="judge", id="id")
+    assert er.compare([judged(frame(5), id="id"), plain]).judge == ()
 
 
 def test_intervals_cover_in_simulation() -> None:
