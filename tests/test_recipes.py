@@ -49,7 +49,7 @@ RANKING_RECORD = """
         strategy=Smooth("ranking", merged=True),
         function=rank.ranks_lost,
         derivative=lambda t: tuple(-part for part in influence.roc_auc(t)),
-        no_skill=always(0.5),
+        no_skill=constant_level(0.5),
         source="Bamber 1975",
         use="what is lost is easier to grasp than what is won",
         trap="the same evidence as ROC AUC",

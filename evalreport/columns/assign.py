@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from evalreport.columns.nested import (
     decoded,
     flags_of,
     is_nested,
+    label_set_of,
     list_of,
     matrix_of,
     name_places,
@@ -107,9 +108,40 @@ def _array(cells: list[Any]) -> Array:
     return np.fromiter(cells, dtype=object, count=len(cells))
 
 
-def without_single_lists(columns: Mapping[str, Array]) -> dict[str, Array]:
-    """Return columns in which lists with exactly one label in every row are the labels."""
-    return {name: _items(values) for name, values in columns.items()}
+def without_single_lists(
+    columns: Mapping[str, Array], named: Collection[str], beside: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return columns in which lists with exactly one label in every row are the labels.
+
+    They stay lists where another column has lists of these labels with several labels in a row.
+
+    Parameters
+    ----------
+    columns : mapping from name to array
+    named : collection of str
+        Columns that the user or the format named: these contain labels, not the label set.
+    beside : mapping from name to array
+        Columns of the other file, or none.
+    """
+    found = {name: _items(values) for name, values in columns.items()}
+    kept = {name: values for name, values in columns.items() if found[name] is values}
+    several = {
+        label for name, values in (*kept.items(), *beside.items()) for label in _listed(name, values, named)
+    }
+    return {
+        name: columns[name] if name not in kept and several & {*values[:_LOOKED_AT].tolist()} else values
+        for name, values in found.items()
+    }
+
+
+def _listed(name: str, values: Array, named: Collection[str]) -> set[Any]:
+    """Return the labels of lists with several labels in a row, other than the label set."""
+    if values.ndim != 1 or values.dtype != object:
+        return set()
+    rows = [list_of(cell) or [] for cell in values[:_LOOKED_AT].tolist()]
+    if max(map(len, rows), default=0) < 2 or (name not in named and label_set_of(values) is not None):
+        return set()
+    return {label for row in rows for label in row}
 
 
 def _items(values: Array) -> Array:
@@ -136,7 +168,9 @@ Array = npt.NDArray[Any]
 
 def with_all_columns(rows: Rows, truth: RawTable | None, request: Columns) -> tuple[Rows, tuple[str, ...]]:
     """Return rows with the columns that no name gives a role, without those that contain the label set."""
-    columns, notes = with_label_sets(_plain(rows.columns, request), request.named_columns)
+    columns, notes = with_label_sets(
+        _plain(rows.columns, request, {} if truth is None else rows.truth), request.named_columns
+    )
     names = tuple(
         dict.fromkeys(
             (*(name for name in rows.names if name in columns or name not in rows.columns), *columns)
@@ -144,14 +178,14 @@ def with_all_columns(rows: Rows, truth: RawTable | None, request: Columns) -> tu
     )
     if truth is None:
         return replace(rows, columns=columns, truth=columns, names=names), notes
-    return replace(rows, columns=columns, truth=_plain(rows.truth, request), names=names), notes
+    return replace(rows, columns=columns, truth=_plain(rows.truth, request, rows.columns), names=names), notes
 
 
-def _plain(columns: Mapping[str, Array], request: Columns) -> dict[str, Array]:
+def _plain(columns: Mapping[str, Array], request: Columns, beside: Mapping[str, Array]) -> dict[str, Array]:
     """Return columns with the fields of records, and labels in place of lists with one label each."""
     found = with_fields(columns)
     is_single = request.task != "multilabel" and request.list_separator is None
-    return without_single_lists(found) if is_single else found
+    return without_single_lists(found, request.named_columns, beside) if is_single else found
 
 
 def roles_of(rows: Rows, table: RawTable, truth: RawTable | None, request: Columns) -> Roles:

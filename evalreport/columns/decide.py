@@ -197,6 +197,8 @@ def decide(
     held = profiles if truths is None else profiles_of(truths)
     search = _Search(held, profiles, _cells(profiles, request), request, file, truths is not None)
     found = sorted(chain(_of_labels(search), _of_texts(search), _of_sets(search)), key=lambda h: -h.weight)
+    if request.pred is not None and any(one.pred is not None for one in found):
+        found = [one for one in found if one.pred is not None]
     if not found or not (found[0].weight >= LEAST or _is_named(found[0], request)):
         return None
     best = found[0]
@@ -283,7 +285,10 @@ def _likely(search: _Search, role: str) -> list[Profile]:
         if one.labels is not None
         and len(one.labels)
         and _allowed(search, name, role)
-        and (name == named or (len(one.labels) <= MOST_LABELS and one.weights[weight] > -2))
+        and (
+            name == named
+            or (one.weights[weight] > -2 and (len(one.labels) <= MOST_LABELS or one.weights[weight] >= 2))
+        )
     ]
     found.sort(key=lambda one: -max(one.weights["label"], one.weights["prediction"]) + 4 * one.is_unique)
     return found[:_COMPARED]

@@ -397,6 +397,12 @@ def confidence_of(rows: int) -> float:
     return min(1.0, rows / FULL)
 
 
+def _has_common_text(pair: Pair) -> bool:
+    """Return whether the two columns have a label in common, whichever label it corresponds to."""
+    one, other = pair.truth.labels, pair.pred.labels
+    return one is not None and other is not None and bool({*one.texts} & {*other.texts})
+
+
 _CODES = {"0", "1", "-1", "true", "false"}
 """Labels of any yes-or-no column."""
 
@@ -406,7 +412,8 @@ def common_labels(pair: Pair) -> RoleEvidence:
     if pair.common == 0:
         sure = confidence_of(pair.rows)
         if pair.is_renamed:
-            return RoleEvidence(1.0, f"the labels correspond, kappa {pair.renamed:.2f}")
+            is_code = pair.renamed > 0.9999 and not _has_common_text(pair)
+            return RoleEvidence(0.0 if is_code else 1.0, f"the labels correspond, kappa {pair.renamed:.2f}")
         return RoleEvidence(-1.0 - 7.0 * sure, "no label in common")
     codes = set() if pair.truth.labels is None else {*pair.truth.labels.texts}
     weight = (2.0 if codes <= _CODES else 4.0) * pair.common - (1.0 if codes <= _CODES else 2.0)

@@ -29,7 +29,7 @@ from evalreport.columns.join import (
 )
 from evalreport.columns.label_pairs import LabelPairs, distinct, extras, rows_as_codes, texts_of
 from evalreport.columns.label_sets import Parts, is_multilabel, read_multilabel
-from evalreport.columns.names import SINGLE, Roles, is_like_score
+from evalreport.columns.names import SINGLE, Roles, is_like_score, name_weights
 from evalreport.columns.nested import as_columns, fill_from_format, unused_scores_note
 from evalreport.columns.plausible import (
     MOST_COMPARED,
@@ -52,6 +52,8 @@ from evalreport.core.errors import (
     NotFoundError,
     UsageError,
 )
+from evalreport.core.format import pluralize
+from evalreport.data.arrays import is_gap
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
@@ -447,6 +449,22 @@ def _fill_request(request: Columns, more: Columns) -> Columns:
     )
 
 
+def _refuse_empty(rows: Rows) -> None:
+    """Refuse a column with the name of predictions and without a value.
+
+    Raises
+    ------
+    DataError
+    """
+    for name, values in rows.columns.items():
+        if name_weights(name)["prediction"] >= 2 and all(map(is_gap, values.tolist())):
+            raise DataError(
+                f"column {name!r} has no value",
+                where=f"column {name!r}, {pluralize(len(values), 'row')}",
+                fix="write the predicted labels, or name another column with --pred, --score or --scores",
+            )
+
+
 def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTable, ...]) -> Found:
     file = files[0].name
     more = extras(rows, request, file)
@@ -454,6 +472,7 @@ def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTab
         lone = [name for name in rows.names if name in SINGLE]
         if lone and isinstance(parts.space, Multiclass):
             raise cannot_rank(lone[0], parts.space)
+        _refuse_empty(rows)
         raise ColumnNotFoundError(
             f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
             fix=f"columns are: {list_names(rows.names)}. Use --pred, --score, --scores or --response COLUMN",

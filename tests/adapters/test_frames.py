@@ -134,7 +134,7 @@ class Lazy:
 
 WRONG: dict[str, Any] = {
     "a name that is none": (lambda: er.evaluate([0, 1], [0, 1], truht="y"), "'truht'"),
-    "a column of arrays": (lambda: er.evaluate([0, 1], [0, 1], truth="y"), "no frame"),
+    "a column of arrays": (lambda: er.evaluate([0, 1], [0, 1], truth="y"), "not a frame"),
     "arrays beside a frame": (
         lambda: er.evaluate(PANDAS, groups=TRUTH, truth="diagnosis", score="p"),
         "beside a frame",

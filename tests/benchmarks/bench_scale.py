@@ -167,7 +167,7 @@ def bars(rows: int, found: Mapping[str, Cost]) -> Iterator[Result]:
     else:
         yield Result(what, f"{whole.seconds:.2f} s")
     yield limit(f"{what}, memory", whole.memory, "GB", 1)
-    for option, cost in zip(("less memory", "--set", "approximate"), others, strict=True):
+    for option, cost in zip(("less memory", "--set approximate"), others, strict=True):
         yield Result(f"{told} the same with {option}", f"{cost.seconds:.2f} s")
         yield limit(f"{told} the same with {option}, memory", cost.memory, "GB", 0.3)
 

@@ -588,7 +588,7 @@ REFUSALS = (
                 "y_true,y_pred,score,share",
                 *(
                     f"{k % 3 == 0:d},{k % 4 == 0:d},{(k % 3 == 0) == (k % 4 == 0):d},{k / 60:.3f}"
-                    for k in range(60)
+                    for k in range(18)
                 ),
             )
         },

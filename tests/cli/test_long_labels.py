@@ -69,7 +69,7 @@ def test_keys_descriptions_rules_and_comparisons(
     capsys: Capture, sqlite_store: Store, tmp_path: Path
 ) -> None:
     made = make_run(sqlite_store, {"predictions.csv": rows("multiclass")}, folder=tmp_path)
-    done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri)
+    done = run(capsys, "log", "--run-id", made.run_id, "--log-all", "--tracking-uri", sqlite_store.uri)
     assert done.code == 0, done.err
     data = sqlite_store.client.get_run(made.run_id).data
     keys = [key for key in data.metrics if "classes/f1" in key]

@@ -86,7 +86,8 @@ def test_log_in_processes_keeps_the_order_and_passes_over_what_stands(
     assert done.code == 3
     assert [entry["run_id"] for entry in done.json["runs"] if entry["ok"]] == ids[::-1]
     told = [line[:4] for line in done.err.splitlines() if re.match(r"\d/4|error|took", line)]
-    assert told == ["1/4 ", "erro", "2/4 ", "took", "3/4 ", "took", "4/4 ", "took"]
+    assert told == ["1/4 ", "2/4 ", "took", "3/4 ", "took", "4/4 ", "took"]
+    assert "is skipped: the run holds no predictions" in done.err
     again = run(capsys, *call)
     assert again.out.count("unchanged since it was logged") == 3
     changed = Path(sqlite_store.client.get_run(ids[1]).info.artifact_uri.removeprefix("file://"))

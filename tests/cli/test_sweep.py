@@ -140,7 +140,7 @@ def test_several_objectives(capsys: Capture) -> None:
     )
     assert told.code == 0, told.err
     assert "The best value_1 is" in told.out
-    assert "of it luck" in told.out
+    assert "of it selection bias" in told.out
     assert [line.split(" (")[0] for line in told.out.splitlines() if line.startswith("importance")] == [
         "importance for value_1",
         "importance for value_0",

@@ -117,7 +117,7 @@ def test_thresholds_and_held_out_values_are_logged_by_default(
     sqlite_store: Store, tmp_path: Path, capsys: Capture
 ) -> None:
     made = predicted(sqlite_store, tmp_path, spam(1000))
-    command = ["sweep", "thresholds", "--run-id", made.run_id, "--objective", "f1", "--resamples", "100"]
+    command = ["sweep", "thresholds", "--run-id", made.run_id, "--objective", "f1", "--set", "resamples=100"]
     done = run(capsys, *command, "--tracking-uri", sqlite_store.uri, "--log", "--json", "-q")
     assert done.code == 0, done.err
     after = snapshot(sqlite_store, made)

@@ -198,4 +198,4 @@ def test_several_files_several_parents_each_its_line(
     assert len(list(Path("pages").glob("*/evalreport_sweep.html"))) == 2
     assert run(capsys, *command[:-2], "--jsonl", "-q").out.count("\n") == 2
     refused = run(capsys, "sweep", "runs", *ids, "-o", "one.html", "-q")
-    assert (refused.code, "use --output DIR" in refused.err) == (2, True)
+    assert (refused.code, "or a folder: -o DIR" in refused.err) == (2, True)

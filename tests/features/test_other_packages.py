@@ -78,7 +78,7 @@ def test_its_command_is_listed_without_its_module_and_runs(folder: Path) -> None
 
 
 def test_its_option_answers_in_place_of_the_command(folder: Path) -> None:
-    assert "--shout" in evalreport(folder, "compare", "--help").stdout
+    assert "--shout" in evalreport(folder, "compare", "--help-all").stdout
     done = evalreport(folder, "compare", "a.csv", "b.csv", "--shout")
     assert (done.returncode, done.stdout) == (0, "A.CSV B.CSV\n")
 

@@ -14,6 +14,8 @@ from evalreport.data.predictions import Predictions, Threshold, predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.text_labels.parser import make_parser, parse_all
+from evalreport.features.weak_slices.find import weak_slices
+from evalreport.intervals.interval_settings import Sampling
 from tests import factories
 from tests.findings.light import light
 
@@ -237,6 +239,16 @@ def confident(own: bool) -> Evaluation:
     return evaluated(predictions(MAIL, names(MAIL, whole.y_true), names(MAIL, answer), Probabilities(shown)))
 
 
+def searched(share: float) -> Evaluation:
+    """Messages of which a tenth is wrong, and so many of one site, with the search of weak slices."""
+    rng = random()
+    sites = rng.choice(["berlin", "tokyo", "lima", "oslo"], 2000)
+    truth = rng.random(2000) < 0.4
+    answer = truth ^ (rng.random(2000) < np.where(sites == "lima", share, 0.1))
+    p = predictions(MAIL, names(MAIL, truth), names(MAIL, answer), columns={"site": sites.astype(object)})
+    return replace(evaluated(p), weak_slices=weak_slices(p, Sampling()))
+
+
 def grouped(missed: float) -> Evaluation:
     """Two sites, one of which misses a share more of its spam."""
     whole, rng = mail(1200), random(7)
@@ -354,6 +366,7 @@ PLANTED: Mapping[str, Planted] = {
     ),
     "threshold_not_chosen": Planted(lambda: evaluated(rare_mail()), lambda: evaluated(mail(4000))),
     "one_threshold": Planted(lambda: tags(bend=lambda logit: logit - 2), tags),
+    "weak_slice": Planted(lambda: searched(0.5), lambda: searched(0.1)),
     "slice_gap": Planted(lambda: grouped(0.3), lambda: grouped(0.0)),
     "slice_calibration": Planted(lambda: two_models(0.8), lambda: two_models(0.0)),
     "families": Planted(lambda: intents(relate), intents),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from evalreport.columns.names import FOLDS, INDEX
 from evalreport.comparison.changed_predictions import correct_rows
 from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary
@@ -100,7 +101,12 @@ _OF_A_MODEL = re.compile(r"(score|proba|prob|logit|pred)_", re.IGNORECASE)
 
 
 def _names(p: Predictions) -> list[str]:
-    return [name for name in p.columns if name not in p.slices and not _OF_A_MODEL.match(name)]
+    """Return the columns that may be a property of a row: no slices, folds, indexes or scores."""
+    return [
+        name
+        for name in p.columns
+        if name not in (*p.slices, *INDEX) and name.lower() not in FOLDS and not _OF_A_MODEL.match(name)
+    ]
 
 
 def _data(p: Predictions, sampling: Sampling) -> Data | str:

@@ -109,7 +109,7 @@ def test_a_column_that_is_not_there_is_told_with_the_file(tmp_path: Path) -> Non
     for named in asked:
         with pytest.raises(EvalreportError, match="gone") as caught:
             er.evaluate_files(many, **named, **FEW)
-        assert caught.value.where == str(many / "part-0.csv")
+        assert caught.value.where == f"{many / 'part-0.csv'}, and the files after it"
 
 
 def test_a_page_does_not_advise_what_a_stream_refuses(tmp_path: Path) -> None:
