@@ -456,7 +456,7 @@ if (self === top && files) {
     const line = make("p", section.querySelector("h1,h2").textContent + ": ");
     let unnamed = 0;
     set(line, "class", "note");
-    all("svg[role],table", section).forEach(element => {
+    all("svg[role][id],table", section).forEach(element => {
       const id = element.id || section.id + (unnamed++ ? "-" + unnamed : ""), table = element.matches("table");
       const offer = (ending, written) => {
         const link = make("a", id + ending);

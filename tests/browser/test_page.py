@@ -183,9 +183,11 @@ def sandboxed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
     return frame
 
 
-def framed(page: Page, text: str, sandbox: str, *, blob: bool) -> Any:
+def framed(page: Page, text: str, sandbox: str, *, blob: bool, width: int = 700) -> Any:
     """A frame as MLflow and others make one."""
-    page.set_content("<!doctype html><title>host</title><iframe title=report width=700 height=600></iframe>")
+    page.set_content(
+        f"<!doctype html><title>host</title><iframe title=report width={width} height=600></iframe>"
+    )
     page.evaluate(
         """([text, sandbox, blob]) => {
             const frame = document.querySelector("iframe");
@@ -229,7 +231,7 @@ def test_tables_of_a_sweep_work_in_a_sandboxed_frame(
     messages: list[str] = []
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
-    frame = framed(page, written(kind).read_text(encoding="utf-8"), "allow-scripts", blob=True)
+    frame = framed(page, written(kind).read_text(encoding="utf-8"), "allow-scripts", blob=True, width=900)
     frame.wait_for_selector(".controls", state="visible")
     name = "trials" if kind == "sweep" else "labels"
     first = f"#{name}-table tbody tr:first-child th"

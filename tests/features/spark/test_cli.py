@@ -120,7 +120,7 @@ def test_paths_of_this_machine_and_sql_are_not_taken_from_a_server() -> None:
 REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
     "no such table": (("--set", "table=no.such.thing"), 3, "Spark knows no table no.such.thing"),
     "no name of a table": (("--set", "table=a b"), 3, "Spark knows no table a b"),
-    "nothing": (("--set", "table="), 3, "Spark knows no table"),
+    "nothing": (("--set", "table="), 2, "the setting table is empty"),
     "text in a folder": (("--set", "table=TEXTS"), 5, "Spark finds no Parquet there"),
     "an empty folder": (("--set", "table=EMPTY"), 5, "Spark finds no Parquet there"),
     "a sum that cannot be": (("--set", "table=by_zero"), 5, "Spark failed: [DIVIDE_BY_ZERO]"),
