@@ -428,9 +428,9 @@ class WeakSlices:
     Parameters
     ----------
     looked : int
-        Slices that were looked at on the first half of the rows.
+        Slices that were looked at on each half of the rows.
     tested : int
-        Of these, the worst ones, tested on the second half.
+        Of these, the worst ones, each tested on the other half.
     confirmed : tuple of WeakSlice
         Significantly worse there; those of kind ``error`` first.
     reason : str

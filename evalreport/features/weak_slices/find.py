@@ -14,13 +14,14 @@ from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.parts import WeakSlice, WeakSlices, WorseSlice, WorseSlices
-from evalreport.features.weak_slices.columns import Codes, search_columns
+from evalreport.features.weak_slices.columns import Codes, Mask, search_columns
 from evalreport.features.weak_slices.search import (
     FEWEST_GROUPS,
     FEWEST_ROWS,
     Data,
     Quantity,
     Tested,
+    are_nested,
     search,
     split_halves,
 )
@@ -47,16 +48,16 @@ def weak_slices(p: Predictions, sampling: Sampling) -> WeakSlices | None:
     """
     if not _names(p) or p.y_pred is None:
         return None
-    data = _data(p, sampling)
-    if isinstance(data, str):
-        return WeakSlices(reason=data)
+    halves = _halves(p, sampling)
+    if isinstance(halves, str):
+        return WeakSlices(reason=halves)
     quantities = [Quantity("error", (~correct_rows(p)).astype(np.float64), is_binary=True)]
     if isinstance(p.space, Binary) and isinstance(p.scores, Probabilities):
         scores = p.scores.values.astype(np.float64)
         gap, variances = p.y_true - scores, scores * (1 - scores)
         quantities.append(Quantity("calibration", gap, two_sided=True, variances=variances))
-    looked, tested, significant = _confirm(data, quantities, sampling)
-    confirmed = [_weak(p, data, one, adjusted, sampling) for one, adjusted in significant]
+    looked, tested, significant = _confirm(halves, quantities, sampling)
+    confirmed = [_weak(p, *one, sampling) for one in significant]
     confirmed.sort(key=lambda one: (one.kind != "error", one.p))
     return WeakSlices(looked, tested, tuple(confirmed))
 
@@ -75,25 +76,39 @@ def worse_slices(
     """
     if not _names(run) or run.y_pred is None or baseline.y_pred is None:
         return None
-    data = _data(run, sampling)
-    if isinstance(data, str):
-        return WorseSlices(*names, reason=data)
+    halves = _halves(run, sampling)
+    if isinstance(halves, str):
+        return WorseSlices(*names, reason=halves)
     values = correct_rows(baseline).astype(np.float64) - correct_rows(run)
     quantities = [Quantity("error", values, against_zero=True)]
-    looked, tested, significant = _confirm(data, quantities, sampling)
-    confirmed = [_worse(run, data, one, adjusted, sampling) for one, adjusted in significant]
+    looked, tested, significant = _confirm(halves, quantities, sampling)
+    confirmed = [_worse(run, *one, sampling) for one in significant]
     confirmed.sort(key=lambda one: one.p)
     return WorseSlices(*names, looked, tested, tuple(confirmed))
 
 
 def _confirm(
-    data: Data, quantities: Sequence[Quantity], sampling: Sampling
-) -> tuple[int, int, list[tuple[Tested, float]]]:
-    """Return the numbers of slices looked at and tested, and the significant ones with their adjusted p."""
-    looked, tested = search(data, quantities)
-    adjusted = holm([one.p for one in tested])
-    pairs = zip(tested, map(float, adjusted), strict=True)
-    return looked, len(tested), [(one, p) for one, p in pairs if p < 1 - sampling.level]
+    halves: Sequence[Data], quantities: Sequence[Quantity], sampling: Sampling
+) -> tuple[int, int, list[tuple[Data, Tested, float]]]:
+    """Return the numbers of slices looked at and tested, and the significant ones with their adjusted p.
+
+    Each half proposes slices, and the other half tests them. Holm's correction covers the tests on one half,
+    Bonferroni's the two halves. Of nested slices the one with the smaller p is returned.
+    """
+    looked, number, found = 0, 0, list[tuple[Data, Tested, float]]()
+    for data in halves:
+        seen, tested = search(data, quantities)
+        looked, number = max(looked, seen), number + len(tested)
+        adjusted = [min(1.0, len(halves) * float(p)) for p in holm([one.p for one in tested])]
+        found += [(data, one, p) for one, p in zip(tested, adjusted, strict=True) if p < 1 - sampling.level]
+    kept: list[tuple[Data, Tested, float]] = []
+    masks: list[tuple[str, Mask]] = []
+    for data, one, p in sorted(found, key=lambda each: each[2]):
+        rows = data.rows_of(one.conditions)
+        if not any(one.quantity.kind == kind and are_nested(rows, other) for kind, other in masks):
+            kept.append((data, one, p))
+            masks.append((one.quantity.kind, rows))
+    return looked, number, kept
 
 
 _OF_A_MODEL = re.compile(r"(score|proba|prob|logit|pred)_", re.IGNORECASE)
@@ -109,8 +124,8 @@ def _names(p: Predictions) -> list[str]:
     ]
 
 
-def _data(p: Predictions, sampling: Sampling) -> Data | str:
-    """Return the rows of a search, or why they cannot be searched."""
+def _halves(p: Predictions, sampling: Sampling) -> tuple[Data, ...] | str:
+    """Return the rows twice, with each half as the first one; or why they cannot be searched."""
     if len(p) < FEWEST_ROWS:
         return f"too few rows to search: {len(p)}; at least {FEWEST_ROWS} are needed"
     groups: Codes | None = None
@@ -120,10 +135,14 @@ def _data(p: Predictions, sampling: Sampling) -> Data | str:
         if groups.max() + 1 < FEWEST_GROUPS:
             return f"too few groups to search: {groups.max() + 1}; at least {FEWEST_GROUPS} are needed"
     first = split_halves(len(p), groups, sampling.generator(Stream.WEAK_SLICES))
-    columns = search_columns(p.columns, _names(p), first)
-    if not columns:
+    weights = np.asarray(p.weights, dtype=np.float64)
+    made = tuple(
+        Data(search_columns(p.columns, _names(p), half), half, weights, groups, p.weighted)
+        for half in (first, ~first)
+    )
+    if not any(data.columns for data in made):
         return "no column can be searched: each has one value only, or is an id"
-    return Data(columns, first, np.asarray(p.weights, dtype=np.float64), groups, p.weighted)
+    return made
 
 
 def _words(data: Data, one: Tested) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

@@ -23,7 +23,7 @@ def group_part(ev: Evaluation) -> tuple[PagePart, ...]:
     if not found.confirmed:
         return (Note(say("{summary}.", summary=found.summary)),)
     words = (
-        "{looked:count} slices of the other columns were looked at on one half of the rows. Those with the "
+        "{looked:count} slices of the other columns were looked at on each half of the rows. Those with the "
     )
     words += (
         "greatest excess were tested on the other half ({tested:count}). The numbers are of that half, and p "

@@ -2,7 +2,7 @@
 
 The slices are those of one column and the crossings of two. What is tested was not used in the choice of the
 slices, and Holm's correction covers all that are tested: without a weak slice, one is confirmed in at most
-one minus the level of all searches.
+one minus the level of all searches. The search is done twice, with each half as the first one.
 """
 
 from __future__ import annotations
@@ -268,20 +268,21 @@ def _kept(data: Data, ranked: Sequence[_RankedSlices]) -> list[tuple[int, tuple[
     candidates.sort(key=lambda one: -one[0])
     least = max(LEAST_Z, LEAST_OF_BEST * candidates[0][0])
     kept: list[tuple[int, tuple[Condition, ...]]] = []
-    masks: list[tuple[int, Mask, int]] = []
+    masks: list[tuple[int, Mask]] = []
     for deviate, which, conditions in candidates:
         if deviate < least or len(kept) == MOST_KEPT:
             break
         mask = data.rows_of(conditions)[data.first]
-        size = int(mask.sum())
-        if any(
-            kind == which and int((mask & other).sum()) >= NESTED * min(size, held)
-            for kind, other, held in masks
-        ):
-            continue
-        masks.append((which, mask, size))
-        kept.append((which, conditions))
+        if not any(kind == which and are_nested(mask, other) for kind, other in masks):
+            masks.append((which, mask))
+            kept.append((which, conditions))
     return kept
+
+
+def are_nested(one: Mask, other: Mask) -> bool:
+    """Return whether most rows of the smaller of two slices are in the other one."""
+    smaller = min(int(one.sum()), int(other.sum()))
+    return int((one & other).sum()) >= NESTED * smaller
 
 
 def _tested(data: Data, quantity: Quantity, conditions: tuple[Condition, ...]) -> Tested:

@@ -59,11 +59,21 @@ def test_numbers_are_of_the_half_that_did_not_choose() -> None:
     p = rows(found, np.where(inside, 0.4, 0.08))
     search = weak_slices(p, Sampling(seed=3))
     assert search is not None
-    first = search.confirmed[0]
-    second = ~split_halves(N, None, Sampling(seed=3).generator(Stream.WEAK_SLICES))
-    chosen = second & (found["site"] == "rare")
-    assert (first.slice, first.n) == ("site = rare", int(chosen.sum()))
-    assert first.errors == int((p.y_true != p.y_pred)[chosen].sum())
+    wrong, rare = p.y_true != p.y_pred, found["site"] == "rare"
+    half = split_halves(N, None, Sampling(seed=3).generator(Stream.WEAK_SLICES))
+    counts = [(int((rare & part).sum()), int((wrong & rare & part).sum())) for part in (half, ~half)]
+    (found_slice,) = [one for one in search.confirmed if one.slice == "site = rare"]
+    assert (found_slice.n, found_slice.errors) in counts
+
+
+def test_rows_that_chose_a_slice_do_not_confirm_it() -> None:
+    """A slice with errors in one half only: that half proposes it, and the other half contains no error."""
+    found = {"site": np.where(np.arange(N) % 10 == 0, "rare", "other").astype(object)}
+    half = split_halves(N, None, Sampling().generator(Stream.WEAK_SLICES))
+    search = weak_slices(rows(found, np.where((found["site"] == "rare") & half, 0.9, 0.0)), Sampling())
+    assert search is not None
+    assert search.tested == 1
+    assert not search.confirmed
 
 
 def test_groups_are_not_divided() -> None:
