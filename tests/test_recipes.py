@@ -17,7 +17,7 @@ COUNT = '''
 
 def false_omission_rate(c: BinaryCounts) -> Any:
     """Return the share of negative predictions that are wrong, FN / (TN + FN), in [0, 1]."""
-    return divide(c.fn, c.cleared)
+    return divide(c.fn, c.predicted_negatives)
 '''
 COUNT_RECORD = """
     _proportion(
@@ -47,7 +47,7 @@ RANKING_RECORD = """
         formula="1 - AUC",
         better="lower",
         strategy=Smooth("ranking", merged=True),
-        function=rank.ranks_lost,
+        function=ranks_lost,
         derivative=lambda t: tuple(-part for part in influence.roc_auc(t)),
         no_skill=constant_level(0.5),
         source="Bamber 1975",
@@ -57,13 +57,13 @@ RANKING_RECORD = """
 FINDING = '''"""A finding of its own."""
 
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.findings.rule import Told, rule
+from evalreport.findings.rule import FindingDraft, rule
 
 
 @rule("note", section="metrics")
-def even_rows(ev: Evaluation) -> Told | None:
+def even_rows(ev: Evaluation) -> FindingDraft | None:
     """The number of rows is even."""
-    return None if ev.rows % 2 else Told("{n:rows} is an even number.", {"n": ev.rows})
+    return None if ev.rows % 2 else FindingDraft("{n:rows} is an even number.", {"n": ev.rows})
 '''
 PANEL = '''"""A panel of its own."""
 
@@ -146,20 +146,20 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             package, "binary_decisions.py", "binary_decisions.py", "COUNTS", COUNT, COUNT_RECORD
         ),
         "ranking metric": _metric(
-            package, "ranking_functions.py", "binary_ranking.py", "RANKING", RANKING, RANKING_RECORD
+            package, "binary_ranking.py", "binary_ranking.py", "RANKING", RANKING, RANKING_RECORD
         ),
     }
     (package / "findings" / "even.py").write_text(FINDING)
-    insert(package / "findings" / "catalogue.py", "RULES: tuple[Rule, ...] = (\n", "    even_rows,\n")
+    insert(package / "findings" / "ordered_rules.py", "RULES: tuple[Rule, ...] = (\n", "    even_rows,\n")
     insert(
-        package / "findings" / "catalogue.py",
+        package / "findings" / "ordered_rules.py",
         "from evalreport.evaluation.evaluation import Evaluation\n",
         "from evalreport.findings.even import even_rows\n",
     )
     (package / "page" / "sections" / "rows.py").write_text(PANEL)
     (copy / "templates" / "panels" / "rows.html.j2").write_text(TEMPLATE)
-    page = package / "page" / "sections" / "order.py"
-    insert(page, "    multilabel,\n    threshold,\n", "    rows,\n")
+    page = package / "page" / "contents.py"
+    insert(page, "    label_table,\n    threshold,\n", "    rows,\n")
     insert(page, '    "binary": (\n        first_screen.first_screen,\n', "        rows.panel,\n")
     (package / "tracking" / "memory.py").write_text(SINK)
     feature = package / "features" / "size"
@@ -177,7 +177,7 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lexicon = package / "columns" / "lexicon.json"
     insert(lexicon, '"predicted": {\n    "words": "', "vorhersage ")
     insert(lexicon, '"true": {\n    "words": "', "wahrheit ")
-    assert {name: len(files) for name, files in touched.items()} == {"count metric": 1, "ranking metric": 2}
+    assert {name: len(files) for name, files in touched.items()} == {"count metric": 1, "ranking metric": 1}
     return copy
 
 
