@@ -228,8 +228,12 @@ def _of_output(answers: Any, rows: int, source: str) -> dict[str, Any]:
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]
     if table.ndim == 1 and len(table) == rows:
-        fractions = table.dtype.kind == "f" and not np.isin(table, (0.0, 1.0)).all()
-        return {"score" if fractions else "y_pred": table}
+        if table.dtype.kind != "f":
+            return {"y_pred": table}
+        is_whole = bool((table == np.floor(table)).all())  # labels: multi:softmax of XGBoost returns 2.0
+        return {"y_pred": table.astype(np.int64)} if is_whole else {"score": table}
+    if table.ndim == 2 and not names:  # a booster numbers its classes from 0
+        names = [str(label) for label in range(table.shape[1])]
     is_proba = table.ndim == 2 and table.dtype.kind == "f" and table.shape == (rows, len(names))
     if is_proba and np.allclose(table.sum(axis=1), 1, atol=1e-3):
         return {f"proba_{name}": table[:, place] for place, name in enumerate(names)}

@@ -58,6 +58,79 @@ def fitted(autologged: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return str(autologged(LogisticRegression(), train[["age", "visits"]], train["outcome"]))
 
 
+def boosted(kind: str, features: pd.DataFrame, labels: Any) -> Any:
+    """A function that fits a model of XGBoost or LightGBM, as their users do."""
+    import lightgbm
+    import xgboost
+
+    def xgb(**params: Any) -> Any:
+        return lambda: xgboost.train(params, xgboost.DMatrix(features, labels), 5)
+
+    def lgb(**params: Any) -> Any:
+        data = lightgbm.Dataset(features, labels)
+        return lambda: lightgbm.train({"verbose": -1, "num_threads": 1, **params}, data, 5)
+
+    kinds = {
+        "XGBClassifier": lambda: xgboost.XGBClassifier(n_estimators=5).fit(features, labels),
+        "xgboost binary:logistic": xgb(objective="binary:logistic"),
+        "xgboost multi:softprob": xgb(objective="multi:softprob", num_class=3),
+        "xgboost multi:softmax": xgb(objective="multi:softmax", num_class=3),
+        "LGBMClassifier": lambda: lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(features, labels),
+        "lightgbm binary": lgb(objective="binary"),
+        "lightgbm multiclass": lgb(objective="multiclass", num_class=3),
+    }
+    return kinds[kind]
+
+
+BOOSTERS = {
+    "XGBClassifier": (3, ("accuracy", "roc_auc_ovr_macro")),
+    "xgboost binary:logistic": (2, ("accuracy", "roc_auc")),
+    "xgboost multi:softprob": (3, ("accuracy", "roc_auc_ovr_macro")),
+    "xgboost multi:softmax": (3, ("accuracy",)),
+    "LGBMClassifier": (3, ("accuracy", "roc_auc_ovr_macro")),
+    "lightgbm binary": (2, ("accuracy", "roc_auc")),
+    "lightgbm multiclass": (3, ("accuracy", "roc_auc_ovr_macro")),
+}
+"""Number of classes, and the metrics that the predictions have."""
+
+
+@pytest.mark.parametrize("kind", BOOSTERS)
+def test_boosters_predict_probabilities_where_they_have_them(
+    kind: str, capsys: Capture, sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+    import xgboost
+    from sklearn.metrics import accuracy_score
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mlflow.models.infer_pip_requirements", lambda *_, **__: [])
+    classes, metrics = BOOSTERS[kind]
+    frame = rows(0)[["age", "visits"]].astype(float)
+    labels = np.digitize(frame["age"], [45, 55] if classes == 3 else [50])
+    wanted = np.array(["low", "mid", "high"])[labels] if kind == "LGBMClassifier" else labels
+    library = mlflow.xgboost if "xgb" in kind.lower() else mlflow.lightgbm
+    mlflow.set_tracking_uri(sqlite_store.uri)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of MLflow, about pip's versions and importance plots
+        library.autolog(silent=True, log_datasets=False)
+        with mlflow.start_run() as active:
+            model = boosted(kind, frame, wanted)()
+        library.autolog(disable=True, silent=True)
+    frame.assign(y_true=wanted).to_csv("test.csv", index=False)
+    call = ("log", "--run-id", active.info.run_id, "--tracking-uri", sqlite_store.uri, "--json")
+    ran = run(
+        capsys, *call, "--predict-on", "test.csv", "--metrics", ",".join(metrics), "--set", "confidence=none"
+    )
+    assert ran.code == 0, ran.err
+    (logged,) = ran.json["runs"]
+    assert {*metrics} <= {*logged["metrics"]}
+    raw = np.asarray(model.predict(xgboost.DMatrix(frame) if isinstance(model, xgboost.Booster) else frame))
+    predicted = raw.argmax(axis=1) if raw.ndim == 2 else raw
+    if metrics[1:] == ("roc_auc",):
+        predicted = raw >= 0.5
+    assert logged["metrics"]["accuracy"]["value"] == pytest.approx(accuracy_score(wanted, predicted))
+
+
 def log(capsys: Capture, store: Store, run_id: str, *more: str) -> Ran:
     call = ("log", "--run-id", run_id, "--tracking-uri", store.uri, "--set", "confidence=none")
     return run(capsys, *call, "--metrics", "accuracy,roc_auc", *more)
