@@ -231,7 +231,9 @@ def _evaluate_estimator(
         slices=more.slices,
         texts=None if more.example_texts is None else more.example_texts.tolist(),
     )
-    return evaluate_collected(Collected(p, more.taken, Provenance(columns=more.taken)), request)
+    return evaluate_collected(
+        Collected(p, more.taken, Provenance(columns=more.taken, notes=more.notes)), request
+    )
 
 
 def _log_evaluation(ev: Evaluation, run_id: str, where: Destination) -> Any:

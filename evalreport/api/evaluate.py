@@ -42,6 +42,7 @@ from evalreport.data.arrays import as_array
 from evalreport.data.labels import Graded, Label, LabelSpace
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
+from evalreport.data.quantile_bins import BINS, bin_slices
 from evalreport.data.scores import Scores
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import evaluation as model
@@ -179,6 +180,7 @@ def evaluate(
     extra_metrics: Mapping[str, Any] | None = None,
     extra_columns: Mapping[str, npt.ArrayLike] | pd.DataFrame | None = None,
     find_slices: bool = True,
+    slice_bins: int = BINS,
     *,
     y_score: npt.ArrayLike | None = None,
     y_proba: npt.ArrayLike | None = None,
@@ -233,6 +235,8 @@ def evaluate(
         predictions in it has its own.
     find_slices : bool
         Whether these columns are searched for weak slices: see ``ev.weak_slices``.
+    slice_bins : int
+        Quantile bins of a numeric column of `slices` with more than 20 values; 0 keeps each value.
     y_score, y_proba, y_prob, sample_weight : array-like, optional
         The names of scikit-learn for `scores` and `weights`.
     pos_label : label, optional
@@ -265,6 +269,7 @@ def evaluate(
             columns["positive"] = pos_label
         arrays = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
         settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
+        settings["slice_bins"] = slice_bins
         settings |= {"weight_kind": weight_kind, "scores": scores}
         columns |= {name: value for name, value in settings.items() if value is not None}
         columns |= {
@@ -297,13 +302,14 @@ def evaluate(
     read = {name: rows_of(values, name) for name, values in beside.items()}
     if texts is not None:
         read["texts"] = texts_of(as_array(read["texts"])).tolist()
+    binned, bin_notes = bin_slices(by_name(slices) or {}, slice_bins)
     rows = predictions(
         found.space,
         found.y_true,
         found.y_pred,
         known_scores,
         threshold=numbers,
-        slices=by_name(slices),
+        slices=binned,
         missing=missing,
         weight_kind=weight_kind,
         columns=more,
@@ -314,7 +320,8 @@ def evaluate(
     request = Request(sampling=sampling, threshold=objective, **own)
     other = _tuning_rows(tune_on, chosen=numbers is None)
     return convert_to_view(
-        Evaluation, evaluate_collected(Collected(rows, (), Provenance(notes=notes)), request, other)
+        Evaluation,
+        evaluate_collected(Collected(rows, (), Provenance(notes=(*notes, *bin_notes))), request, other),
     )
 
 

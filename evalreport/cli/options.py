@@ -619,6 +619,13 @@ columns = combine_options(
         "Cluster column (e.g. patient id); intervals account for clustering; repeat.",
         multiple=True,
     ),
+    data.setting(
+        "slice_bins",
+        "N",
+        "Quantile bins of a numeric --slice column with over 20 values; 0: each value.",
+        type=int,
+        default=5,
+    ),
     data.setting("fold", "COL", "Column of the cross-validation fold that tested each row."),
     data.setting("ordered", FLAG, "Labels are ordinal, in the order of --labels."),
     data.setting("no_scores", FLAG, "Ignore score columns; evaluate predicted labels only."),

@@ -101,7 +101,15 @@ def _columns(options: Mapping[str, Any]) -> Columns:
 
     task = options["task"]
     named = ("truth", "pred", "score", "scores", "id", "weight", "fold", "positive")
-    plain = ("score_kind", "batch_axis", "list_separator", "no_scores", "missing", "weight_kind")
+    plain = (
+        "score_kind",
+        "batch_axis",
+        "list_separator",
+        "no_scores",
+        "missing",
+        "weight_kind",
+        "slice_bins",
+    )
     return Columns(
         **{name: options[name] for name in (*named, *plain)},
         text=options["response"],

@@ -19,6 +19,7 @@ from evalreport.core.errors import (
 )
 from evalreport.data.labels import Label, Task
 from evalreport.data.predictions import WeightKind
+from evalreport.data.quantile_bins import BINS, check_bins
 from evalreport.data.scores import ScoreKind
 from evalreport.readers.csv import decode
 from evalreport.readers.limits import load
@@ -86,6 +87,8 @@ class Columns:
         Which rows belong together: those that agree in this column, or in all of several.
     slices : tuple of str
         Columns whose values divide the rows into groups of interest.
+    slice_bins : int
+        Quantile bins of a numeric column of `slices` with more than 20 values; 0 keeps each value.
     task : str, optional
         ``binary``, ``multiclass`` or ``multilabel``; else it follows from the labels.
     positive : str, optional
@@ -129,6 +132,7 @@ class Columns:
     fold: str | None = None
     weight: str | None = None
     slices: tuple[str, ...] = ()
+    slice_bins: int = BINS
     example_text: str | None = None
     task: Task | None = None
     positive: Label | None = None
@@ -145,6 +149,7 @@ class Columns:
     graded: GradeColumns = GradeColumns()
 
     def __post_init__(self) -> None:
+        check_bins(self.slice_bins)
         if self.list_separator == "":
             raise UsageError(
                 "an empty text separates nothing",

@@ -57,6 +57,7 @@ from evalreport.data.arrays import is_gap
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
+from evalreport.data.quantile_bins import BINS
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
 from evalreport.readers.content import in_file
 from evalreport.readers.formats import ARRAYS, RawTable
@@ -102,6 +103,8 @@ def _find_unused_options(
         yield "--score-kind", "--score-kind says what scores are, and there are none"
     if request.weight_kind != "sampling" and not weights:
         yield "--set weight_kind", "--set weight_kind says what weights are, and there are none"
+    if request.slice_bins != BINS and not request.slices:
+        yield "--set slice_bins", "--set slice_bins divides a --slice column, and there is none"
 
 
 @dataclass(frozen=True, eq=False)
@@ -498,7 +501,7 @@ def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTab
         slices=more.slices,
         example_texts=more.example_texts,
         taken=taken,
-        notes=parts.notes,
+        notes=(*parts.notes, *more.notes),
         unused=tuple(name for name in rows.names if name in spare),
         files=files,
         columns={

@@ -15,6 +15,7 @@ from evalreport.columns.join import Rows, check_length
 from evalreport.columns.names import WEIGHT
 from evalreport.data.arrays import checked_weights, identity_texts, is_gap, refuse_lost_identity
 from evalreport.data.labels import CLOSE
+from evalreport.data.quantile_bins import bin_slices
 from evalreport.statistics.confusion import Counts
 
 Array = npt.NDArray[Any]
@@ -206,6 +207,7 @@ class Extras:
     slices: Mapping[str, Array]
     example_texts: Array | None
     taken: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
 
 
 def extras(rows: Rows, request: Columns, file: str) -> Extras:
@@ -228,6 +230,7 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     for name, values in (*slices.items(), *groups.items()):
         check_length(values, name)
         refuse_lost_identity(values, f"column {name!r}")
+    binned, notes = bin_slices(slices, request.slice_bins)
     examples = _optional(rows, request.example_text, "--set show_text", file)
     named = (
         [("group", name) for name in groups]
@@ -239,9 +242,10 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
         _combine_groups(list(groups.values())),
         folds,
         weights,
-        slices,
+        binned,
         None if examples is None else texts_of(examples),
         taken,
+        notes,
     )
 
 

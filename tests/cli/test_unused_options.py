@@ -40,6 +40,7 @@ UNUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
     (CLASSES, ("--positive", "a"), "multiclass with 3 labels"),
     (ANSWERS, ("--score-kind", "decision"), "there are none"),
     (ANSWERS, ("--set", "weight_kind=count"), "there are none"),
+    (ANSWERS, ("--set", "slice_bins=4"), "there is none"),
     (ANSWERS, ("--set", "parse=exact"), "no column is read as text"),
     (
         ANSWERS,
@@ -72,6 +73,7 @@ UNUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
             ("--set", "fuzzy"),
             ("--set", "missing=wrong"),
             ("--set", "weight_kind=count"),
+            ("--set", "slice_bins=4"),
             ("--set", "approximate"),
             ("--set", "engine=stream"),
         )

@@ -24,6 +24,7 @@ from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, rename_labels
 from evalreport.data.predictions import Origin, Threshold
+from evalreport.data.quantile_bins import BINS
 from evalreport.data.scores import ScoreKind, on_scale
 from evalreport.evaluation.data_checks import table_facts
 from evalreport.evaluation.evaluate import Observed
@@ -446,6 +447,7 @@ def _refuse(request: Request) -> None:
     """Refuse what is about rows: they are counted already, and it would have no effect."""
     columns = request.columns
     given = [name for name in COLUMNS if getattr(columns, name)]
+    given += ["slice_bins"] if columns.slice_bins != BINS else []
     given += ["weight_kind"] if columns.weight_kind != "sampling" else []
     given += ["answers"] if columns.several_answers else []
     given += [name for name in REQUEST if getattr(request, name)]

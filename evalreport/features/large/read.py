@@ -44,6 +44,7 @@ from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportErr
 from evalreport.data.arrays import ids_as_text, reads_as_number
 from evalreport.data.labels import Label, LabelSpace, distinct_labels
 from evalreport.data.predictions import Predictions, answers_of, predictions, with_gaps
+from evalreport.data.quantile_bins import MOST_VALUES, has_many_numbers
 from evalreport.data.scores import NoScores, Scores
 from evalreport.readers.content import Content, in_file
 from evalreport.readers.data_sets import Batch, DataSet
@@ -167,10 +168,22 @@ class PredictionStream:
             y_true,
             y_pred,
             self._scores(table),
-            slices={name: columns[name] for name in request.slices},
+            slices=self._slices(table),
             missing=request.missing,
         )
         return rows, ids
+
+    def _slices(self, table: RawTable) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of slices; quantile bins of a numeric one need all rows."""
+        columns = {name: table.columns[name] for name in self.request.slices}
+        for name, values in columns.items() if self.request.slice_bins else ():
+            if has_many_numbers(values):
+                raise UsageError(
+                    f"the quantile bins of {name} need all rows: it has over {MOST_VALUES} different numbers",
+                    where=f"--slice {name}",
+                    fix=f"pass {MEMORY}, or --set slice_bins=0 for a slice of each value",
+                )
+        return columns
 
     def _scores(self, table: RawTable) -> Scores:
         if self.score is None:
@@ -217,7 +230,7 @@ class LabelsStream(PredictionStream):
             found.y_true,
             found.y_pred,
             scores_of(found),
-            slices={name: table.columns[name] for name in request.slices},
+            slices=self._slices(table),
             missing=request.missing,
         )
         return rows, ids

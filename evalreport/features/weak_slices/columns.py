@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from evalreport.core.text import printable
 from evalreport.data.arrays import is_gap
+from evalreport.data.quantile_bins import range_text
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -71,19 +72,10 @@ class SearchColumn:
 
     def text(self, first: int, last: int) -> str:
         """Return a range of levels in words."""
-        if first == last and (not self.is_ordered or first == self.missing or self.edges is None):
+        if self.edges is None or first == self.missing:
             return self.levels[first]
-        edges = () if self.edges is None else self.edges
-        low = None if first == 0 else self._number(edges[first - 1])
-        high = None if last == self.ordered_levels - 1 else self._number(edges[last])
-        if low is None:
-            return f"up to {high}"
-        return f"over {low}" if high is None else f"over {low}, up to {high}"
-
-    def _number(self, edge: float) -> str:
-        if self.dates:
-            return str(np.datetime64(int(edge), "D"))
-        return f"{edge:.15g}"
+        show = _show_day if self.dates else _show_number
+        return range_text([show(edge) for edge in self.edges.tolist()], first, last)
 
     def coarse(self) -> tuple[Codes, tuple[tuple[int, int], ...]]:
         """Return the codes and ranges of few levels, for the crossing of two columns."""
@@ -98,6 +90,14 @@ class SearchColumn:
             ranges.append((self.missing, self.missing))
             place = np.append(place, len(ranges) - 1)
         return np.where(self.codes < 0, -1, place[self.codes]), tuple(ranges)
+
+
+def _show_day(edge: float) -> str:
+    return str(np.datetime64(int(edge), "D"))
+
+
+def _show_number(edge: float) -> str:
+    return f"{edge:.15g}"
 
 
 def search_columns(
