@@ -12,14 +12,14 @@ from evalreport.core.errors import UsageError
 from evalreport.data.arrays import is_gap
 
 MOST_VALUES: Final = 20
-"""Distinct numbers up to which each is a slice of its own."""
+"""Distinct numbers up to which each number is a separate slice."""
 BINS: Final = 5
 """Quantile bins of a numeric column with more values."""
 MOST_BINS: Final = 100
 
 
 def check_bins(bins: int) -> None:
-    """Check the number of quantile bins; 0 keeps each value as a slice of its own.
+    """Check the number of quantile bins; 0 makes each value a slice.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def check_bins(bins: int) -> None:
 
 
 def has_many_numbers(values: npt.NDArray[Any]) -> bool:
-    """Return whether a column is numeric with more values than can be slices of their own.
+    """Return whether a column is numeric with more than 20 values.
 
     Examples
     --------

@@ -22,9 +22,9 @@ Mask = npt.NDArray[np.bool_]
 
 MOST_COLUMNS = 50
 MOST_VALUES = 20
-"""Values of a column that are slices of their own, the most frequent first."""
+"""Values of a column that are separate slices, the most frequent first."""
 FEW_NUMBERS = 10
-"""Distinct numbers up to which each is a slice of its own."""
+"""Distinct numbers up to which each number is a separate slice."""
 QUANTILES = np.unique([0.01, 0.02, *(np.arange(1, 40) / 40), 0.98, 0.99])
 """Where a numeric column is cut into bins; a slice is any range of them."""
 COARSE = 5
@@ -44,7 +44,7 @@ class SearchColumn:
     ----------
     name : str
     codes : int array of shape (n,)
-        Level of each row; -1 for a level that is no slice.
+        Level of each row; -1 for a level that is not a slice.
     levels : tuple of str
         A level in words, after the name: ``= north``, ``over 20, up to 30``.
     is_ordered : bool

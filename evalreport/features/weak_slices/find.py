@@ -44,7 +44,7 @@ def weak_slices(p: Predictions, sampling: Sampling) -> WeakSlices | None:
     Returns
     -------
     WeakSlices or None
-        None where there is no column to search, or nothing decides.
+        None without a column to search, or without predictions.
     """
     if not _names(p) or p.y_pred is None:
         return None
@@ -112,7 +112,7 @@ def _confirm(
 
 
 _OF_A_MODEL = re.compile(r"(score|proba|prob|logit|pred)_", re.IGNORECASE)
-"""How columns begin that hold what another model predicts: they are no property of a row."""
+"""Beginnings of the names of columns with the output of another model, which do not describe a row."""
 
 
 def _names(p: Predictions) -> list[str]:
