@@ -269,8 +269,7 @@ def evaluate(
             columns["positive"] = pos_label
         arrays = {"weights": weights, "ids": ids, "groups": groups, "folds": folds, "texts": texts}
         settings = {"labels": labels, "threshold": threshold, "slices": slices, "missing": missing}
-        settings["slice_bins"] = slice_bins
-        settings |= {"weight_kind": weight_kind, "scores": scores}
+        settings |= {"weight_kind": weight_kind, "scores": scores, "slice_bins": slice_bins}
         columns |= {name: value for name, value in settings.items() if value is not None}
         columns |= {
             "confidence": confidence,
@@ -279,8 +278,7 @@ def evaluate(
             "constraint_confidence": constraint_confidence,
         }
         columns |= {name: value for name, value in own.items() if value is not None}
-        arrays |= {"extra_columns": extra_columns}
-        return _of_frame(y_true, columns, arrays, tune_on)
+        return _of_frame(y_true, columns, arrays | {"extra_columns": extra_columns}, tune_on)
     if columns or isinstance(scores, str):
         raise _no_frame(next(iter(columns), "scores"))
     order = {"y_true": y_true, "y_pred": y_pred, "scores": scores}
@@ -292,7 +290,6 @@ def evaluate(
         named = {"ids": ids, "groups": groups, "weights": weights, "slices": by_name(slices), "texts": texts}
         made: Evaluation = extension("api", "evaluating grades")(y_true, labels, sampling, **named)
         return made
-    more = by_name(extra_columns, "extra_columns")
     known_scores: Scores | None
     known_scores, notes = bare_scores(scores)
     labels = with_positive(y_true, labels, pos_label)
@@ -312,7 +309,7 @@ def evaluate(
         slices=binned,
         missing=missing,
         weight_kind=weight_kind,
-        columns=more,
+        columns=by_name(extra_columns, "extra_columns"),
         **read,
     )
     refuse_misread(rows, given=y_pred is not None, declared=labels is not None)
