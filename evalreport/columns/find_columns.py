@@ -249,7 +249,7 @@ def find(
                 refuse_grade(table, request)
             raise
         if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
-            refuse_grade(table, request)
+            refuse_grade(table, request, unread=isinstance(error, ColumnNotFoundError))
         raise
     is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
     refuse_misread_grade(

@@ -35,8 +35,14 @@ WORDS = frozenset(
 """Texts of a grade, in small letters; the single letters are those of Inspect AI."""
 
 
+FEW_LABELS = 8
+"""With half as many distinct labels or fewer, a column is one of labels in a file of any size."""
 REPEAT = ("epoch", "repeat", "trial", "attempt", "iteration")
 """Names of a column with the number of the attempt at an item."""
+
+
+OF_ANYTHING = ("grade", "graded", "score")
+"""Names of grades that other numbers have as well, such as those of a school."""
 
 
 def has_graded_repeats(table: RawTable) -> bool:
@@ -87,7 +93,38 @@ def _is_graded(table: RawTable, name: str) -> bool:
     return all(isinstance(value, str) and value.lower() in WORDS for value in known)
 
 
-def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> None:
+def unread_grade(table: RawTable) -> str | None:
+    """Return a column with the name of a grade whose values are no grades of one scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = {"passed": np.array(["pass", "0.3"], object)}
+    >>> unread_grade(RawTable(columns, 2, "samples.csv", "", "csv", tuple(columns)))
+    'passed'
+    """
+    known = {plain_name(name): name for name in table.columns}
+    names = [known[name] for name in GRADES if name in known and name not in OF_ANYTHING]
+    return next((name for name in names if _is_number_or_word(table.columns[name])), None)
+
+
+def _is_number_or_word(values: Any) -> bool:
+    """Return whether half of the values are numbers, or words of a grade."""
+    if values.ndim != 1 or values.dtype.kind in "biuf":
+        return bool(values.ndim == 1)
+    known = [str(value).strip().lower() for value in values.tolist() if not is_gap(value)]
+    return 2 * sum(text in WORDS or _is_number(text) for text in known) > len(known)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def refuse_grade(table: RawTable, request: Columns, *, always: bool = False, unread: bool = False) -> None:
     """Refuse a table that holds a grade per item.
 
     Parameters
@@ -97,6 +134,8 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> 
         Where it names columns of labels, scores or texts, these are meant and nothing is refused.
     always : bool
         Refuse nevertheless.
+    unread : bool
+        Refuse a column with the name of a grade whose values are no grades, too.
 
     Raises
     ------
@@ -104,6 +143,8 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False) -> 
     """
     is_named = any((request.truth, request.pred, request.text, request.score, request.scores))
     name = request.graded.chosen or (grade_column(table) if always or not is_named else None)
+    if name is None and unread and not is_named:
+        name = unread_grade(table)
     if name is None:
         return
     if name not in table.columns:
@@ -146,11 +187,19 @@ def refuse_misread_grade(
     truth, pred = (table.columns.get(parts.get(part, "")) for part in ("truth", "prediction"))
     if name == parts.get("truth"):
         refuse_grade(table, request)
+    if truth is not None and truth.ndim == 1 and _is_free_text(truth, table.columns.get(parts.get("id", ""))):
+        refuse_grade(table, request)
     is_pair = truth is not None and pred is not None and {truth.ndim, pred.ndim} == {1}
     if is_pair and not _texts(truth) & _texts(pred):
         refuse_grade(table, request)
     if name == parts.get("score") and request.score is None:
         _refuse_as_score(table, name, right, request)
+
+
+def _is_free_text(truth: Any, ids: Any | None) -> bool:
+    """Return whether more than half of the items have an expected response of their own."""
+    items = len(truth) if ids is None or ids.ndim != 1 else len(_texts(ids))
+    return 2 * len(_texts(truth)) > max(items, FEW_LABELS)
 
 
 def _refuse_as_score(table: RawTable, name: str, right: Any | None, request: Columns) -> None:

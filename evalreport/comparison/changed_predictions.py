@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalreport.comparison.comparison import Agreement, ChangedPrediction, ChangedPredictions
 from evalreport.comparison.pairing import pair
-from evalreport.data.labels import UNPARSED
+from evalreport.data.labels import UNPARSED, Graded
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
@@ -140,6 +140,8 @@ def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[Chan
 
 
 def _by_class(p: Predictions, kinds: Kinds) -> dict[str, Counts]:
+    if isinstance(p.space, Graded):
+        return {}
     if p.y_true.ndim == 2:
         moves = [p.y_true[rows].sum(axis=0) for rows in kinds]
     else:

@@ -120,6 +120,8 @@ def equal_answers(a: Predictions, b: Predictions) -> bool:
     """Return whether two runs have the same answers and scores."""
     if a.space != b.space or len(a) != len(b) or not np.array_equal(a.y_true, b.y_true):
         return False
+    if a.ids is not None and b.ids is not None and not np.array_equal(a.ids, b.ids):
+        return False
     if (a.y_pred is None) != (b.y_pred is None):
         return False
     if a.y_pred is not None and b.y_pred is not None and not np.array_equal(a.y_pred, b.y_pred):

@@ -172,6 +172,7 @@ def pair(
         known = bool(run.label_digest) and run.label_digest == baseline.label_digest
         how = "the examples are the same (equal digests), but " if known else ""
         return _unpaired_predictions(f"{how}the predictions of a run are not at hand, only its evaluation")
+    run.refuse_pair(baseline)
     return match_rows(recode(a, space), recode(b, space), names)
 
 
@@ -185,6 +186,8 @@ def _unpaired_predictions(reason: str, only: tuple[int, int] = (0, 0)) -> Paired
 
 
 def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
+    if isinstance(a.space, Graded):
+        return _unpaired_predictions("no ids on both sides: grades are matched by id only")
     if len(a) != len(b):
         return _unpaired_predictions(
             f"no ids on both sides, and {len(a):,} rows against {len(b):,}: nothing shows which are the same"

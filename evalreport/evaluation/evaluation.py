@@ -14,6 +14,7 @@ import numpy as np
 
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.core.estimate_format import format_estimate
+from evalreport.core.extensions import extension
 from evalreport.core.format import pluralize
 from evalreport.core.json_codec import (
     Infinite,
@@ -346,6 +347,9 @@ class Evaluation:
         """Return the corrected pass rates of this run and its baseline, where one judge graded both."""
         return None
 
+    def refuse_pair(self, baseline: Evaluation) -> None:
+        """Refuse a comparison row by row with a baseline; only a kind that a feature adds has a reason."""
+
     @property
     def size(self) -> str:
         """How many examples there are, in words."""
@@ -471,7 +475,8 @@ class Evaluation:
         keys = data.pop(CLASS_KEYS, {})
         if not (isinstance(keys, dict) and all(isinstance(key, str) for key in keys.values())):
             raise DataError(f"{CLASS_KEYS!r} of {WHAT} is no mapping", fix="pass what evalreport wrote")
-        made: Self = decode(cls, data, WHAT)
+        kind = extension("grades", "reading stored grades") if data.get("task") == "graded" else cls
+        made: Self = decode(kind, data, WHAT)
         place = differing(data, encode(made))
         if place is not None:
             raise DataError(

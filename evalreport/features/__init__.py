@@ -77,7 +77,10 @@ TABLE: Final[Mapping[str, Table]] = {
     },
     "graded": {
         "api": {"evaluating grades": "evalreport.features.graded.read:evaluate_grades"},
-        "grades": {"reading grades": "evalreport.features.graded.read:collect_grades"},
+        "grades": {
+            "reading grades": "evalreport.features.graded.read:collect_grades",
+            "reading stored grades": "evalreport.features.graded.evaluation:GradedEvaluation",
+        },
         "readers": {"inspect-eval": "evalreport.features.graded.inspect_log:READERS"},
         "metrics": {"graded": "evalreport.features.graded.metrics:METRICS"},
         "results": {"GradedEvaluation": "evalreport.features.graded.presentation:GradedPresentation"},

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
+from evalreport.core.errors import DataError
 from evalreport.core.estimate_format import format_estimate
 from evalreport.core.format import count, pluralize
-from evalreport.core.json_codec import Mass, Whole
+from evalreport.core.json_codec import Mass, Whole, shared_fields
 from evalreport.core.result import Estimate, Finding, Provenance, Result
 from evalreport.core.sentences import Sentence, say
 from evalreport.data.labels import Graded, Scale
 from evalreport.evaluation.evaluation import SCHEMA, Evaluation
-from evalreport.evaluation.parts import CorrectedDifference, Disparity, JudgedPair, Slice
+from evalreport.evaluation.parts import CorrectedDifference, Disparity, JudgedPair, Slice, WeakSlices
 from evalreport.features.graded.judge import JudgedItems, JudgeResult, corrected_difference, shared_items
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.intervals.interval_settings import Sampling
@@ -29,7 +30,7 @@ Measures = Mapping[str, Mapping[str, Result]]
 
 @dataclass(frozen=True)
 class RepeatStatistics:
-    """What several attempts at each item show.
+    """Statistics of several attempts at each item.
 
     Parameters
     ----------
@@ -66,6 +67,7 @@ class GradedRecord:
     rule: str
     n: Whole
     attempts: Whole
+    no_grade: Whole
     weight: Mass
     weighted: bool
     clusters: Whole | None
@@ -78,6 +80,7 @@ class GradedRecord:
     disparities: tuple[Disparity, ...]
     examples: tuple[GradedExample, ...]
     judge: JudgeResult | None
+    weak_slices: WeakSlices | None
     data_checks: Mapping[str, float]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -107,6 +110,8 @@ class GradedEvaluation(Evaluation):
         How well a judge agrees with people.
     judge_items : JudgedItems or None
         The items with both grades, in the session that made the evaluation.
+    attempts_at : mapping from the id of an item to its attempts
+        In the session that made the evaluation; empty without ids.
 
     Examples
     --------
@@ -124,9 +129,10 @@ class GradedEvaluation(Evaluation):
     examples: tuple[GradedExample, ...] = ()
     judge: JudgeResult | None = None
     judge_items: JudgedItems | None = None
+    attempts_at: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def append_value(cls, ev: Evaluation, **more: Any) -> Self:
+    def from_evaluation(cls, ev: Evaluation, **more: Any) -> Self:
         """Return the evaluation of the core, extended by the fields of graded items."""
         known = {entry.name: getattr(ev, entry.name) for entry in fields(Evaluation)}
         return cls(**known | more)
@@ -157,7 +163,8 @@ class GradedEvaluation(Evaluation):
         found = []
         if self.repeats is not None:
             never, some = self.repeats.never, self.repeats.some
-            found.append(f"{pluralize(never, 'item')} never pass, {count(some)} in some attempts only")
+            verb = "never passes" if never == 1 else "never pass"
+            found.append(f"{pluralize(never, 'item')} {verb}, {count(some)} in some attempts only")
         if self.judge is not None:
             found += [judge_sentence(self.judge).text]
         for name, parts in self.measures.items():
@@ -167,11 +174,32 @@ class GradedEvaluation(Evaluation):
                 if isinstance(r, Estimate)
             ]
             found.append(f"{name}: " + ", ".join(texts))
-        return tuple(found)
+        return (*found, *super().lines)
 
     def in_rows(self) -> Self:
         """Return the evaluation itself: its counts are those of attempts."""
         return replace(self, row_counts=None)
+
+    def refuse_pair(self, baseline: Evaluation) -> None:
+        """Refuse runs with different numbers of attempts at an item, which cannot be matched.
+
+        Raises
+        ------
+        DataError
+        """
+        if not isinstance(baseline, GradedEvaluation):
+            return
+        shared = [item for item in self.attempts_at if item in baseline.attempts_at]
+        pairs = [(item, self.attempts_at[item], baseline.attempts_at[item]) for item in shared]
+        differ = [one for one in pairs if one[1] != one[2]]
+        if differ:
+            item, here, there = differ[0]
+            raise DataError(
+                f"{len(differ):,} of {len(shared):,} shared items have another number of attempts in the "
+                "baseline",
+                where=f"first: item {item!r}, {pluralize(here, 'attempt')} and {there}",
+                fix="keep the same attempts of both, as with --where 'epoch=1', or pass --unpaired",
+            )
 
     def judged_pair(self, names: tuple[str, str], baseline: Evaluation) -> JudgedPair | None:
         """Return the pass rates of both runs as people would grade all items, through one judge."""
@@ -192,6 +220,12 @@ class GradedEvaluation(Evaluation):
         own: dict[str, Any] = {"schema": SCHEMA, "task": "graded", "n": self.items, "attempts": self.rows}
         names = {entry.name for entry in fields(GradedRecord)} - own.keys()
         return GradedRecord(**own | {name: getattr(self, name) for name in names})
+
+    @classmethod
+    def from_wire(cls, wire: GradedRecord) -> Self:  # type: ignore[override]
+        """Return the evaluation that a document contains; the grades of single items are not in it."""
+        own = {"space": Graded(wire.scale), "rows": wire.attempts, "items": wire.n}
+        return cls(**(shared_fields(wire, cls) | own))
 
     def _repr_html_(self) -> str:
         from evalreport.page.render import render_brief

@@ -26,6 +26,8 @@ NO_GRADE: Final = ("", "error", "timeout", "timed out", "null", "none", "nan", "
 """Texts of an attempt without a grade."""
 HIGHEST: Final = 10
 """The highest rating that is recognised without `--set pass`."""
+USUAL_HIGHEST: Final = 5.0
+"""The highest rating of the most usual scale."""
 RULE = re.compile(r"\s*(>=|<=|>|<|=|≥|≤)\s*(-?\d+(?:\.\d+)?)\s*(%?)\s*")
 COMPARE: Final[Mapping[str, Callable[[Array, float], Any]]] = {
     ">=": operator.ge,
@@ -71,8 +73,10 @@ class Grades:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The range of the scores: 0 to 1, or from the lowest rating to the highest that occurs."""
-        return (0.0, 1.0) if self.space.scale != "rating" else (self.lowest, float(np.nanmax(self.values)))
+        """The range of the scores: 0 to 1, or of ratings up to the highest that occurs, 5 at least."""
+        if self.space.scale != "rating":
+            return 0.0, 1.0
+        return self.lowest, max(float(np.nanmax(self.values)), USUAL_HIGHEST)
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:

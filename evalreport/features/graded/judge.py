@@ -25,15 +25,16 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.parts import Slice
 from evalreport.features.graded.metrics import OF_JUDGE
-from evalreport.intervals.distributions import score_limits, t_quantile, wilson
+from evalreport.features.graded.repeats import bounded_limits
+from evalreport.intervals.distributions import t_quantile, wilson
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import effective
 from evalreport.statistics.confusion import Array
 
 MOST: Final = 50
 """Disagreements that are listed."""
-UNLIKE: Final = 3.3
-"""Standard errors from which on the items of people are called unlike the others."""
+LARGE_DIFFERENCE: Final = 3.3
+"""Standard errors from which a slice is reported to differ between items with and without human grades."""
 Codes = npt.NDArray[np.integer]
 
 
@@ -49,7 +50,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class JudgeResult:
-    """How well a judge agrees with people, and what follows for the pass rate.
+    """Agreement of a judge with people, and the corrected pass rate.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ class JudgeResult:
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
-    """Items with the grade of the judge, and of people for some: what a comparison needs."""
+    """Grades of the judge for all items and of people for some, as a comparison needs them."""
 
     made: Predictions
     human: Codes
@@ -182,10 +183,9 @@ def _of_parts(value: float, parts: Array, clusters: Codes, n: float, sampling: S
     sums = np.bincount(np.unique(clusters, return_inverse=True)[1], parts).astype(np.float64)
     if len(sums) < 2:
         return Estimate(value, n, reason="an interval needs at least 2 groups")
-    spread = effective(sums)
-    ends = score_limits(value, spread.standard_error, n, t_quantile(sampling.upper, max(len(sums) - 1, 1)))
-    low, high = min(float(ends[0]), value), max(float(ends[1]), value)
-    return Estimate(value, n, low, high, "score, by cluster", spread.standard_error)
+    error = effective(sums).standard_error
+    low, high = bounded_limits(value, error, len(sums), sampling, (0.0, 1.0))
+    return Estimate(value, n, low, high, "score, by cluster", error)
 
 
 def corrected_rate(
@@ -245,8 +245,8 @@ def _needed(inner: float, beside: float, n: int) -> int | None:
     return None if left <= 0 else math.ceil(inner * n / left)
 
 
-def unlike_slices(made: Predictions, human: Codes) -> list[str]:
-    """Return the slices whose proportion differs between the items of people and all others."""
+def differing_slices(made: Predictions, human: Codes) -> list[str]:
+    """Return the slices whose proportion differs between items with and without human grades."""
     known, found = human >= 0, []
     n, rest = int(known.sum()), int((~known).sum())
     if not n or not rest:
@@ -256,7 +256,7 @@ def unlike_slices(made: Predictions, human: Codes) -> list[str]:
             inside = column.codes == code
             a, b, pooled = inside[known].mean(), inside[~known].mean(), inside.mean()
             error = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / rest))
-            if error and abs(a - b) > UNLIKE * error:
+            if error and abs(a - b) > LARGE_DIFFERENCE * error:
                 found.append(f"{name} = {text}")
     return found
 
@@ -295,14 +295,23 @@ def corrected_difference(
         return Undefined("people graded fewer than 2 items of both systems", n)
     inside, outside = judge[known], judge[~known]
     if not len(outside):
-        return _student(float(people.mean()), float(people.var(ddof=1)) / n, n, sampling)
+        return _student(float(people.mean()), _difference_variance(people) / n, n, sampling)
     both = float(inside.var(ddof=1))
     covariance = float(np.cov(people, inside, ddof=1)[0, 1])
     weight = min(max(covariance / (both * (1 + n / len(outside))), 0.0), 1.0) if both else 0.0
     value = weight * float(outside.mean()) + float((people - weight * inside).mean())
     variance = weight**2 * float(judge.var(ddof=1)) / len(outside)
-    variance += float((people - weight * inside).var(ddof=1)) / n
+    variance += _difference_variance(people - weight * inside) / n
     return _student(value, variance, n, sampling)
+
+
+def _difference_variance(values: Array) -> float:
+    """Return the variance of differences with one more item, half at -1 and half at 1.
+
+    Without it, two systems that differ in no item with human grades would have an interval of no width.
+    """
+    n = len(values)
+    return (float(values.var(ddof=1)) * (n - 1) + 1) / n
 
 
 def _student(value: float, variance: float, n: int, sampling: Sampling) -> Result:

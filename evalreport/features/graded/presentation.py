@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from evalreport.core.estimate_format import value_and_interval
 from evalreport.core.format import count
-from evalreport.core.result import Estimate, Result
+from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
-from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, judge_sentence
+from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, GradedExample, judge_sentence
 from evalreport.features.graded.metrics import (
     AGREEMENT,
     JUDGE_TITLES,
@@ -50,7 +50,7 @@ class GradedPresentation(EvaluationPresentation):
             summary_section(ev),
             repeats_section(ev),
             judge_section(ev),
-            groups_section(ev) if ev.slices else None,
+            groups_section(ev) if ev.slices or ev.weak_slices else None,
             measures_section(ev),
             examples_section(ev),
             metrics_section(ev),
@@ -61,6 +61,12 @@ class GradedPresentation(EvaluationPresentation):
     def metrics(self) -> dict[str, float]:
         """Return the numbers that are logged, under their keys."""
         return super().metrics() | dict(_logged(self.of, self.prefix))
+
+    def headline_metrics(self) -> dict[str, float]:
+        """Return the headline metrics; of measures the mean, of a judge agreement and corrected rate."""
+        ends = ("/mean", "judge/agreement", "judge/corrected")
+        more = {key: value for key, value in _logged(self.of, self.prefix) if key.endswith(ends)}
+        return super().headline_metrics() | more
 
     def tags(self) -> dict[str, str]:
         """Return the tags of a run; that rows are items needs no tag."""
@@ -129,7 +135,7 @@ GLOSS = {
 
 
 def repeats_section(ev: GradedEvaluation) -> Section | None:
-    """Return what repeats show: where the variance comes from, and items that only sometimes pass."""
+    """Return the section on repeats: sources of variance, and items that pass only sometimes."""
     found = ev.repeats
     if found is None:
         return None
@@ -177,10 +183,6 @@ def judge_section(ev: GradedEvaluation) -> Section | None:
     return Section.from_parts("judge", "Judge", "Judge and people", words, *parts)
 
 
-def _agreement(result: Result | None) -> tuple[str, str]:
-    return value_and_interval(result, "percent")
-
-
 def measures_section(ev: GradedEvaluation) -> Section | None:
     """Return the measures: mean, median and 95th percentile."""
     if not ev.measures:
@@ -202,18 +204,18 @@ def examples_section(ev: GradedEvaluation) -> Section | None:
     """Return items that fail; those that some attempts pass come first."""
     if not ev.examples:
         return None
-    has_text = any(one.text for one in ev.examples)
-    heads = ("Item", "Passes", "Attempts", "No grade", *((Column("Text", "text"),) if has_text else ()))
-    rows = [
-        (
-            one.id,
-            count(one.passed),
-            count(one.attempts),
-            count(one.no_grade),
-            *((one.text or "",) if has_text else ()),
-        )
-        for one in ev.examples
-    ]
-    words = tell(ev, "The first {n:count} {n:units} that do not pass in every attempt.", n=len(rows))
-    table = Table.from_rows("examples-table", "Items that fail", heads, rows, tall=True)
-    return Section.from_parts("examples", "Examples", "Items that fail", words, table)
+    columns: list[tuple[Column, Callable[[GradedExample], str]]] = [(Column("Item"), lambda one: one.id)]
+    words = "The first {n:count} {n:units} that do not pass."
+    if ev.rows > ev.items:
+        words = "The first {n:count} {n:units} that do not pass in every attempt."
+        columns += [
+            (Column("Passes", "n"), lambda one: count(one.passed)),
+            (Column("Attempts", "n"), lambda one: count(one.attempts)),
+        ]
+    if any(one.no_grade for one in ev.examples):
+        columns.append((Column("No grade", "n"), lambda one: count(one.no_grade)))
+    if any(one.text for one in ev.examples):
+        columns.append((Column("Text", "text"), lambda one: one.text or ""))
+    table = Table.from_items("examples-table", "Items that fail", columns, ev.examples, tall=True)
+    summary = tell(ev, words, n=len(ev.examples))
+    return Section.from_parts("examples", "Examples", "Items that fail", summary, table)

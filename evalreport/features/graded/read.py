@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.column_request import list_names, missing_column
-from evalreport.columns.graded import REPEAT, grade_columns
+from evalreport.columns.graded import REPEAT, grade_columns, unread_grade
 from evalreport.columns.join import rows_meant
 from evalreport.columns.label_pairs import texts_of
 from evalreport.columns.names import ID, INDEX, WEIGHT, plain_name
@@ -23,9 +23,10 @@ from evalreport.data.labels import Graded
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, NoScores
 from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.parts import Slice
 from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, GradedExample, RepeatStatistics
 from evalreport.features.graded.grades import Grades, read_grades
-from evalreport.features.graded.judge import JudgedItems, judge_result, unlike_slices
+from evalreport.features.graded.judge import JudgedItems, differing_slices, judge_result
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.features.graded.repeats import Items, as_float, measure
 from evalreport.intervals.interval_settings import Sampling
@@ -133,6 +134,8 @@ def _grade_column(table: RawTable, request: Request) -> str:
     if chosen is not None:
         return chosen
     every = grade_columns(table)
+    if not every and (unread := unread_grade(table)) is not None:
+        return unread
     names = [name for name in every if not (name.endswith(" (human)") and name[: -len(" (human)")] in every)]
     cells = {name: [str(value) for value in table.columns[name].tolist()] for name in names}
     differ = [name for name in names if cells[name] != cells[names[0]]]
@@ -326,7 +329,6 @@ def completion(
     DataError
         Grades of people beside several attempts at an item, or beside ratings without a rule.
     """
-    made = tried.rows
     if people is not None and (grades.passed is None or tried.has_repeats):
         raise DataError(
             "a judge is compared with people on one attempt per item, which passes or fails",
@@ -334,52 +336,63 @@ def completion(
             fix="choose one attempt with --where, or name what passes with --set pass",
         )
 
-    def completed(ev: Evaluation) -> Evaluation:
-        codes, items = tried.codes, _items(tried, grades)
-        sampling = ev.sampling
-        several = items.of_repeats(sampling) if grades.passed is not None else {}
-        computed = {name: r for name, r in ev.metrics.items() if not isinstance(r, Undefined)}
-        metrics: dict[str, Result] = {**computed, **several}
-        if several and PASS in metrics:
-            metrics[PASS] = items.pass_rate(sampling)
-        if SCORE in metrics and grades.scores is not None:
-            metrics[SCORE] = items.mean_score(grades.scores, grades.bounds, sampling)
-        if grades.passed is None:
-            metrics.pop(PASS, None)
-        split = items.variances()
-        repeats = None
-        if split is not None:
-            repeats = RepeatStatistics(*split, never=items.never, some=items.some)
-        withheld = bool(ev.data_checks.get("withheld"))
-        return GradedEvaluation.append_value(
-            ev,
-            metrics=metrics,
-            classes=(),
-            confusion=None,
-            mistakes=(),
-            swaps=(),
-            pair_texts=(),
-            row_counts=None,
-            findings=(),
-            items=len(items),
-            no_grade=int((~grades.known).sum()),
-            rule=grades.rule,
-            measures={name: measure(values, codes, sampling) for name, values in measures.items()},
-            repeats=repeats,
-            examples=() if withheld else tuple(_examples(tried, items)),
-            notes=(*_notes(ev, grades, items), *([] if people is None else _unlike(made, people))),
-            judge=None
-            if people is None
-            else judge_result(made, people, metrics[PASS], sampling, withheld=withheld),
-            judge_items=None if people is None else JudgedItems(made, people),
-        )
-
-    return completed
+    return lambda ev: _completed(ev, tried, grades, measures, people)
 
 
-def _unlike(made: Predictions, people: npt.NDArray[np.integer]) -> Iterator[str]:
+def _completed(
+    ev: Evaluation,
+    tried: Attempts,
+    grades: Grades,
+    measures: Mapping[str, Array],
+    people: npt.NDArray[np.integer] | None,
+) -> GradedEvaluation:
+    made, codes, items, sampling = tried.rows, tried.codes, _items(tried, grades), ev.sampling
+    several = items.of_repeats(sampling) if grades.passed is not None else {}
+    computed = {name: r for name, r in ev.metrics.items() if not isinstance(r, Undefined)}
+    metrics: dict[str, Result] = {**computed, **several}
+    if (several or items.clusters is not None) and PASS in metrics:
+        metrics[PASS] = items.pass_rate(sampling)
+    if SCORE in metrics and grades.scores is not None:
+        metrics[SCORE] = items.mean_score(grades.scores, grades.bounds, sampling)
+    if grades.passed is None:
+        metrics.pop(PASS, None)
+    split = items.variances()
+    repeats = None if split is None else RepeatStatistics(*split, never=items.never, some=items.some)
+    withheld = bool(ev.data_checks.get("withheld"))
+    return GradedEvaluation.from_evaluation(
+        ev,
+        metrics=metrics,
+        slices=tuple(_with_known_metrics(one, metrics) for one in ev.slices),
+        disparities=tuple(one for one in ev.disparities if one.metric in metrics),
+        classes=(),
+        confusion=None,
+        mistakes=(),
+        swaps=(),
+        pair_texts=(),
+        row_counts=None,
+        findings=(),
+        items=len(items),
+        no_grade=int((~grades.known).sum()),
+        rule=grades.rule,
+        measures={name: measure(values, codes, sampling) for name, values in measures.items()},
+        repeats=repeats,
+        examples=() if withheld else tuple(_examples(tried, items)),
+        notes=(*_notes(ev, grades, items), *([] if people is None else _sample_notes(made, people))),
+        judge=None
+        if people is None
+        else judge_result(made, people, metrics[PASS], sampling, withheld=withheld),
+        attempts_at=dict(zip(tried.items, items.attempts.tolist(), strict=True)) if tried.items else {},
+        judge_items=None if people is None else JudgedItems(made, people),
+    )
+
+
+def _with_known_metrics(part: Slice, known: Mapping[str, Result]) -> Slice:
+    return replace(part, metrics={name: r for name, r in part.metrics.items() if name in known})
+
+
+def _sample_notes(made: Predictions, people: npt.NDArray[np.integer]) -> Iterator[str]:
     yield "the corrected pass rate assumes that the items with human grades are a random sample"
-    found = unlike_slices(made, people)
+    found = differing_slices(made, people)
     if found:
         yield f"items with human grades differ in {some_of(found)}: they are not a random sample"
 

@@ -12,13 +12,21 @@ import numpy.typing as npt
 
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.features.graded.metrics import AGREEMENT, KS
-from evalreport.intervals.distributions import score_limits, t_quantile, wilson
+from evalreport.intervals.distributions import ROUNDING, score_limits, t_quantile, wilson
 from evalreport.intervals.interval_settings import FEWEST, NOT_ASKED, Sampling
 from evalreport.intervals.paired import effective
 from evalreport.statistics.confusion import Array
 
 BOOTSTRAP: Final = 1 << 22
 """Cells of resamples that are held at once."""
+
+
+WIDER: Final = 0.3
+"""Skewness over the root of the items, from which the tails of the interval of a mean are halved."""
+NO_INTERVAL: Final = 3.0
+"""Skewness over the root of the items, from which the mean has no interval."""
+LARGEST_SPREAD: Final = 25.0
+"""Variance of logarithms; above it, powers overflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,14 +255,24 @@ def measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> d
 
 
 def _mean_of_measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> Result:
-    """The mean over items of the mean over attempts; bootstrap-t, which follows the skew of costs."""
+    """Return the mean over items of the mean over attempts; bootstrap-t, which follows the skew of costs.
+
+    Where the skew is large for the number of items, both tails are halved; where it is very large, no
+    interval covers, and none is given.
+    """
     counts = np.bincount(codes)
     means = np.bincount(codes, values) / counts
     value, n = float(means.mean()), len(means)
     plain = item_mean(means, np.ones(n), None, sampling)
     if not isinstance(plain, Estimate) or plain.low is None or np.ptp(means) == 0:
         return plain
-    rng = np.random.default_rng((sampling.seed, len(means)))
+    skew = skewness(means) / math.sqrt(n)
+    if skew > NO_INTERVAL:
+        return Estimate(
+            value, n, reason=f"the values are too skewed for an interval of the mean of {n} items"
+        )
+    tail = (1 - sampling.upper) / (2 if skew > WIDER else 1)
+    rng = np.random.default_rng((sampling.seed, n))
     pivots = []
     for _ in range(max(1, -(-sampling.resamples * n // BOOTSTRAP))):
         rows = max(1, min(sampling.resamples, BOOTSTRAP // n))
@@ -264,11 +282,32 @@ def _mean_of_measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampl
             pivots.append((drawn.mean(axis=1) - value) / error)
     pivot = np.concatenate(pivots)
     pivot = pivot[np.isfinite(pivot)]
-    tail = 1 - sampling.upper
     error = float(means.std(ddof=1) / np.sqrt(n))
     low, high = np.quantile(pivot, [tail, 1 - tail])
     low, high = min(float(low), 0.0), max(float(high), 0.0)
     return Estimate(value, n, value - high * error, value - low * error, "bootstrap-t over items", error)
+
+
+def skewness(values: Array) -> float:
+    """Return the skewness of amounts, as of a log-normal distribution with their upper half, and zeros.
+
+    The skewness of a sample is too small where it matters: the rare large values are missing. Data with
+    values below 0 count as not skewed.
+
+    Examples
+    --------
+    >>> round(skewness(np.exp(np.random.default_rng(0).normal(0, 1, 10_000))), 1), skewness(np.ones(9))
+    (6.3, 0.0)
+    """
+    if (values < 0).any() or not (values > 0).any():
+        return 0.0
+    logs = np.log(values[values > 0])
+    middle = float(np.median(logs))
+    spread = min(float(((logs[logs >= middle] - middle) ** 2).mean()), LARGEST_SPREAD)
+    rate = len(logs) / len(values)
+    one, two, three = (rate * math.exp(power * power * spread / 2) for power in (1, 2, 3))
+    variance = two - one**2
+    return (three - 3 * one * two + 2 * one**3) / variance**1.5 if variance > ROUNDING else 0.0
 
 
 def _quantile(values: Array, codes: npt.NDArray[np.intp], q: float, sampling: Sampling) -> Result:

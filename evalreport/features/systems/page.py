@@ -240,7 +240,8 @@ def answers(found: SystemsComparison) -> Section:
             Folded(f"The same of {other.system}", (_examples(found, k, other.system, more),))
             for k, (other, more) in enumerate(hang[1:], 1)
         ]
-    classes = [_classes(found, one, k) for k, (one, _) in enumerate(known) if one.churn_by_class]
+    by_class = [] if found.task == "graded" else [one for one, _ in known if one.churn_by_class]
+    classes = [_classes(found, one, k) for k, one in enumerate(by_class)]
     folded = Folded("By class", tuple(classes)) if classes else None
     return Section.from_parts(
         "answers", "Changing answers", ANSWERS, _churn_summary(found, *known[0]), *parts, folded
@@ -266,8 +267,11 @@ def _churn_summary(found: SystemsComparison, one: SystemResult, churn: Churn) ->
 
 
 def _examples(found: SystemsComparison, k: int, system: str, shown: tuple[ChangingAnswer, ...]) -> Table:
-    heads = (found.unit[0].capitalize(), Column("Truth"), Column("Runs in order"), Column("Else answered"))
-    rows = (_example(entry) for entry in shown)
+    unit, order = found.unit[0].capitalize(), Column("Runs in order")
+    heads: tuple[str | Column, ...] = (unit, Column("Truth"), order, Column("Else answered"))
+    rows = [_example(entry) for entry in shown]
+    if found.task == "graded":
+        heads, rows = (unit, order), [(row[0], row[2]) for row in rows]
     name = f"Answers that some runs of {system} get right and others wrong"
     return Table.from_rows(f"changing-{k}", name, heads, rows)
 

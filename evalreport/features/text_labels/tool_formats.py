@@ -111,6 +111,11 @@ def inspect_records(document: Any) -> Records:
     """
     content = ("output", "choices", 0, "message", "content")
     samples = [sample for sample in document["samples"] if isinstance(sample, dict)]
+    if samples and all(value_at(sample, "error") for sample in samples):
+        raise DataError(
+            f"no sample has a grade: all {len(samples)} samples ended in an error",
+            fix=f"run the evaluation again; the first error is {_error_of(samples[0])!a:.100}",
+        )
     rows = []
     for sample in samples:
         target = sample.get("target")
@@ -125,6 +130,10 @@ def inspect_records(document: Any) -> Records:
         )
     parts = {"truth": "target", "text": "completion", "id": "id"}
     return Records(rows, parts | grade_parts(name for sample in samples for name in _grades(sample)))
+
+
+def _error_of(sample: Any) -> str:
+    return text_at(sample, ("error", "message"), ("error",))
 
 
 def grade_parts(names: Iterable[str]) -> dict[str, str]:

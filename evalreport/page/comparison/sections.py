@@ -234,7 +234,8 @@ NONE = (0, 0, 0)
 
 def changed_predictions_section(comparison: Comparison) -> Section:
     """Return the examples that one run gets right and another wrong."""
-    title = "Which predictions changed"
+    graded = comparison.evaluations[0].task == "graded"
+    title = "Which items changed" if graded else "Which predictions changed"
     if not comparison.movement:
         remedy = "That takes decisions of both runs on the same examples: log their predictions with ids."
         empty = Empty(say("No example can be followed from run to run."), say(remedy))
@@ -246,6 +247,8 @@ def changed_predictions_section(comparison: Comparison) -> Section:
     if len(comparison.movement) == 1:  # the first screen has the counts
         table = Folded("Counts and McNemar's test", (table,))
     summary = say("Fixed: right in the run, wrong in the baseline. Broken: right in the baseline only.")
+    if graded:
+        summary = say("Fixed: passes in the run, fails in the baseline. Broken: passes in the baseline only.")
     if any(moved.at_equal_recall for moved in comparison.movement):
         summary += say("At equal recall: with the threshold at which both find as many positives.")
     if any(ev.data_checks.get("withheld") for ev in comparison.evaluations):
@@ -258,7 +261,9 @@ def changed_predictions_section(comparison: Comparison) -> Section:
     parts = [
         part
         for place, moved in enumerate(listed)
-        for part in _pair(moved, place, detailed=number <= DETAILED, several=number > 1, sure=sure)
+        for part in _pair(
+            moved, place, detailed=number <= DETAILED, several=number > 1, sure=sure, graded=graded
+        )
     ]
     return Section.from_parts("movement", "Examples", title, summary, table, *parts)
 
@@ -274,10 +279,12 @@ def _number(value: int) -> Cell:
 
 
 def _pair(
-    moved: ChangedPredictions, place: int, *, detailed: bool, several: bool, sure: bool
+    moved: ChangedPredictions, place: int, *, detailed: bool, several: bool, sure: bool, graded: bool
 ) -> list[PagePart]:
     """Tables, folded where there are several pairs, and ids of what changed between two runs."""
-    where, answers = (_where(moved, place), _answers(moved, place)) if detailed else (None, None)
+    where, answers = (
+        (_where(moved, place), _answers(moved, place, graded=graded)) if detailed else (None, None)
+    )
     tables = (
         ("By class and slice, most changes first", where),
         ("Examples" + (", the most confident mistakes first" if sure else ""), answers),
@@ -304,30 +311,35 @@ def _where(moved: ChangedPredictions, place: int) -> Table | None:
         (name, *map(_number, (*counts, *(alike.get(name, NONE)[:2] if alike else ()))))
         for name, counts in changed[:MOST]
     )
-    heads = ("True class, or slice", *KINDS, *(AT_EQUAL_RECALL if alike else ()))
+    heads = (
+        "True class, or slice" if moved.by_class else "Slice",
+        *KINDS,
+        *(AT_EQUAL_RECALL if alike else ()),
+    )
     name = f"Where answers of {moved.run} changed against {moved.baseline}"
     return Table.from_rows(f"moves-where-{place}", name, heads, rows)
 
 
-def _answers(moved: ChangedPredictions, place: int) -> Table | None:
+def _answers(moved: ChangedPredictions, place: int, *, graded: bool) -> Table | None:
     if not moved.examples:
         return None
     texts = any(one.text is not None for one in moved.examples)
+    missing = "no grade" if graded else UNPARSED
     columns: tuple[tuple[Column, Callable[[ChangedPrediction], Shown]] | None, ...] = (
         (Column("Example"), lambda one: Cell(format_row_id(one.id), "id")),
         (Column("Now"), lambda one: say("*fixed*" if one.run == one.truth else "_broken_")),
         (Column("Text", "text"), lambda one: one.text or "") if texts else None,
-        (Column("Truth"), lambda one: ", ".join(one.truth) or "–"),
-        (Column(moved.baseline), lambda one: _answer(one.baseline, (one.answers or ("", ""))[1])),
-        (Column(moved.run), lambda one: _answer(one.run, (one.answers or ("", ""))[0])),
+        None if graded else (Column("Truth"), lambda one: ", ".join(one.truth) or "–"),
+        (Column(moved.baseline), lambda one: _answer(one.baseline, (one.answers or ("", ""))[1], missing)),
+        (Column(moved.run), lambda one: _answer(one.run, (one.answers or ("", ""))[0], missing)),
     )
     name = f"Answers of {moved.run} that changed against {moved.baseline}"
     tall = len(moved.examples) > MOST
     return Table.from_items(f"moves-answers-{place}", name, columns, moved.examples, tall=tall)
 
 
-def _answer(names: Sequence[str], written: str) -> Cell:
-    return Cell(", ".join(names) or UNPARSED, sub=f"“{written}”" if written else "")
+def _answer(names: Sequence[str], written: str, missing: str) -> Cell:
+    return Cell(", ".join(names) or missing, sub=f"“{written}”" if written else "")
 
 
 def _ids(moved: ChangedPredictions) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -513,7 +525,8 @@ def _kicker(comparison: Comparison) -> tuple[str, ...]:
         if comparison.baseline is None
         else f"baseline {comparison.names[comparison.baseline]}"
     )
-    known = (first.task, positive_label(comparison), *(datasets if len(datasets) == 1 else ()), base)
+    task = "graded items" if first.task == "graded" else first.task
+    known = (task, positive_label(comparison), *(datasets if len(datasets) == 1 else ()), base)
     return tuple(filter(None, known))
 
 
@@ -600,7 +613,12 @@ def pairing(comparison: Comparison) -> Section:
         for run, base, how in comparison.pairings
     ]
     summary = paragraph(
-        say("A paired comparison needs the same {units} with the same labels.", units=comparison.unit[1]),
+        say(
+            "A paired comparison needs the same {units}."
+            if comparison.evaluations[0].task == "graded"
+            else "A paired comparison needs the same {units} with the same labels.",
+            units=comparison.unit[1],
+        ),
         shared_pairing(comparison),
         _correction_sentence(comparison),
     )
@@ -629,7 +647,7 @@ def _run_facts(ev: Evaluation) -> Sentence:
         tell(ev, "`{source}`", source=p.source or None),
         tell(ev, "run `{run}`", run=p.run_id[:8] or None),
         tell(ev, "sha256 `{digest}`", digest=p.sha256[:12] or None),
-        tell(ev, "truth `{digest}`", digest=ev.label_digest[:12] or None),
+        tell(ev, "truth `{digest}`", digest=None if ev.task == "graded" else ev.label_digest[:12] or None),
         tell(ev, "threshold {threshold:threshold}", threshold=one_threshold(ev)),
     )
     return join_as_list([part for part in parts if part], ",")

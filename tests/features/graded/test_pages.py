@@ -1,0 +1,165 @@
+"""Graded runs on pages of comparisons, systems and sites, and their stored evaluations."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import evalreport as er
+from evalreport.core.errors import DataError
+from evalreport.tracking.client import Store
+from tests.cli.running import run
+from tests.features.graded.files import grades_of, lm_eval
+from tests.tracking import make_run
+
+ITEMS = 60
+RATES = {"pass_rate", "pass_rate_graded", "no_grade_rate"}
+
+
+def graded_table(seed: int = 0, repeats: int = 1) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    item = np.repeat(np.arange(ITEMS), repeats)
+    rating = rng.integers(1, 6, len(item)).astype(float)
+    rating[3] = np.nan
+    topic = np.where(item % 2, "a", "b")
+    return pd.DataFrame(
+        {"id": item, "rating": rating, "cost": rng.lognormal(0, 1, len(item)), "topic": topic}
+    )
+
+
+def text_of(page: Path) -> str:
+    """Return the words of a page, without those of scripts and styles."""
+    content = re.sub(r"<(style|script|svg).*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", content)))
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_a_stored_evaluation_is_read_back(repeats: int) -> None:
+    frame = graded_table(repeats=repeats)
+    ev = er.evaluate(frame, grade="rating", passing=">=4", id="id", measures="cost", slices="topic")
+    back = er.Evaluation.from_json(ev.to_json())
+    assert back == ev
+    assert (back.verdict, back.lines, back.size) == (ev.verdict, ev.lines, ev.size)
+    assert back.to_json() == ev.to_json()
+
+
+def test_a_changed_evaluation_is_refused() -> None:
+    stored = json.loads(er.evaluate([True, False, True], labels=er.Graded()).to_json())
+    with pytest.raises(DataError, match="'attempts' is missing"):
+        er.Evaluation.from_json(json.dumps({key: stored[key] for key in stored if key != "attempts"}))
+    with pytest.raises(DataError, match="cannot be read"):
+        er.Evaluation.from_json(json.dumps(stored | {"scale": "stars"}))
+
+
+def test_a_stored_evaluation_is_compared_unpaired(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (lm_eval(tmp_path / f"{name}.jsonl", grades_of(name)) for name in "ab")
+    assert run(capsys, "report", str(first), "-o", str(tmp_path / "out")).code == 0
+    stored = tmp_path / "out" / "evaluation.json"
+    found = run(capsys, "compare", str(stored), str(second), "--json").json["comparison"]
+    assert found["pairing"]["kind"] == "unpaired"
+    assert "only its evaluation" in found["pairing"]["reason"]
+    (difference,) = [one for one in found["differences"] if one["metric"] == "pass_rate"]
+    assert difference["difference"] == pytest.approx(11 / 220)
+    ruled = run(
+        capsys, "check", str(second), "--baseline", str(stored), "--require", "pass_rate drops <= 0.1"
+    )
+    assert ruled.code == 0, ruled.err
+
+
+def test_a_comparison_has_no_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = (lm_eval(tmp_path / f"{name}.jsonl", grades_of(name)) for name in "ab")
+    page = tmp_path / "page.html"
+    assert run(capsys, "compare", str(first), str(second), "-o", str(page)).code == 0
+    words = text_of(page)
+    assert "Which items changed Fixed: passes in the run, fails in the baseline." in words
+    assert "A paired comparison needs the same items." in words.replace(" .", ".")
+    for missing in ("True class", "Truth", "truth", "Which predictions changed", "same labels"):
+        assert missing not in words, missing
+    found = run(capsys, "compare", str(first), str(second), "--json").json["comparison"]
+    assert found["movement"]["by_class"] == {}
+
+
+def test_items_that_fail_are_listed_by_what_varies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for repeats, heads in ((1, "Item No grade"), (3, "Item Passes Attempts No grade")):
+        path = tmp_path / f"{repeats}.csv"
+        graded_table(repeats=repeats).to_csv(path, index=False)
+        asked = ("--grade", "rating", "--set", "pass=>=4", "-o", str(tmp_path / "page.html"))
+        assert run(capsys, "report", str(path), *asked).code == 0
+        assert heads in text_of(tmp_path / "page.html")
+
+
+def test_slices_have_the_metrics_of_the_grades() -> None:
+    plain = er.evaluate(
+        graded_table().assign(rating=lambda rows: rows["rating"] > 3), grade="rating", slices="topic"
+    )
+    assert {name for one in plain.slices for name in one.metrics} == RATES
+    ratings = er.evaluate(graded_table(), grade="rating", slices="topic")
+    assert {name for one in ratings.slices for name in one.metrics} == {"mean_score"}
+    assert {one.metric for one in ratings.disparities} == {"mean_score"}
+
+
+@pytest.fixture
+def experiment(sqlite_store: Store, tmp_path: Path) -> Store:
+    """Two models with three runs each, as logs of lm-evaluation-harness."""
+    rng = np.random.default_rng(0)
+    hard = rng.random(120)
+    for model, skill in (("base", 0.45), ("tuned", 0.7)):
+        for seed in range(3):
+            grades = (rng.normal(skill, 0.15, 120) > hard).astype(float).tolist()
+            path = lm_eval(tmp_path / "samples_sums.jsonl", grades)
+            made = make_run(
+                sqlite_store, {path.name: path.read_bytes()}, experiment="bench", name=f"{model}-{seed}"
+            )
+            sqlite_store.client.log_param(made.run_id, "model", model)
+    return sqlite_store
+
+
+def test_systems_of_graded_runs(
+    experiment: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "systems.html"
+    asked = ("--experiment", "bench", "--tracking-uri", experiment.uri, "--by", "params.model")
+    done = run(capsys, "compare", *asked, "-o", str(page))
+    assert done.code == 0, done.err
+    assert "tuned beats base in Pass rate" in done.out
+    words = text_of(page)
+    assert "tuned beats base in Pass rate" in words and "By items" in words
+    for missing in ("Truth", "Else answered", "By class"):
+        assert missing not in words, missing
+
+
+def test_a_site_of_graded_runs_is_built_again_from_stored_evaluations(
+    experiment: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = tmp_path / "site"
+    asked = ("--experiment", "bench", "--tracking-uri", experiment.uri, "-o", str(site))
+    first = run(capsys, "site", *asked)
+    assert first.code == 0, first.err
+    words = text_of(site / "index.html")
+    assert "Sorted by Pass rate" in words and "the same 120 items" in words.replace(" ,", ",")
+    pages = sorted((site / "compare").glob("*.html"))
+    assert len(pages) == 5 and "Which items changed" in text_of(pages[0])
+    for page in pages:
+        page.unlink()
+    again = run(capsys, "site", *asked)
+    assert again.code == 0, again.err
+    assert "6 runs ranked, 0 not; 0 evaluated" in again.out + again.err
+    assert sorted((site / "compare").glob("*.html")) == pages
+
+
+def test_the_plan_of_a_pass_rate_counts_items(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An interval of ± 2 points around a rate p takes about p (1 - p) (1.96 / 0.02)² items."""
+    path = lm_eval(tmp_path / "samples.jsonl", grades_of("a"))
+    done = run(capsys, "plan", str(path), "--metric", "pass_rate", "--half-width", "0.02", "--json")
+    assert done.code == 0, done.err
+    rate = 140 / 220
+    (found,) = done.json["runs"][0]["rows_needed"]
+    assert found["needed"] == pytest.approx(rate * (1 - rate) * (1.96 / 0.02) ** 2, rel=0.05)
