@@ -18,6 +18,7 @@ from evalreport.features.graded.evaluation import GradedEvaluation
 from evalreport.features.graded.judge import corrected_difference, corrected_rate
 from evalreport.intervals.interval_settings import Sampling
 from tests.cli.running import run
+from tests.features.graded.simulate import CLOSE, MANY, TIMES, row_of, settings
 
 N, PEOPLE = 1000, 120
 
@@ -174,10 +175,18 @@ def test_runs_without_a_judge_have_no_corrected_rates() -> None:
 
 
 def test_intervals_cover_in_simulation() -> None:
-    """`simulate.py` writes the table; 300 data sets for each setting, so that a rate has an error of 1.3%."""
+    """`simulate.py` writes the table; a setting near the limit has 5,000 data sets, the others 1,000."""
     rows = json.loads((Path(__file__).parent / "coverage.json").read_text())
-    assert len(rows) > 100
-    low = [row for row in rows if row["coverage"] < 0.92 - 2 * (0.92 * 0.08 / row["simulations"]) ** 0.5]
-    assert not low, low
+    known = [{"interval": name, **setting} for name, setting, _ in settings()]
+    assert [{key: row[key] for key in one} for one, row in zip(known, rows, strict=True)] == known
+    assert not [row for row in rows if row["coverage"] < 0.92]
+    assert {row["simulations"] for row in rows if row["coverage"] < CLOSE} == {MANY}
+    assert {row["simulations"] for row in rows} == {TIMES, MANY}
     wide = [row for row in rows if row.get("width", 0) > 1.05]
     assert not wide, wide
+
+
+def test_a_row_of_the_table_is_simulated_again() -> None:
+    rows = json.loads((Path(__file__).parent / "coverage.json").read_text())
+    place = next(place for place, row in enumerate(rows) if row["interval"] == "mean_score")
+    assert row_of(*list(settings())[place], place) == rows[place]
