@@ -30,6 +30,7 @@ POINTS: Final = (
     "own_metrics",
     "slice_searches",
     "group_parts",
+    "comparison_parts",
     "readers",
     "tools",
     "sections",

@@ -43,6 +43,8 @@ class ThresholdSelection:
         Multilabel: its value where all labels have the same threshold.
     deployed : mapping from an objective's name to (metric name to Estimate or Undefined)
         Binary, where a prevalence of deployment was stated: what its threshold does there.
+    notes : tuple of str
+        What else to know of the choice, in sentences.
     """
 
     evaluation: Evaluation
@@ -52,6 +54,7 @@ class ThresholdSelection:
     tuned_on: str = ""
     common: Mapping[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     deployed: Mapping[str, Mapping[str, Result]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, objective: str) -> Selected:
         """Return what was chosen for an objective.
@@ -128,7 +131,7 @@ class ThresholdSelection:
             for start in PLAIN
             if best.method != "bayes" and best.apparent == best.starts.get(start)
         ]
-        return (*told, *(f"{name}: {reason}." for name, reason in self.missing.items()))
+        return (*told, *self.notes, *(f"{name}: {reason}." for name, reason in self.missing.items()))
 
     def to_wire(self) -> dict[str, Any]:
         """Return what was chosen as it stands in a file, with the thresholds that the page shows."""

@@ -91,6 +91,7 @@ TABLE: Final[Mapping[str, Table]] = {
             "worse slices": "evalreport.features.weak_slices.find:worse_slices",
         },
         "group_parts": {"weak slices": "evalreport.features.weak_slices.report:group_part"},
+        "comparison_parts": {"worse slices": "evalreport.features.weak_slices.report:comparison_part"},
         "findings": {"weak_slice": "evalreport.features.weak_slices.report:WEAK_SLICE"},
     },
     "large": {

@@ -590,7 +590,8 @@ def objective_curves(chosen: ThresholdSelection) -> Figure:
         There is no threshold.
     """
     sweep = chosen.evaluation.sweep
-    found = {name: best for name, best in chosen.optima.items() if np.isfinite(best.threshold)}
+    counted = {name: best for name, best in chosen.optima.items() if name in chosen.objectives}
+    found = {name: best for name, best in counted.items() if np.isfinite(best.threshold)}
     if sweep is None or not found:
         raise UsageError("there is no threshold to draw", fix="sweep scores of a binary problem")
     shown = list(found.items())[:MOST_OBJECTIVES]

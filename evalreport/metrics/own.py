@@ -11,6 +11,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from evalreport.core.errors import UsageError
 from evalreport.core.extensions import extensions
 from evalreport.core.result import Undefined
+from evalreport.core.user_functions import load_function
 from evalreport.data.labels import UNPARSED, LabelSpace, Multilabel
 from evalreport.data.predictions import OwnFunction, Predictions
 from evalreport.data.scores import NoScores, Probabilities
@@ -41,6 +43,19 @@ def is_own(name: str) -> bool:
     (True, False)
     """
     return ":" in name or name in _KNOWN or name in _names_of_packages()
+
+
+def load_own_metric(name: str, what: str = "metric") -> OwnFunction:
+    """Return the function of a name: of an installed package, else ``module:function``.
+
+    Raises
+    ------
+    UsageError
+        A function that cannot be imported.
+    """
+    packaged = {one.name: one for one in extensions("own_metrics")}
+    function: OwnFunction = packaged[name].load() if name in packaged else load_function(name, what)
+    return function
 
 
 @cache
@@ -140,6 +155,12 @@ class OwnRows:
             text = str(error).partition("\n")[0][:120]
             return Undefined(f"{name} raised {type(error).__name__}: {text}", n)
         return _number(name, value, n)
+
+    def with_decisions(self, codes: npt.NDArray[Any]) -> OwnRows:
+        """Return the same rows with other predictions, given as codes of labels."""
+        found = copy(self)
+        found._parts = (self._parts[0], _labels(self.space, codes), *self._parts[2:])
+        return found
 
     def replicate(self, name: str, function: OwnFunction, rows: npt.NDArray[np.intp]) -> float:
         """Return the value over resampled rows; NaN if it is undefined."""

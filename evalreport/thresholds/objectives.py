@@ -119,6 +119,8 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in BINARY if metric
 
 WORDS = {"youden": "youden_j"}
 """Words of the command line for a metric."""
+WITH_NUMBERS = ("cost", "net_benefit")
+"""Objectives with numbers after a colon, as in ``cost:10``."""
 MISS = 10.0
 """What a miss costs in false alarms when `cost` is asked for without a number: a convention, so that a user
 sees the form and states his own."""

@@ -21,6 +21,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.intervals.estimates import estimates
 from evalreport.metrics.catalogue import OF_SWEEP, find
+from evalreport.metrics.own import is_own, load_own_metric
 from evalreport.metrics.record import Metric
 from evalreport.readers.read import read_costs
 from evalreport.statistics.class_scores import RankedScores
@@ -37,7 +38,8 @@ from evalreport.thresholds.class_thresholds import (
 )
 from evalreport.thresholds.coverage_cutoff import cutoff
 from evalreport.thresholds.cross_fitting import evaluate_thresholds
-from evalreport.thresholds.objectives import STANDARD, CostMatrix, Objective
+from evalreport.thresholds.objectives import STANDARD, WITH_NUMBERS, CostMatrix, Objective
+from evalreport.thresholds.own_objective import OwnObjective, not_in_memory, thinned_note
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.trial_search import Search, SearchProgress
@@ -275,25 +277,48 @@ def _binary(
     _check_costs(asked, "two classes", "--cost N, or --cost fp=1,fn=10")
     asked.check_searched(found=False)
     check_both_classes(tune_on)
-    wanted = tuple(map(Objective.parse, asked.objectives)) or STANDARD
-    check_distinct([objective.name for objective in wanted])
+    own = _own_objectives(asked.objectives, ranked.rows)
+    named = [name for name in asked.objectives if name not in own]
+    wanted = tuple(map(Objective.parse, named)) or (() if own else STANDARD)
+    check_distinct([*(objective.name for objective in wanted), *own])
     objectives = {objective.name: objective for objective in wanted}
     rest = tuple(other for other in STANDARD if other.name not in objectives)
     sweep = evaluate_thresholds(
         ranked.table, ranked.rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling
     )
     ev = ranked.evaluation(sweep)
-    found = {name: sweep.optima[name] for name in objectives}
+    found: dict[str, Choice] = {name: sweep.optima[name] for name in objectives}
+    for name, objective in own.items():
+        assert ranked.rows is not None  # noqa: S101  else `_own_objectives` refuses the name
+        found[name] = objective.choose(ranked.rows, request.sampling, tune_on)
     there = [find(name) for name in deployment_metrics(ev.space, request.prevalence)]
     return ThresholdSelection(
         ev,
         found,
         objectives,
         whole=Sweep.from_table(ranked.table) if asked.every else ev.sweep,
+        notes=tuple(filter(None, (thinned_note(name, tune_on or ranked.rows) for name in own))),
         deployed={name: _evaluate_at_prevalence(ranked, best, there) for name, best in found.items()}
         if there
         else {},
     )
+
+
+def _own_objectives(names: Sequence[str], rows: Predictions | None) -> dict[str, OwnObjective]:
+    """Return the objectives that are functions of the user's own.
+
+    Raises
+    ------
+    UsageError
+        A function that cannot be imported, or rows that are not in memory.
+    """
+    known = {} if rows is None else rows.own_metrics
+    own = [name for name in dict.fromkeys(names) if name in known or (is_own(name) and not is_bound(name))]
+    own = [name for name in own if name.split(":")[0] not in WITH_NUMBERS]
+    if own and rows is None:
+        raise not_in_memory(own[0], f"pass {MEMORY}, or leave --objective {own[0]} out")
+    functions = {name: known[name] if name in known else load_own_metric(name, "objective") for name in own}
+    return {name: OwnObjective(name, function) for name, function in functions.items()}
 
 
 def _evaluate_at_prevalence(

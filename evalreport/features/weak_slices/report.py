@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalreport.comparison.comparison import Comparison
 from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import count, percent
 from evalreport.core.result import Estimate
@@ -66,8 +67,47 @@ def _row(one: WeakSlice) -> Row:
         format_estimate(one.rate, "percent") if isinstance(one.rate, Estimate) else "–",
         interval(one.rate, "percent"),
         percent(one.rate_outside, one.n),
-        "< 0.001" if one.p < 0.001 else f"{one.p:.3f}",
+        _p_text(one.p),
     )
+
+
+def _p_text(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def comparison_part(comparison: Comparison) -> tuple[PagePart, ...]:
+    """Return the slices in which a run makes more errors than its baseline, as a table."""
+    found = [(one, each) for one in comparison.weak_slices for each in one.confirmed[:MOST_SHOWN]]
+    if not found:
+        return ()
+    words = "Each half of the rows was searched for slices with more errors of the run. Those with the "
+    words += "greatest excess were tested on the other half. The numbers are of that half, and p is "
+    words += "adjusted for the number of tests (Holm)."
+    heads = (
+        "Pair",
+        "Slice",
+        Column("Rows", "n"),
+        Column("Errors of the run", "n"),
+        "Difference in error rate",
+        f"{comparison.level * 100:.10g}% interval",
+        "Other rows",
+        "p",
+    )
+    rows = [
+        (
+            f"{one.run} − {one.baseline}",
+            each.slice,
+            count(each.n),
+            count(each.errors),
+            "–" if each.difference.value is None else f"{100 * each.difference.value:+.1f} points",
+            interval(each.difference, "percent"),
+            percent(each.difference_outside, each.n),
+            _p_text(each.p),
+        )
+        for one, each in found
+    ]
+    table = Table.from_rows("worse-slices", "Slices with more errors than the baseline", heads, rows)
+    return Heading("Slices in which a run is worse"), Note(say(words)), table
 
 
 @rule(

@@ -26,6 +26,7 @@ from evalreport.comparison.comparison import (
 )
 from evalreport.core.estimate_format import format_estimate, interval, value_and_interval
 from evalreport.core.estimate_format import gap as signed_gap
+from evalreport.core.extensions import load_extensions
 from evalreport.core.format import SCALE, count
 from evalreport.core.json_codec import encode
 from evalreport.core.result import Estimate, Result, Undefined
@@ -365,7 +366,7 @@ def parts(comparison: Comparison) -> Section | None:
     """Return differences class by class, drawn from the baseline to the run, and slice by slice."""
     classes = [d for d in comparison.parts if d.scope.startswith(CLASS) and d.metric == OF_CLASSES]
     slices = [d for d in comparison.parts if not d.scope.startswith(CLASS)]
-    made: list[PagePart] = []
+    made = [part for make in load_extensions("comparison_parts") for part in make(comparison)]
     if classes:
         made.append(Folded("F1 of the classes", (_dumbbells(comparison, _largest(comparison, classes)),)))
     if slices:

@@ -249,7 +249,8 @@ LETTER = 5.5
 
 def course(found: ThresholdSelection) -> Section | None:
     """Return the value of the first objectives at every threshold."""
-    reached = [(name, best) for name, best in found.optima.items() if math.isfinite(best.threshold)]
+    drawn = [(name, best) for name, best in found.optima.items() if name in found.objectives]
+    reached = [(name, best) for name, best in drawn if math.isfinite(best.threshold)]
     charts = tuple(
         chart
         for place, (name, best) in enumerate(reached[:MOST])
