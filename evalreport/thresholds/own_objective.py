@@ -174,9 +174,7 @@ def thinned_note(name: str, rows: Predictions | None) -> str | None:
     number = 0 if rows is None else len(_distinct_thresholds(rows))
     if number <= CANDIDATES:
         return None
-    return (
-        f"{CANDIDATES:,} of {number:,} thresholds were evaluated by {name}, evenly spaced among the scores."
-    )
+    return f"{CANDIDATES:,} of {number:,} thresholds were evaluated by {name}, evenly spaced among scores."
 
 
 def not_in_memory(name: str, fix: str) -> UsageError:

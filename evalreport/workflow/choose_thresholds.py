@@ -280,7 +280,7 @@ def _binary(
     own = _own_objectives(asked.objectives, ranked.rows)
     named = [name for name in asked.objectives if name not in own]
     wanted = tuple(map(Objective.parse, named)) or (() if own else STANDARD)
-    check_distinct([*(objective.name for objective in wanted), *own])
+    check_distinct([*(one.name for one in wanted), *(name for name in asked.objectives if name in own)])
     objectives = {objective.name: objective for objective in wanted}
     rest = tuple(other for other in STANDARD if other.name not in objectives)
     sweep = evaluate_thresholds(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -119,25 +118,20 @@ def test_groups_are_not_divided_and_classes_are_in_each_fold() -> None:
     assert max(counts) - min(counts) <= 1
 
 
-def test_number_of_thresholds_is_limited_and_said(tmp_path: Path) -> None:
+def test_number_of_thresholds_is_limited_and_said() -> None:
     calls = []
 
     def counted(y_true: Any, y_pred: Any, *_: Any) -> float:
         calls.append(1)
         return float((y_true == y_pred).mean())
 
-    p = rows(2, 3_000)
-    p = replace(
-        p, scores=Probabilities(np.random.default_rng(0).random(3_000)), own_metrics={"right": counted}
-    )
-    ev = er.evaluate(
-        p.y_true, scores=p.scores, extra_metrics={"right": counted}, confidence=None, find_slices=False
-    )
+    p, scores = rows(2, 3_000), Probabilities(np.random.default_rng(0).random(3_000))
+    ev = er.evaluate(p.y_true, scores=scores, extra_metrics={"right": counted}, confidence=None)
     calls.clear()
     found = er.sweep(ev, "right")
     assert len(calls) <= CANDIDATES + 10 * 200 + 600
-    assert (
-        "1,000 of 3,001 thresholds were evaluated by right, evenly spaced among the scores." in found.doubts
+    note = "1,000 of 3,001 thresholds were evaluated by right, evenly spaced among scores."
+    assert note in found.doubts
     )
     assert list(found.found) == ["right"]
     assert len(thin_thresholds(np.arange(5_000.0), CANDIDATES)) == CANDIDATES
@@ -200,7 +194,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (
             ("--set", "engine=stream"),
-            "is a function of all rows, and a stream does not keep them",
+            "is a function of all rows",
             "--objective",
         ),
         (("--objective", "loss_of_a_test:nothing"), "cannot be imported", "objective"),
