@@ -132,7 +132,6 @@ def test_number_of_thresholds_is_limited_and_said() -> None:
     assert len(calls) <= CANDIDATES + 10 * 200 + 600
     note = "1,000 of 3,001 thresholds were evaluated by right, evenly spaced among scores."
     assert note in found.doubts
-    )
     assert list(found.found) == ["right"]
     assert len(thin_thresholds(np.arange(5_000.0), CANDIDATES)) == CANDIDATES
 
