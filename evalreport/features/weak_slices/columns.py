@@ -6,7 +6,7 @@ Bins are made from the rows of the first half only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,38 +101,40 @@ def _show_number(edge: float) -> str:
 
 
 def search_columns(
-    columns: Mapping[str, npt.NDArray[Any]], names: list[str], first: Mask
-) -> list[SearchColumn]:
-    """Return the columns that can be searched, at most fifty; ids and columns with one value are not.
+    columns: Mapping[str, npt.NDArray[Any]], names: list[str], halves: Sequence[Mask]
+) -> list[list[SearchColumn]]:
+    """Return for each half the columns that can be searched; ids and columns with one value are not.
 
     Parameters
     ----------
     columns : mapping from name to array of shape (n,)
     names : list of str
-        Which of them are searched.
-    first : bool array of shape (n,)
-        Rows of the first half.
+        Which of them are searched, at most the first fifty that can be.
+    halves : sequence of bool arrays of shape (n,)
+        Rows that choose the slices.
     """
-    found = []
+    found: list[list[SearchColumn]] = [[] for _ in halves]
     for name in names:
-        column = _search_column(name, columns[name], first)
-        if column is not None and len(np.unique(column.codes[column.codes >= 0])) > 1:
-            found.append(column)
-        if len(found) == MOST_COLUMNS:
+        values = columns[name]
+        texts = _texts(values) if values.dtype.kind not in "iufM" else None
+        for half, one in zip(halves, found, strict=True):
+            column = _of_texts(name, *texts, half) if texts else _of_numbers(name, values, half)
+            if column is not None and len(np.unique(column.codes[column.codes >= 0])) > 1:
+                one.append(column)
+        if max(map(len, found)) >= MOST_COLUMNS:
             break
     return found
 
 
-def _search_column(name: str, values: npt.NDArray[Any], first: Mask) -> SearchColumn | None:
+def _of_numbers(name: str, values: npt.NDArray[Any], first: Mask) -> SearchColumn | None:
     if values.dtype.kind in "iuf":
-        numbers = values.astype(np.float64)
         if values.dtype.kind in "iu" and len(np.unique(values)) == len(values):
             return None  # as many numbers as rows: an id
-        return _numeric(name, numbers, first)
+        return _numeric(name, values.astype(np.float64), first)
     if values.dtype.kind == "M":
         days = values.astype("datetime64[D]")
         return _numeric(name, np.where(np.isnat(days), np.nan, days.astype(np.float64)), first, dates=True)
-    return _of_objects(name, values, first)
+    return None
 
 
 def _numeric(
@@ -171,15 +173,23 @@ def _categorical(
     return SearchColumn(name, codes.astype(np.int64), levels)
 
 
-def _of_objects(name: str, values: npt.NDArray[Any], first: Mask) -> SearchColumn | None:
-    """Texts, booleans and mixed values: frequent values, dates, or the length of texts."""
+def _texts(values: npt.NDArray[Any]) -> tuple[Codes, list[str]] | None:
+    """Return a column of texts, booleans or mixed values as codes of distinct texts; None for lists."""
     cells = values.tolist()
     if any(isinstance(cell, (list, tuple, dict, set, np.ndarray)) for cell in cells[:1000]):
         return None
+    if not set(map(type, cells)) <= {str, type(None)}:
+        cells = [MISSING if is_gap(cell) else str(cell) for cell in cells]
+    raw: dict[Any, int] = {}
+    codes = np.fromiter((raw.setdefault(cell, len(raw)) for cell in cells), np.int64, len(cells))
     places: dict[str, int] = {}
-    texts = [MISSING if is_gap(cell) else str(cell) for cell in cells]
-    codes = np.fromiter((places.setdefault(text, len(places)) for text in texts), np.int64, len(texts))
-    names = list(places)
+    texts = (MISSING if is_gap(cell) else cell for cell in raw)
+    place = np.array([places.setdefault(text, len(places)) for text in texts], dtype=np.int64)
+    return place[codes], list(places)
+
+
+def _of_texts(name: str, codes: Codes, names: list[str], first: Mask) -> SearchColumn | None:
+    """Return frequent values, dates, or the length of texts."""
     counts = np.bincount(codes, minlength=len(names))
     numbers = _as_dates(names)
     if numbers is not None and len(names) > FEW_NUMBERS:
@@ -188,8 +198,8 @@ def _of_objects(name: str, values: npt.NDArray[Any], first: Mask) -> SearchColum
     if counts[frequent].sum() < MOSTLY * len(codes):
         lengths = np.array([np.nan if text == MISSING else len(text) for text in names])
         return _numeric(f"length of {name}", lengths[codes], first)
-    if MISSING in places and places[MISSING] not in frequent:
-        frequent = np.append(frequent, places[MISSING])
+    if MISSING in names and names.index(MISSING) not in frequent:
+        frequent = np.append(frequent, names.index(MISSING))
     level = np.full(len(names), -1, dtype=np.int64)
     level[frequent] = np.arange(len(frequent))
     return SearchColumn(name, level[codes], tuple(f"= {_short(names[code])}" for code in frequent))

@@ -136,9 +136,10 @@ def _halves(p: Predictions, sampling: Sampling) -> tuple[Data, ...] | str:
             return f"too few groups to search: {groups.max() + 1}; at least {FEWEST_GROUPS} are needed"
     first = split_halves(len(p), groups, sampling.generator(Stream.WEAK_SLICES))
     weights = np.asarray(p.weights, dtype=np.float64)
+    halves = (first, ~first)
+    columns = search_columns(p.columns, _names(p), halves)
     made = tuple(
-        Data(search_columns(p.columns, _names(p), half), half, weights, groups, p.weighted)
-        for half in (first, ~first)
+        Data(found, half, weights, groups, p.weighted) for found, half in zip(columns, halves, strict=True)
     )
     if not any(data.columns for data in made):
         return "no column can be searched: each has one value only, or is an id"

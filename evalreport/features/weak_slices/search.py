@@ -169,18 +169,36 @@ def search(data: Data, quantities: Sequence[Quantity]) -> tuple[int, list[Tested
     data : Data
     quantities : sequence of Quantity
     """
-    ranked = [_RankedSlices() for _ in quantities]
-    looked = _rank_single(data, quantities, ranked) + _rank_crossings(data, quantities, ranked)
+    ranked, half = [_RankedSlices() for _ in quantities], _Half(data, quantities)
+    looked = _rank_single(half, ranked) + _rank_crossings(half, ranked)
     kept = _kept(data, ranked)
     return looked, [_tested(data, quantities[which], conditions) for which, conditions in kept]
 
 
-def _rank_single(data: Data, quantities: Sequence[Quantity], ranked: list[_RankedSlices]) -> int:
+class _Half:
+    """The rows of the first half with their quantities, and the positions of all others."""
+
+    def __init__(self, data: Data, quantities: Sequence[Quantity]) -> None:
+        self.data, self.quantities = data, quantities
+        self.first, self.second = np.flatnonzero(data.first), np.flatnonzero(~data.first)
+        self.weights = data.weights[self.first]
+        self.values = [one.values[self.first] for one in quantities]
+        self.spreads = [float(values.std()) for values in self.values]
+        if data.is_weighted:
+            self.values = [values * self.weights for values in self.values]
+
+    def split(self, codes: Codes, size: int) -> tuple[Codes, Codes]:
+        """Return the codes of a column in both halves; rows of no level get one more."""
+        known = np.where(codes < 0, size, codes)
+        return known[self.first], known[self.second]
+
+
+def _rank_single(half: _Half, ranked: list[_RankedSlices]) -> int:
     looked = 0
-    for place, column in enumerate(data.columns):
+    for place, column in enumerate(half.data.columns):
         size = len(column.levels)
         ranges = np.array(list(ranges_of(column)), dtype=np.int64)
-        table = _Table(data, quantities, np.where(column.codes < 0, size, column.codes), size)
+        table = _Table(half, *half.split(column.codes, size), size + 1)
         low, high = ranges[:, 0], ranges[:, 1] + 1
         large, deviates = table.deviates_of(partial(_between, low=low, high=high))
         if column.is_ordered:  # "over 75" before "over 75, up to 92"
@@ -199,17 +217,18 @@ def _between(sums: Array, low: Codes, high: Codes) -> Array:
     return between
 
 
-def _rank_crossings(data: Data, quantities: Sequence[Quantity], ranked: list[_RankedSlices]) -> int:
-    looked, coarse = 0, [column.coarse() for column in data.columns]
+def _rank_crossings(half: _Half, ranked: list[_RankedSlices]) -> int:
+    looked, coarse = 0, [column.coarse() for column in half.data.columns]
+    codes = [half.split(one, len(ranges)) for one, ranges in coarse]
     for a, b in combinations(range(len(coarse)), 2):
-        (first, ranges), (second, others) = coarse[a], coarse[b]
-        size = len(ranges) * len(others)
-        cells = np.where((first < 0) | (second < 0), size, first * len(others) + second)
-        large, deviates = _Table(data, quantities, cells, size).deviates_of(lambda sums: sums)
-        places = np.flatnonzero(large).tolist()
+        ranges, others = coarse[a][1], coarse[b][1]
+        shape = len(ranges) + 1, len(others) + 1
+        own, rest = (one * shape[1] + other for one, other in zip(codes[a], codes[b], strict=True))
+        table = _Table(half, own, rest, shape[0] * shape[1])
+        large, deviates = table.deviates_of(partial(_inner_cells, shape=shape))
         conditions = [
             (Condition(a, *ranges[cell // len(others)]), Condition(b, *others[cell % len(others)]))
-            for cell in places
+            for cell in np.flatnonzero(large).tolist()
         ]
         looked += len(conditions)
         for one, found in zip(ranked, deviates, strict=True):
@@ -217,40 +236,51 @@ def _rank_crossings(data: Data, quantities: Sequence[Quantity], ranked: list[_Ra
     return looked
 
 
-class _Table:
-    """Rows, weights and quantities of each cell of a column or of a crossing."""
+def _inner_cells(sums: Array, shape: tuple[int, int]) -> Array:
+    """Return the cells of a crossing without those of rows that have no level."""
+    return sums.reshape(shape)[:-1, :-1].ravel()
 
-    def __init__(self, data: Data, quantities: Sequence[Quantity], cells: Codes, size: int) -> None:
-        self.data, self.quantities = data, quantities
-        self.rows = np.bincount(cells, minlength=size + 1)[:size].astype(np.float64)
-        own, weights = cells[data.first], data.weights[data.first]
-        self.first = np.bincount(own, minlength=size + 1)[:size].astype(np.float64)
-        weighted = np.bincount(own, weights, size + 1)[:size].astype(np.float64)
-        self.weight: Array = weighted if data.is_weighted else self.first
-        self.total = float(weights.sum())
-        self.n = len(own)
-        self.sums = []
-        for one in quantities:
-            values = one.values[data.first] * (weights if data.is_weighted else 1.0)
-            sums = np.bincount(own, values, size + 1)[:size].astype(np.float64)
-            self.sums.append((sums, float(values.sum()), one))
-        self.spreads = [float(one.values[data.first].std()) for one in quantities]
+
+class _Table:
+    """Rows, weights and quantities of each cell of a column or of a crossing.
+
+    Parameters
+    ----------
+    half : _Half
+    own, rest : int arrays
+        Cells of the rows of the first half, and of the other rows.
+    size : int
+        Number of cells.
+    """
+
+    def __init__(self, half: _Half, own: Codes, rest: Codes, size: int) -> None:
+        self.half = half
+        self.first = np.bincount(own, minlength=size).astype(np.float64)
+        self.rows: Array = self.first + np.bincount(rest, minlength=size)
+        self.weight: Array = self.first
+        if half.data.is_weighted:
+            self.weight = np.bincount(own, half.weights, size).astype(np.float64)
+        self.sums = [np.bincount(own, values, size).astype(np.float64) for values in half.values]
 
     def deviates_of(self, select: Callable[[Array], Array]) -> tuple[Mask, list[Array]]:
         """Return which slices are large enough, and the deviate of each of these by each quantity."""
+        half, n = self.half, len(self.half.first)
         rows, first, weight = (select(part) for part in (self.rows, self.first, self.weight))
-        large = (rows >= self.data.smallest) & (first >= FEWEST_IN_HALF)
-        large &= (rows - first >= FEWEST_IN_HALF) & (self.n - first >= FEWEST_IN_HALF)
+        large = (rows >= half.data.smallest) & (first >= FEWEST_IN_HALF)
+        large &= (rows - first >= FEWEST_IN_HALF) & (n - first >= FEWEST_IN_HALF)
         first, weight, found = first[large], weight[large], []
-        for (sums, total, one), spread in zip(self.sums, self.spreads, strict=True):
+        total_weight = float(half.weights.sum())
+        for sums, values, one, spread in zip(
+            self.sums, half.values, half.quantities, half.spreads, strict=True
+        ):
             inside = select(sums)[large]
-            outside = (total - inside) / np.maximum(self.total - weight, 1e-300)
+            outside = (float(values.sum()) - inside) / np.maximum(total_weight - weight, 1e-300)
             mean = inside / np.maximum(weight, 1e-300)
             if one.against_zero:
                 gap = np.where(mean > outside, mean, 0.0)
                 error = spread / np.sqrt(first)
             else:
-                gap, error = mean - outside, spread * np.sqrt(1 / first + 1 / (self.n - first))
+                gap, error = mean - outside, spread * np.sqrt(1 / first + 1 / (n - first))
             z = gap / error if spread > 0 else np.zeros(len(first))
             found.append(np.abs(z) if one.two_sided else z)
         return large, found

@@ -1,13 +1,13 @@
 """Simulations of weak slices and of own metrics: power, false slices, and coverage of intervals.
 
-``python -m tests.features.weak_slices.simulate`` takes about four minutes of CPU and writes `simulated.json`,
+``python -m tests.features.weak_slices.simulate`` takes about ten minutes of CPU and writes `simulated.json`,
 which the tests read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy.typing as npt
 from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
-from evalreport.features.weak_slices.find import weak_slices
+from evalreport.evaluation.parts import WeakSlices, WorseSlices
+from evalreport.features.weak_slices.find import weak_slices, worse_slices
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.own_metrics import own_estimates
 from evalreport.metrics.own import own_metric
@@ -26,6 +27,7 @@ RESULTS = Path(__file__).with_name("simulated.json")
 Columns = dict[str, npt.NDArray[Any]]
 ROWS, ERROR, TIMES = 5_000, 0.1, 3
 """Rows, error rate outside of a planted slice, and how many times as high it is inside."""
+KINDS = ("two classes", "three classes", "groups", "calibrated scores", "two equal runs")
 PLANTED = {"number": {"age"}, "value": {"site"}, "crossing": {"site", "device"}}
 
 
@@ -83,17 +85,40 @@ def decided(
     return predictions(space, truth, answer, columns=found, groups=groups)
 
 
-def power(sets: int) -> list[dict[str, Any]]:
+def second_run(
+    generator: np.random.Generator,
+    run: Predictions,
+    redone: float,
+    error: float,
+    broken: npt.ArrayLike = 0.0,
+) -> Predictions:
+    """Return predictions of which some are made again with an error rate, and some become wrong."""
+    again, wrong = generator.random(len(run)) < redone, generator.random(len(run)) < error
+    answer = np.where(again, np.where(wrong, 1 - run.y_true, run.y_true), np.asarray(run.y_pred))
+    breaks = (answer == run.y_true) & (generator.random(len(run)) < broken)
+    answer = np.where(breaks, 1 - run.y_true, answer)
+    return predictions(Binary(0, 1), run.y_true, answer, columns=dict(run.columns))
+
+
+def power(sets: int, kinds: Sequence[str] = (*PLANTED, "worse run")) -> list[dict[str, Any]]:
     """Return how often a planted slice is confirmed, and one of other columns is."""
     results = []
-    for how, wanted in PLANTED.items():
+    for how in kinds:
+        wanted = PLANTED.get(how, {"site"})
         for size in (0.02, 0.05, 0.1):
             hits = others = 0
             for seed in range(sets):
                 generator = np.random.default_rng((1, seed, int(1000 * size)))
-                found, inside = planted(generator, ROWS, size, how)
-                p = decided(generator, found, np.where(inside, TIMES * ERROR, ERROR))
-                search = weak_slices(p, Sampling(seed=seed))
+                found, inside = planted(generator, ROWS, size, "value" if how == "worse run" else how)
+                search: WeakSlices | WorseSlices | None
+                if how == "worse run":
+                    old = decided(generator, found, ERROR)
+                    broken = inside * (TIMES - 1) * ERROR / (1 - ERROR)
+                    new = second_run(generator, old, 0.2, ERROR, broken)
+                    search = worse_slices(new, old, ("new", "old"), Sampling(seed=seed))
+                else:
+                    p = decided(generator, found, np.where(inside, TIMES * ERROR, ERROR))
+                    search = weak_slices(p, Sampling(seed=seed))
                 assert search is not None
                 hits += any(wanted & {*one.columns} for one in search.confirmed)
                 others += any(not wanted & {*one.columns} for one in search.confirmed)
@@ -117,11 +142,11 @@ def grouped(generator: np.random.Generator, n: int) -> tuple[Columns, npt.NDArra
     return found, groups, generator.beta(1, 9, number)[groups]
 
 
-def false_slices(sets: int) -> list[dict[str, Any]]:
+def false_slices(sets: int, kinds: Sequence[str] = KINDS) -> list[dict[str, Any]]:
     """Return how often a slice is confirmed where none is planted."""
     results = []
-    for kind in ("two classes", "three classes", "groups", "calibrated scores"):
-        told, n = 0, 2_000
+    for kind in kinds:
+        false, n = 0, 2_000
         for seed in range(sets):
             generator = np.random.default_rng((2, seed))
             if kind == "groups":
@@ -136,10 +161,15 @@ def false_slices(sets: int) -> list[dict[str, Any]]:
                     classes=3 if kind == "three classes" else 2,
                     scores=kind == "calibrated scores",
                 )
-            search = weak_slices(p, Sampling(seed=seed))
+            search: WeakSlices | WorseSlices | None
+            if kind == "two equal runs":
+                old, new = (second_run(generator, p, 0.2, ERROR) for _ in range(2))
+                search = worse_slices(new, old, ("new", "old"), Sampling(seed=seed))
+            else:
+                search = weak_slices(p, Sampling(seed=seed))
             assert search is not None
-            told += bool(search.confirmed)
-        results.append({"of": kind, "rows": n, "sets": sets, "false": told / sets})
+            false += bool(search.confirmed)
+        results.append({"of": kind, "rows": n, "sets": sets, "false": false / sets})
         print(results[-1], flush=True)
     return results
 
@@ -201,7 +231,7 @@ def coverage(sets: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Simulate and write the results."""
-    found = {"coverage": coverage(500), "power": power(100), "false": false_slices(1_000)}
+    found = {"coverage": coverage(500), "power": power(200), "false": false_slices(1_000)}
     RESULTS.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -17,10 +17,11 @@ from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.features.weak_slices.columns import search_columns
 from evalreport.features.weak_slices.find import weak_slices, worse_slices
-from evalreport.features.weak_slices.search import _fisher, _sign_test, split_halves
+from evalreport.features.weak_slices.search import Data, Quantity, _fisher, _sign_test, search, split_halves
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.resampling import Stream
-from tests.features.weak_slices.simulate import RESULTS, columns, planted
+from tests.features.weak_slices.rank_by_sliceline import RANKED, data_sets
+from tests.features.weak_slices.simulate import PLANTED, RESULTS, columns, planted
 
 N = 3_000
 ALL = np.ones(N, dtype=bool)
@@ -100,7 +101,7 @@ def test_without_columns_there_is_no_search() -> None:
 
 
 def only(values: npt.NDArray[Any]) -> Any:
-    found = search_columns({"c": values}, ["c"], ALL[: len(values)])
+    (found,) = search_columns({"c": values}, ["c"], [ALL[: len(values)]])
     return found[0] if found else None
 
 
@@ -225,13 +226,55 @@ def test_report_and_comparison(
     assert set(compared[0]["confirmed"][0]) >= {"difference", "difference_outside", "p"}
 
 
-def test_simulated_power_and_false_slices() -> None:
-    """The results of `simulate`: planted slices are confirmed, and none is where none was planted."""
-    found = json.loads(RESULTS.read_text())
-    for size in (0.02, 0.05, 0.1):
-        power = [row["confirmed"] for row in found["power"] if row["size"] == size]
-        assert np.mean(power) >= 0.8, size
-    assert all(row["other"] <= 0.05 for row in found["power"])
-    assert {row["of"] for row in found["false"]} >= {"two classes", "three classes", "groups"}
-    assert all(row["false"] <= 0.05 and row["sets"] >= 1_000 for row in found["false"])
-    assert all(row["coverage"] >= 0.92 for row in found["coverage"])
+def test_ranking_against_sliceline() -> None:
+    """The oracle: SliceLine on the same rows, as `rank_by_sliceline` stored it."""
+    stored, first_is_same, best_is_tested = json.loads(RANKED.read_text()), 0, 0
+    for row, (name, p, first) in zip(stored, data_sets(), strict=True):
+        assert row == name | {"best": row["best"]}
+        (columns,) = search_columns(p.columns, list(p.columns), [first])
+        error = Quantity("error", (p.y_true != p.y_pred).astype(np.float64), is_binary=True)
+        _, tested = search(Data(columns, first, np.ones(len(p))), [error])
+        ours = [
+            {
+                columns[part.column].name: columns[part.column].text(part.first, part.last)[2:]
+                for part in one.conditions
+            }
+            for one in tested
+        ]
+        first_is_same += ours[0] == row["best"][0]
+        best_is_tested += row["best"][0] in ours
+    assert len(stored) == 40
+    assert first_is_same >= 36
+    assert best_is_tested >= 38
+
+
+SIMULATED: dict[str, list[dict[str, Any]]] = json.loads(RESULTS.read_text())
+
+
+@pytest.mark.parametrize("row", SIMULATED["power"], ids=lambda row: f"{row['planted']} {row['size']}")
+def test_simulated_power(row: dict[str, Any]) -> None:
+    """Each planted slice is confirmed in 80% of the data sets, and others in at most 5%."""
+    assert row["sets"] >= 200
+    assert row["confirmed"] >= 0.8
+    assert row["other"] <= 0.05
+
+
+def test_simulated_settings_are_complete() -> None:
+    power = {(row["planted"], row["size"]) for row in SIMULATED["power"]}
+    assert power == {(how, size) for how in (*PLANTED, "worse run") for size in (0.02, 0.05, 0.1)}
+    kinds = {"two classes", "three classes", "groups", "calibrated scores", "two equal runs"}
+    assert {row["of"] for row in SIMULATED["false"]} == kinds
+    assert {row["metric"] for row in SIMULATED["coverage"]} == {"money", "f_beta_3", "top_decile_lift"}
+
+
+@pytest.mark.parametrize("row", SIMULATED["false"], ids=lambda row: row["of"])
+def test_simulated_false_slices(row: dict[str, Any]) -> None:
+    """Where no slice is planted, one is confirmed in at most 5% of 1,000 data sets."""
+    assert row["sets"] >= 1_000
+    assert row["false"] <= 0.05
+
+
+@pytest.mark.parametrize("row", SIMULATED["coverage"], ids=lambda row: row["metric"])
+def test_simulated_coverage_of_own_metrics(row: dict[str, Any]) -> None:
+    assert row["sets"] >= 500
+    assert row["coverage"] >= 0.92
