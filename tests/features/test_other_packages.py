@@ -1,4 +1,4 @@
-"""A package of others adds a metric, a reader, a section, a finding, a command and an option."""
+"""A package of others adds metrics, a reader, a section, a finding, a command and an option."""
 
 from __future__ import annotations
 
@@ -59,6 +59,18 @@ def test_its_metric_has_a_value_an_interval_and_an_explanation(shown: dict[str, 
     assert "False omission rate" in (folder / "page.html").read_text(encoding="utf-8")
     explained = evalreport(folder, "metrics", "false_omission_rate")
     assert "share of negative predictions that are wrong" in explained.stdout
+
+
+def test_its_own_metric_is_reported_and_chooses_a_threshold(shown: dict[str, Any], folder: Path) -> None:
+    found = shown["metrics"]["wrong_rate"]
+    assert found["value"] == pytest.approx(1 - shown["metrics"]["accuracy"]["value"])
+    assert found["method"] == "bootstrap"
+    rule = evalreport(folder, "check", "rows.pairs", "--require", "wrong_rate <= 0.9")
+    assert rule.returncode == 0, rule.stderr
+    done = evalreport(folder, "sweep", "thresholds", "rows.pairs", "--objective", "wrong_rate", "--json")
+    assert done.returncode == 0, done.stderr
+    best = json.loads(done.stdout)["sweep"]["optima"]["wrong_rate"]
+    assert best["apparent"] <= found["value"]
 
 
 def test_its_section_is_on_the_page_and_its_finding_is_reported(shown: dict[str, Any], folder: Path) -> None:

@@ -221,9 +221,13 @@ def test_report_and_comparison(
     assert "No weak slice confirmed among" in Path("old.html").read_text(encoding="utf-8")
     (off,) = ran("report", "new.csv", "--no-find-slices", "-o", "new.html")["runs"]
     assert off["weak_slices"] is None
-    compared = ran("compare", "old.csv", "new.csv")["comparison"]["weak_slices"]
+    words = ("compare", "old.csv", "new.csv", "-o", "compared.html")
+    compared = ran(*words)["comparison"]["weak_slices"]
     assert compared[0]["confirmed"][0]["columns"] == ["age"]
     assert set(compared[0]["confirmed"][0]) >= {"difference", "difference_outside", "p"}
+    page = Path("compared.html").read_text(encoding="utf-8")
+    assert "Slices in which a run is worse" in page
+    assert f">{compared[0]['confirmed'][0]['slice']}<" in page
 
 
 def test_ranking_against_sliceline() -> None:

@@ -2,6 +2,7 @@
 
 TABLE = {
     "metrics": {"false omission rate": "example_feature.parts:METRICS"},
+    "own_metrics": {"wrong_rate": "example_feature.parts:wrong_rate"},
     "readers": {"pairs": "example_feature.parts:READERS"},
     "sections": {"row count": "example_feature.parts:row_count_section"},
     "findings": {"even rows": "example_feature.parts:EVEN_ROWS"},
