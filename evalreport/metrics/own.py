@@ -58,6 +58,21 @@ def load_own_metric(name: str, what: str = "metric") -> OwnFunction:
     return function
 
 
+def not_in_memory(name: str, where: str, instead: str) -> UsageError:
+    """Return the error of an own metric where a stream counts the rows.
+
+    Parameters
+    ----------
+    instead : str
+        The option that keeps all rows in memory.
+    """
+    return UsageError(
+        f"{name} is a function of all rows, and a stream does not keep them",
+        where=where,
+        fix=f"pass {instead}, or leave {name} out",
+    )
+
+
 @cache
 def _names_of_packages() -> frozenset[str]:
     return frozenset(one.name for one in extensions("own_metrics"))

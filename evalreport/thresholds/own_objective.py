@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.bounds import CLOSE
-from evalreport.core.errors import UsageError
 from evalreport.core.progress import report_progress
 from evalreport.core.result import Result, Undefined
 from evalreport.data.predictions import OwnFunction, Predictions, Threshold
@@ -175,15 +174,6 @@ def thinned_note(name: str, rows: Predictions | None) -> str | None:
     if number <= CANDIDATES:
         return None
     return f"{CANDIDATES:,} of {number:,} thresholds were evaluated by {name}, evenly spaced among scores."
-
-
-def not_in_memory(name: str, fix: str) -> UsageError:
-    """Return the error of an own metric whose rows are not in memory."""
-    return UsageError(
-        f"{name} is a function of all rows, and a stream does not keep them",
-        where=f"--objective {name}",
-        fix=fix,
-    )
 
 
 def _scores(rows: Predictions) -> Array:

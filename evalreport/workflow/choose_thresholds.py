@@ -21,7 +21,7 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
 from evalreport.intervals.estimates import estimates
 from evalreport.metrics.catalogue import OF_SWEEP, find
-from evalreport.metrics.own import is_own, load_own_metric
+from evalreport.metrics.own import is_own, load_own_metric, not_in_memory
 from evalreport.metrics.record import Metric
 from evalreport.readers.read import read_costs
 from evalreport.statistics.class_scores import RankedScores
@@ -39,7 +39,7 @@ from evalreport.thresholds.class_thresholds import (
 from evalreport.thresholds.coverage_cutoff import cutoff
 from evalreport.thresholds.cross_fitting import evaluate_thresholds
 from evalreport.thresholds.objectives import STANDARD, WITH_NUMBERS, CostMatrix, Objective
-from evalreport.thresholds.own_objective import OwnObjective, not_in_memory, thinned_note
+from evalreport.thresholds.own_objective import OwnObjective, thinned_note
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds
 from evalreport.thresholds.sweep import Sweep
 from evalreport.thresholds.trial_search import Search, SearchProgress
@@ -316,7 +316,7 @@ def _own_objectives(names: Sequence[str], rows: Predictions | None) -> dict[str,
     own = [name for name in dict.fromkeys(names) if name in known or (is_own(name) and not is_bound(name))]
     own = [name for name in own if name.split(":")[0] not in WITH_NUMBERS]
     if own and rows is None:
-        raise not_in_memory(own[0], f"pass {MEMORY}, or leave --objective {own[0]} out")
+        raise not_in_memory(own[0], f"--objective {own[0]}", MEMORY)
     functions = {name: known[name] if name in known else load_own_metric(name, "objective") for name in own}
     return {name: OwnObjective(name, function) for name, function in functions.items()}
 

@@ -27,7 +27,6 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.ordered_rules import find
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.metrics.operating_points import at_prevalence
-from evalreport.metrics.own import is_own
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Choice, Optimum, Tuned, Unreachable
@@ -472,12 +471,8 @@ def evaluated_facts(collected: CollectedFacts, request: Request) -> Evaluation:
     ev = evaluate_facts(
         seen,
         request.sampling,
-        only=[name for name in request.metrics if not is_own(name)],
-        more=(
-            *deployment_metrics(seen.summary.space, request.prevalence),
-            *request.points,
-            *(name for name in request.metrics if is_own(name)),
-        ),
+        only=request.metrics,
+        more=(*deployment_metrics(seen.summary.space, request.prevalence), *request.points),
         sweep=collected.sweep,
         tuned=None if request.threshold is None else next(iter(collected.tuned.values()), None),
     )

@@ -23,6 +23,7 @@ from evalreport.core.progress import report_progress
 from evalreport.core.text import slug
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluation import Evaluation
+from evalreport.metrics.own import is_own, not_in_memory
 from evalreport.page.payload import TABLE_TAG
 from evalreport.readers.content import in_file
 from evalreport.readers.data_sets import STREAMED, is_several
@@ -46,6 +47,7 @@ from evalreport.workflow.collect import (
 from evalreport.workflow.evaluate import evaluate_collected, evaluated_facts
 from evalreport.workflow.request import (
     ENDING,
+    MEMORY,
     CollectedFacts,
     Counting,
     MadeOfFacts,
@@ -171,6 +173,9 @@ class Item:
                 counting = next(filter(None, (source(self, request) for source in sources)), None)
                 if counting is None:
                     raise
+        for name in (*request.metrics, *request.points):
+            if is_own(name):
+                raise not_in_memory(name, f"{self.display_name}, {name}", MEMORY)
         if self.run is None:
             return counting.run_on_counts(work, sought=sought)
         origin = run_origin(self.tracking_store, self.run)

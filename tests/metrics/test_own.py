@@ -198,3 +198,23 @@ def test_rules_and_sorting(capsys: pytest.CaptureFixture[str]) -> None:
     values = [row["value"] for row in made["comparison"]["ranking"]]
     assert values == sorted(values)
     assert made["comparison"]["primary"] == NET
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "a.csv", "--metrics", NET, "-o", "page.html"),
+        ("check", "a.csv", "--require", f"{NET} <= 1000"),
+    ],
+)
+def test_streams_refuse_functions_of_all_rows(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main((*words, "--set", "engine=stream"))
+    assert stop.value.code == 2
+    what, where, fix = capsys.readouterr().err.splitlines()
+    assert what == f"error: {NET} is a function of all rows, and a stream does not keep them"
+    assert where == f"  at   a.csv, {NET}"
+    assert fix == f"  fix  pass --set engine=memory, or leave {NET} out"

@@ -19,9 +19,12 @@ from evalreport.features.weak_slices.columns import search_columns
 from evalreport.features.weak_slices.find import weak_slices, worse_slices
 from evalreport.features.weak_slices.search import Data, Quantity, _fisher, _sign_test, search, split_halves
 from evalreport.intervals.interval_settings import Sampling
+from evalreport.page.payload import present
 from evalreport.statistics.resampling import Stream
+from evalreport.tracking.client import Store
 from tests.features.weak_slices.rank_by_sliceline import RANKED, data_sets
 from tests.features.weak_slices.simulate import PLANTED, RESULTS, columns, planted
+from tests.tracking import fluent
 
 N = 3_000
 ALL = np.ones(N, dtype=bool)
@@ -228,6 +231,69 @@ def test_report_and_comparison(
     page = Path("compared.html").read_text(encoding="utf-8")
     assert "Slices in which a run is worse" in page
     assert f">{compared[0]['confirmed'][0]['slice']}<" in page
+
+
+def test_description_of_a_run_names_the_slice() -> None:
+    found, inside = planted(np.random.default_rng(4), N, 0.1, "number")
+    p = rows(found, np.where(inside, 0.4, 0.08))
+    ev = er.evaluate(p.y_true, p.y_pred, extra_columns=found, resamples=200)
+    assert ev.weak_slices is not None
+    assert f"where {ev.weak_slices.confirmed[0].slice} (" in present(ev).description
+
+
+def test_site_has_weak_slices_and_worse_slices(
+    sqlite_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, inside = planted(np.random.default_rng(4), N, 0.1, "number")
+    with fluent(sqlite_store):
+        import mlflow
+
+        mlflow.set_experiment("ages")
+        for name, error in (("old", 0.08), ("new", np.where(inside, 0.4, 0.08))):
+            write("predictions.csv", rows(found, error), found)
+            with mlflow.start_run(run_name=name):
+                mlflow.log_artifact("predictions.csv")
+    with pytest.raises(SystemExit) as stop:
+        main(("site", "--experiment", "ages", "-o", "out", "--tracking-uri", sqlite_store.uri))
+    assert not stop.value.code, capsys.readouterr().err
+    pages = {path.parent.name: path.read_text(encoding="utf-8") for path in Path("out").glob("*/new-*.html")}
+    assert "Weak slices, found by a search" in pages["runs"]
+    assert "Slices in which a run is worse" in pages["compare"]
+
+
+def test_file_with_columns_of_all_kinds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ids, dates, free text, one value, many values and missing values: a report, and no false slice."""
+    import pandas as pd
+
+    monkeypatch.chdir(tmp_path)
+    generator, truth = np.random.default_rng(5), np.arange(N) % 2
+    days = np.datetime64("2024-01-01") + generator.integers(0, 400, N)
+    frame = pd.DataFrame(
+        {
+            "y_true": truth,
+            "y_pred": np.where(generator.random(N) < 0.1, 1 - truth, truth),
+            "case": [f"case-{k:05}" for k in range(N)],
+            "row_number": np.arange(N) + 7,
+            "day": days.astype("datetime64[D]").astype(str),
+            "note": ["word " * int(k) for k in generator.integers(1, 90, N)],
+            "constant": "x",
+            "many": [f"v{k}" for k in generator.integers(0, 10_000, N)],
+            "income": np.where(generator.random(N) < 0.2, np.nan, generator.normal(size=N)),
+            "empty": np.nan,
+        }
+    )
+    for rows_kept, reason in ((N, ""), (150, "too few rows to search: 150; at least 200 are needed")):
+        frame[:rows_kept].to_csv("all.csv", index=False)
+        with pytest.raises(SystemExit) as stop:
+            main(("report", "all.csv", "-o", "page.html", "--json"))
+        assert not stop.value.code
+        (run,) = json.loads(capsys.readouterr().out)["runs"]
+        assert run["weak_slices"]["reason"] == reason
+        assert not run["weak_slices"]["confirmed"]
+        assert bool(run["weak_slices"]["looked"]) == (not reason)
 
 
 def test_ranking_against_sliceline() -> None:
