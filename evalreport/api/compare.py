@@ -331,9 +331,9 @@ def sweep(
     what : Evaluation or Trials
     objective : str or sequence of str, optional
         As on the command line: ``f1``, ``recall>=0.95``, ``cost:10`` (binary), ``f1_macro``,
-        ``subset_accuracy``, ``module:function``, ``recall>=0.9`` of each, ``recall_micro>=0.9`` (several
-        labels), ``accuracy>=0.95``, ``f1_macro``, ``recall[CLASS]>=0.9`` (classes); those of the task
-        without it. Of trials, the name of one of several objectives.
+        ``subset_accuracy``, ``recall>=0.9`` of each, ``recall_micro>=0.9`` (several labels),
+        ``accuracy>=0.95``, ``f1_macro``, ``recall[CLASS]>=0.9`` (classes), ``module:function`` or a name of
+        `extra_metrics`; those of the task without it. Of trials, the name of one of several objectives.
     tune_on : Evaluation, optional
         Other rows that the choice is made on; default: the held-out value is cross-fitted.
     costs : array-like of shape (K, K), optional

@@ -287,10 +287,13 @@ def _binary(
         ranked.table, ranked.rows, tune_on=tune_on, objectives=(*wanted, *rest), sampling=request.sampling
     )
     ev = ranked.evaluation(sweep)
-    found: dict[str, Choice] = {name: sweep.optima[name] for name in objectives}
-    for name, objective in own.items():
-        assert ranked.rows is not None  # noqa: S101  else `_own_objectives` refuses the name
-        found[name] = objective.choose(ranked.rows, request.sampling, tune_on)
+    found: dict[str, Choice] = {}
+    for name in [one if one in own else Objective.parse(one).name for one in asked.objectives] or objectives:
+        if name in own:
+            assert ranked.rows is not None  # noqa: S101  else `_own_objectives` refuses the name
+            found[name] = own[name].choose(ranked.rows, request.sampling, tune_on)
+        else:
+            found[name] = sweep.optima[name]
     there = [find(name) for name in deployment_metrics(ev.space, request.prevalence)]
     return ThresholdSelection(
         ev,

@@ -183,7 +183,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert best["apparent"] == pytest.approx(chosen(rows()).apparent, abs=1e-6)
     assert best["held_out_method"] == "cross-fitted"
     assert best["held_out_estimate"]["low"] < best["held_out"] < best["held_out_estimate"]["high"]
-    assert set(made["optima"]) == {NAME, "f1"}
+    assert list(made["optima"]) == [NAME, "f1"]
     assert NAME in Path("page.html").read_text(encoding="utf-8")
 
 

@@ -31,7 +31,7 @@ from evalreport.page.evaluation_terms import (
 )
 from evalreport.thresholds.best_threshold import Optimum
 from evalreport.thresholds.bounds_on_new_rows import SURE, chance_of, fewest, find_limit_place, one_class
-from evalreport.thresholds.objectives import MISS, Constraint, Objective
+from evalreport.thresholds.objectives import METRICS, MISS, WITH_NUMBERS, Constraint, Objective
 from evalreport.thresholds.sweep import Sweep
 
 COIN = (0.4, 0.6)
@@ -215,6 +215,8 @@ def without_gain(ev: Evaluation, best: Optimum) -> float | None:
     """Return the value at the threshold in use, where a free choice is no better than that elsewhere."""
     counts, other = four_counts(ev), value_elsewhere(best)
     if best.constraint is not None or counts is None or other is None or one_threshold(ev) is None:
+        return None
+    if best.metric not in (*METRICS, *WITH_NUMBERS):  # a metric of the user's own: its rows are not here
         return None
     objective = Objective.parse(best.text)
     now = float(objective.value(counts))
