@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,11 @@ from evalreport.cli.console import Console
 from evalreport.cli.options import FILE, HelpSection, SectionCommand, global_options
 from evalreport.cli.requests import request_of, selection_of, tracking_uri
 from evalreport.core.errors import EvalreportError, UsageError
+from evalreport.core.text import printable
+
+if TYPE_CHECKING:
+    from evalreport.core.result import ColumnDecision
+    from evalreport.workflow.collect import Collected
 
 KEYS: Mapping[str, str] = {
     "truth": "truth",
@@ -28,6 +34,8 @@ KEYS: Mapping[str, str] = {
     "positive": "positive",
 }
 """Parts of the columns that commands report as used, and the settings that name them."""
+ROLES = {"truth": "label", "pred": "prediction", "score": "scores"}
+"""Settings and the roles of their columns in the reasons."""
 _init = HelpSection("Output")
 
 
@@ -56,17 +64,33 @@ def command(
     console = ctx.ensure_object(Console)
     if (file is None) == (run_id is None):
         raise UsageError("init reads one file or one run", fix="pass FILE, or --run-id ID")
+    from evalreport.core.json_codec import encode
+
     words = [file] if file is not None else ["--run-id", str(run_id)]
     words += [word for name, value in columns.items() if value is not None for word in (f"--{name}", value)]
     settings = find_settings(words, tracking_uri(ctx))
-    lines = ["[tool.evalreport]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items())]
+    decision = _collect(words, tracking_uri(ctx)).provenance.column_decision
+    lines = ["[tool.evalreport]", *_setting_lines(settings, decision)]
     if place == "-":
         console.print_result(*lines)
     else:
         add_settings(Path(place), lines)
         console.print_result(*(f"  {line}" for line in lines), place)
-    console.emit(runs=[], settings=settings, files=[] if place == "-" else [place])
+    console.emit(
+        runs=[], settings=settings, column_decision=encode(decision), files=[] if place == "-" else [place]
+    )
     return 0
+
+
+def _setting_lines(settings: Mapping[str, str], decision: ColumnDecision | None) -> Iterator[str]:
+    """Yield the settings as TOML, each column below a comment that says why it has its role."""
+    left = [] if decision is None else list(decision.lines)
+    for key, value in settings.items():
+        mine = [line for line in left if line.startswith(f"{ROLES.get(key, key)} {value}: ")]
+        left = [line for line in left if line not in mine]
+        yield from (f"# {printable(line)}" for line in mine)
+        yield f"{key} = {json.dumps(value)}"
+    yield from (f"# {printable(line)}" for line in left)
 
 
 def find_settings(words: list[str], uri: str | None) -> dict[str, str]:
@@ -105,6 +129,11 @@ def _assignments(settings: Mapping[str, str]) -> list[str]:
 
 def _columns_used(words: list[str], uri: str | None) -> tuple[tuple[str, str], ...]:
     """Return which columns `report` uses with some options."""
+    return _collect(words, uri).taken
+
+
+def _collect(words: list[str], uri: str | None) -> Collected:
+    """Return the predictions that `report` reads with some options."""
     from evalreport.cli.report import command as report
     from evalreport.workflow.items import items_of
 
@@ -114,7 +143,7 @@ def _columns_used(words: list[str], uri: str | None) -> tuple[tuple[str, str], .
         if options["run_ids"]:
             selection = selection_of(options)
         (item,) = items_of(options["files"], selection, uri)
-        return item.collect(request_of(options, "")).taken
+        return item.collect(request_of(options, ""))
 
 
 def add_settings(place: Path, lines: list[str]) -> None:

@@ -40,6 +40,8 @@ def print_evaluation(
     from evalreport.page.payload import present
 
     console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
+    if console.verbosity > 0 and ev.provenance.column_decision is not None:
+        console.say(*ev.provenance.column_decision.lines)
     warn_of(console, ev)
     line(emphasised(present(ev).headline))
     line(title(ev))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,6 +40,7 @@ from evalreport.columns.nested import (
 )
 from evalreport.columns.single_label import named_scores
 from evalreport.core.errors import DataError
+from evalreport.core.result import ColumnReason
 from evalreport.data.arrays import EXACT, is_gap
 from evalreport.data.scores import ScoreKind
 from evalreport.readers.formats import RawTable
@@ -162,7 +162,6 @@ def _has_one(cell: Any) -> bool:
     return row is not None and len(row) == 1
 
 
-logger = logging.getLogger(__name__)
 Array = npt.NDArray[Any]
 
 
@@ -210,14 +209,12 @@ def roles_of(rows: Rows, table: RawTable, truth: RawTable | None, request: Colum
     best = decide(columns, request, table.name, None if truth is None else rows.truth)
     if best is not None:
         refuse_doubtful(best)
-        for reason in best.reasons:
-            logger.info("%s %s: %s", reason.role, reason.column, reason.text)
         return Roles(
             best.truth,
             best.pred or named.pred,
             best.score or named.score,
             best.text or named.text,
-            best.reasons,
+            replace(best.decision, reasons=(*_reasons_of_request(request), *best.decision.reasons)),
             best.names,
         )
     if not (named.pred or named.score or named.text or request.no_scores):
@@ -229,6 +226,19 @@ def roles_of(rows: Rows, table: RawTable, truth: RawTable | None, request: Colum
     if len(usual) != 1:
         raise no_truth(known, request, (truth or table).name)
     return replace(named, truth=Part(usual))
+
+
+def _reasons_of_request(request: Columns) -> Iterator[ColumnReason]:
+    """Yield the roles that an option or the format of the file gives."""
+    chosen = {
+        "label": request.truth,
+        "prediction": request.pred,
+        "scores": request.score or request.scores,
+        "response": request.text,
+    }
+    for role_name, column in chosen.items():
+        if column is not None:
+            yield ColumnReason(role_name, column, 0.0, "an option or the file format names it")
 
 
 def _score_by_name(names: Sequence[str]) -> Part | None:

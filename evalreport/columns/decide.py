@@ -29,9 +29,11 @@ from evalreport.columns.evidence import (
     Scored,
     confidence_of,
     mentions,
+    named,
     pair_of,
     profiles_of,
     sets_agree,
+    unlikely_values,
     weights_of_part,
 )
 from evalreport.columns.names import (
@@ -45,8 +47,10 @@ from evalreport.columns.names import (
 from evalreport.columns.nested import name_places
 from evalreport.columns.single_label import OR_NONE, named_scores, score_candidates
 from evalreport.core.errors import EvalreportError, UsageError
+from evalreport.core.result import ColumnDecision, ColumnReason
 
 Array = npt.NDArray[Any]
+NO_REASONS = ColumnDecision(())
 MARGIN = 2.0
 """Weight by which the best hypothesis exceeds every other one with another result."""
 LEAST = 3.0
@@ -57,15 +61,6 @@ _COMPARED = 14
 """Columns of labels that are compared with each other, those with the best names first."""
 _BEST = 24
 """Pairs of a label and a prediction for which scores are compared."""
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a column has its role: the role, the column and the observation."""
-
-    role: str
-    column: str
-    text: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +80,7 @@ class Hypothesis:
     score: Part | None
     text: str | None
     weight: float
-    reasons: tuple[Reason, ...] = ()
+    decision: ColumnDecision = NO_REASONS
     same: bool = False
     """Whether the prediction is the label with the greatest score."""
     names: tuple[tuple[str, str], ...] = ()
@@ -96,6 +91,13 @@ class Hypothesis:
         """The columns of label and prediction."""
         answer = "" if self.pred is None else self.pred.display_name
         return self.truth.display_name, answer or self.text or ""
+
+    @property
+    def roles(self) -> tuple[tuple[str, str], ...]:
+        """The roles with their columns."""
+        parts = (("label", self.truth), ("prediction", self.pred), ("scores", self.score))
+        found = [(role, part.display_name) for role, part in parts if part is not None]
+        return (*found, *((("response", self.text),) if self.text is not None else ()))
 
     @property
     def options(self) -> dict[str, str]:
@@ -210,7 +212,11 @@ def decide(
     ]
     if rivals:
         raise _ambiguous([best, *_distinct(rivals)], request)
-    return best
+    second = next((one for one in found[1:] if not _has_same_result(best, one, search)), None)
+    if second is None:
+        return best
+    margin = round(best.weight - second.weight, 2)
+    return replace(best, decision=replace(best.decision, runner_up=second.roles, margin=margin))
 
 
 def _is_named_alike(best: Hypothesis, other: Hypothesis, search: _Search) -> bool:
@@ -255,17 +261,19 @@ def _of_labels(search: _Search) -> Iterator[Hypothesis]:
     for weight, truth, pair, reasons in pairs[:_BEST]:
         yield from _with_scores(search, weight, truth, pair, reasons)
     for truth in _truths(search):
-        yield from _with_scores(search, _weight_alone(truth), truth, None, ())
+        found = _alone(truth)
+        weight = sum(one.weight for one in found)
+        yield from _with_scores(search, weight, truth, None, _reasons("label", truth.name, found))
 
 
-def _weight_alone(truth: Profile) -> float:
-    """Return the weight of a label without predictions; in few rows only its name shows that it is one."""
+def _alone(truth: Profile) -> list[RoleEvidence]:
+    """Return the evidence of a label without predictions; in few rows only its name shows that it is one."""
     bare = 3.0 * (1 - confidence_of(len(truth.values))) if truth.weights["label"] < 1 else 0.0
-    return truth.weights["label"] - 1.0 - _unlikely(truth) - bare
-
-
-def _unlikely(truth: Profile) -> float:
-    return (6.0 if truth.is_unique else 0.0) + (3.0 if truth.is_constant else 0.0)
+    return [
+        named(truth.weights["label"]),
+        RoleEvidence(-1.0 - bare, "no column of predictions beside it"),
+        unlikely_values(truth, 3.0),
+    ]
 
 
 def _allowed(search: _Search, name: str, role: str) -> bool:
@@ -298,7 +306,7 @@ def _truths(search: _Search) -> list[Profile]:
     return _likely(search, "truth")
 
 
-def _pairs(search: _Search) -> Iterator[tuple[float, Profile, Pair, tuple[Reason, ...]]]:
+def _pairs(search: _Search) -> Iterator[tuple[float, Profile, Pair, tuple[ColumnReason, ...]]]:
     request = search.request
     if request.text is not None and request.pred is None:
         return
@@ -313,7 +321,7 @@ def _pairs(search: _Search) -> Iterator[tuple[float, Profile, Pair, tuple[Reason
             found = [evidence(pair) for evidence in PAIRS]
             weight = sum(one.weight for one in found)
             if _is_supported(weight, pair, search):
-                yield weight, truth, pair, _reasons("prediction", pred.name, found)
+                yield weight, truth, pair, _reasons("prediction", pred.name, found, truth.name)
 
 
 def _is_supported(weight: float, pair: Pair, search: _Search) -> bool:
@@ -325,12 +333,19 @@ def _is_supported(weight: float, pair: Pair, search: _Search) -> bool:
     return is_label and is_prediction
 
 
-def _reasons(role: str, column: str, found: Sequence[RoleEvidence]) -> tuple[Reason, ...]:
-    return tuple(Reason(role, column, one.reason) for one in found if one.weight > 0 and one.reason)
+def _reasons(
+    role: str, column: str, found: Sequence[RoleEvidence], label: str = ""
+) -> tuple[ColumnReason, ...]:
+    sides = {True: ("label", label), False: (role, column)}
+    return tuple(
+        ColumnReason(*sides[one.of_label], round(float(one.weight), 2), one.reason)
+        for one in found
+        if one.reason
+    )
 
 
 def _with_scores(
-    search: _Search, weight: float, truth: Profile, pair: Pair | None, reasons: tuple[Reason, ...]
+    search: _Search, weight: float, truth: Profile, pair: Pair | None, reasons: tuple[ColumnReason, ...]
 ) -> Iterator[Hypothesis]:
     """Yield the hypothesis with the best scores, or without scores where it has a prediction."""
     right = Part((truth.name,))
@@ -342,13 +357,12 @@ def _with_scores(
         added, scored, why = found[0]
         rivals = [] if _scores_named(search.request) else _rival_scores(found)
         same = pair is not None and scored.agreement(pair.pred_codes) >= PROVEN
-        shown = _reasons("scores", scored.part.display_name, why)
         names = pair.names if same and pair is not None and scored.is_named else ()
-        why_all = (*reasons, *shown)
-        made = Hypothesis(right, pred, scored.part, None, weight + added, why_all, same, names)
+        decision = ColumnDecision((*reasons, *_reasons("scores", scored.part.display_name, why)))
+        made = Hypothesis(right, pred, scored.part, None, weight + added, decision, same, names)
         yield _Doubtful.of(made, rivals) if rivals else made
     elif pred is not None:
-        yield Hypothesis(right, pred, None, None, weight, reasons)
+        yield Hypothesis(right, pred, None, None, weight, ColumnDecision(reasons))
 
 
 def _scores_named(request: Columns) -> bool:
@@ -447,14 +461,14 @@ def _of_texts(search: _Search) -> Iterator[Hypothesis]:
             if truth.name == name and not search.apart:
                 continue
             found = [
-                RoleEvidence(
-                    truth.weights["label"] + max(3.0, one.weights["text"]) + 1.0 - _unlikely(truth),
-                    "the names",
-                ),
+                named(truth.weights["label"], of_label=True),
+                unlikely_values(truth, 3.0)._replace(of_label=True),
+                RoleEvidence(max(3.0, one.weights["text"]) + 1.0, "the name, and texts"),
                 mentions(one, truth),
             ]
             weight = sum(each.weight for each in found)
-            yield Hypothesis(Part((truth.name,)), None, None, name, weight, _reasons("response", name, found))
+            decision = ColumnDecision(_reasons("response", name, found, truth.name))
+            yield Hypothesis(Part((truth.name,)), None, None, name, weight, decision)
 
 
 # ------------------------------------------------------------------------------- any number of labels
@@ -488,22 +502,19 @@ def _of_sets(search: _Search) -> Iterator[Hypothesis]:
             if common is None:
                 continue
             found = [
-                RoleEvidence(truth.weights["label"] + pred.weights["prediction"], "the names"),
-                RoleEvidence(2.0 + min(1.5, 0.5 * common[0].shape[1]), "the same labels"),
+                named(truth.weights["label"], of_label=True),
+                named(pred.weights["prediction"]),
+                RoleEvidence(2.0 + min(1.5, 0.5 * common[0].shape[1]), "the labels of the true labels"),
                 sets_agree(*common),
             ]
             weight = sum(one.weight for one in found)
-            made = Hypothesis(
-                truth.part,
-                pred.part,
-                None,
-                None,
-                weight,
-                _reasons("prediction", pred.part.display_name, found),
-            )
+            why = _reasons("prediction", pred.part.display_name, found, truth.part.display_name)
+            made = Hypothesis(truth.part, pred.part, None, None, weight, ColumnDecision(why))
             yield from _with_set_scores(search, made, truth)
         if request.pred is None:
-            alone = Hypothesis(truth.part, None, None, None, truth.weights["label"])
+            name = named(truth.weights["label"])
+            why = _reasons("label", truth.part.display_name, [name])
+            alone = Hypothesis(truth.part, None, None, None, name.weight, ColumnDecision(why))
             yield from (made for made in _with_set_scores(search, alone, truth) if made.score is not None)
 
 
@@ -635,7 +646,9 @@ def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterato
         if found:
             weight, part = max(found, key=lambda one: one[0])
             close = [other for value, other in found if value > weight - MARGIN]
-            scored = replace(made, score=part, weight=made.weight + weight)
+            why = _reasons("scores", part.display_name, [RoleEvidence(weight, "the name and the range")])
+            decision = ColumnDecision((*made.decision.reasons, *why))
+            scored = replace(made, score=part, weight=made.weight + weight, decision=decision)
             yield _Doubtful.of(scored, close) if len(close) > 1 else scored
             return
     if made.pred is not None:

@@ -286,6 +286,8 @@ class RoleEvidence(NamedTuple):
 
     weight: float
     reason: str = ""
+    of_label: bool = False
+    """Whether it is about the column of labels, not about the predictions or the scores."""
 
 
 NONE = RoleEvidence(0.0)
@@ -413,11 +415,14 @@ def common_labels(pair: Pair) -> RoleEvidence:
         sure = confidence_of(pair.rows)
         if pair.is_renamed:
             is_code = pair.renamed > 0.9999 and not _has_common_text(pair)
-            return RoleEvidence(0.0 if is_code else 1.0, f"the labels correspond, kappa {pair.renamed:.2f}")
-        return RoleEvidence(-1.0 - 7.0 * sure, "no label in common")
+            return RoleEvidence(
+                0.0 if is_code else 1.0,
+                f"its labels correspond to those of {pair.truth.name!r}, kappa {pair.renamed:.2f}",
+            )
+        return RoleEvidence(-1.0 - 7.0 * sure, f"no label in common with {pair.truth.name!r}")
     codes = set() if pair.truth.labels is None else {*pair.truth.labels.texts}
     weight = (2.0 if codes <= _CODES else 4.0) * pair.common - (1.0 if codes <= _CODES else 2.0)
-    return RoleEvidence(weight - (0.5 if pair.is_spelled else 0.0), "the same labels")
+    return RoleEvidence(weight - (0.5 if pair.is_spelled else 0.0), f"the labels of {pair.truth.name!r}")
 
 
 def agreement(pair: Pair) -> RoleEvidence:
@@ -427,27 +432,59 @@ def agreement(pair: Pair) -> RoleEvidence:
         return NONE
     sure = confidence_of(n)
     if abs(kappa) * np.sqrt(n) < 3 or abs(kappa) < 0.1:
-        return RoleEvidence(-5.0 * sure * (1 - min(1.0, abs(kappa) * 3)), "they agree no more than by chance")
+        return RoleEvidence(
+            -5.0 * sure * (1 - min(1.0, abs(kappa) * 3)), f"agrees with {pair.truth.name!r} only by chance"
+        )
     if kappa > 0.9999:
-        return RoleEvidence(1.0 * sure - (1.0 if pair.is_spelled else 0.0), "they are equal in every row")
+        return RoleEvidence(
+            1.0 * sure - (1.0 if pair.is_spelled else 0.0), f"equal to {pair.truth.name!r} in every row"
+        )
     return RoleEvidence(
-        sure * (2.0 + 2.5 * abs(kappa) + (0.5 if kappa > 0 else 0.0)), f"they agree, kappa {kappa:.2f}"
+        sure * (2.0 + 2.5 * abs(kappa) + (0.5 if kappa > 0 else 0.0)),
+        f"agrees with {pair.truth.name!r}, kappa {kappa:.2f}",
     )
 
 
-def names_of_pair(pair: Pair) -> RoleEvidence:
-    """The names say which is the label and which is the prediction."""
-    return RoleEvidence(pair.truth.weights["label"] + pair.pred.weights["prediction"], "the names")
+def named(weight: float, *, of_label: bool = False) -> RoleEvidence:
+    """Return the evidence of a name for a role."""
+    return RoleEvidence(weight, "the name" if weight else "the name does not say it", of_label)
 
 
-def not_an_id(pair: Pair) -> RoleEvidence:
-    """Columns with a value of its own in nearly every row, or one value, are not labels."""
-    weight = sum(-6.0 for side in (pair.truth, pair.pred) if side.is_unique)
-    weight -= 3.0 if pair.truth.is_constant else 0.0
-    return RoleEvidence(weight - (1.0 if pair.pred.is_constant else 0.0))
+def name_of_label(pair: Pair) -> RoleEvidence:
+    """The name says that the column contains the labels."""
+    return named(pair.truth.weights["label"], of_label=True)
 
 
-PAIRS: tuple[Callable[[Pair], RoleEvidence], ...] = (names_of_pair, common_labels, agreement, not_an_id)
+def name_of_prediction(pair: Pair) -> RoleEvidence:
+    """The name says that the column contains the predictions."""
+    return named(pair.pred.weights["prediction"])
+
+
+def varied_labels(pair: Pair) -> RoleEvidence:
+    """A column with its own value in nearly every row, or with one value, does not contain labels."""
+    return unlikely_values(pair.truth, 3.0)._replace(of_label=True)
+
+
+def varied_predictions(pair: Pair) -> RoleEvidence:
+    """As `varied_labels`, for the predictions."""
+    return unlikely_values(pair.pred, 1.0)
+
+
+def unlikely_values(one: Profile, constant: float) -> RoleEvidence:
+    """Return the evidence against a column with its own value in nearly every row, or with one value."""
+    if one.is_unique:
+        return RoleEvidence(-6.0, "its own value in nearly every row")
+    return RoleEvidence(-constant, "one value in all rows") if one.is_constant else NONE
+
+
+PAIRS: tuple[Callable[[Pair], RoleEvidence], ...] = (
+    name_of_label,
+    varied_labels,
+    name_of_prediction,
+    common_labels,
+    agreement,
+    varied_predictions,
+)
 """RoleEvidence about a label and a prediction."""
 
 
@@ -533,7 +570,7 @@ def name_of_scores(scored: Scored) -> RoleEvidence:
     weight = scored.weights["score"]
     if scored.pair is None and not scored.is_whole:
         weight += max(0.0, scored.weights["prediction"] - 1.0)
-    return RoleEvidence(weight, "the name")
+    return named(weight)
 
 
 def decides(scored: Scored) -> RoleEvidence:
@@ -549,7 +586,7 @@ def decides(scored: Scored) -> RoleEvidence:
         chance = 1 / width
         weight = -3.0 if of_truth >= PROVEN and sure > 0.5 else 3.0 if of_truth > chance + 0.15 else -2.0
         return RoleEvidence(
-            weight * sure, f"the greatest score is of the label in {of_truth:.0%} of the rows"
+            weight * sure, f"the true label has the greatest score in {of_truth:.0%} of the rows"
         )
     of_pred = scored.agreement(scored.pair.pred_codes)
     if of_pred >= PROVEN:
@@ -572,16 +609,19 @@ def separates(scored: Scored) -> RoleEvidence:
     if scored.pair is None:
         strong = abs(of_truth[0] - 0.5) > 4 * of_truth[1] or of_truth[1] == 0
         weight = -3.0 if _is_split(of_truth) and sure > 0.5 else 2.0 if strong else -2.0
-        return RoleEvidence(weight * sure, "the score ranks the labels")
+        return RoleEvidence(weight * sure, "it ranks the labels")
     of_pred = _area(values, scored.pair.pred_codes, kept)
     if _is_split(of_pred):
-        return RoleEvidence(6.0 * sure, "a threshold of the score separates the predictions")
+        return RoleEvidence(6.0 * sure, "a threshold separates the predictions")
     if _is_split(of_truth):
-        return RoleEvidence(-6.0 * sure, "a threshold of the score separates the labels")
+        return RoleEvidence(-6.0 * sure, "a threshold separates the labels")
     if kept.any() and values[kept].min() >= 0.5 and values[kept].max() <= 1:
-        return RoleEvidence(3.0 * sure, "the score is never below one half: the confidence of the prediction")
+        return RoleEvidence(3.0 * sure, "never below one half: the confidence of the prediction")
     related = max(abs(area - 0.5) / error if error else 0.0 for area, error in (of_pred, of_truth))
-    return RoleEvidence((1.0 if related > 4 else -5.0) * sure, "the score and the labels")
+    return RoleEvidence(
+        (1.0 if related > 4 else -5.0) * sure,
+        "related to the labels" if related > 4 else "not related to the labels",
+    )
 
 
 def _area(values: Array, codes: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> tuple[float, float]:

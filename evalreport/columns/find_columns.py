@@ -53,6 +53,7 @@ from evalreport.core.errors import (
     UsageError,
 )
 from evalreport.core.format import pluralize
+from evalreport.core.result import ColumnDecision
 from evalreport.data.arrays import is_gap
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
@@ -160,6 +161,11 @@ class Found:
     def unused_note(self) -> tuple[str, ...]:
         """What is said of columns that were not taken for anything."""
         return (f"not used: {list_names(self.unused)}",) if self.unused else ()
+
+    @property
+    def decision(self) -> ColumnDecision | None:
+        """Why the columns have their roles; None where their names alone decide."""
+        return None if self.roles is None else self.roles.decision
 
     def with_row_filters(self, names: Sequence[str]) -> Found:
         """Return the same with the columns whose values said which rows are meant."""

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from evalreport.columns.column_request import Columns, list_names, missing_column
 from evalreport.core.errors import ColumnNotFoundError, NoTableError, some_of
+from evalreport.core.result import ColumnDecision
 from evalreport.data.scores import ROW_SUM, ScoreKind
 from evalreport.readers.limits import Select
 
@@ -582,14 +583,15 @@ class Part:
 class Roles:
     """The columns of each role: labels, predictions, scores, and the column of generated responses.
 
-    `names` has the labels with their names in the predictions, where the data prove them.
+    `decision` says why. `names` has the labels with their names in the predictions, where the data prove
+    them.
     """
 
     truth: Part
     pred: Part | None = None
     score: Part | None = None
     text: str | None = None
-    reasons: tuple[Any, ...] = ()
+    decision: ColumnDecision | None = None
     names: tuple[tuple[str, str], ...] = ()
 
 

@@ -148,7 +148,7 @@ def _not_used(part: Part, error: DataError) -> str:
 def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool) -> _Scored:
     """Return the scores as those of the labels; a confidence of the given answer becomes P(positive)."""
     named = request.score is not None or request.scores is not None
-    part, note = usable(scored.part, found.space, needed=named or alone)
+    part, note = usable(scored.part, found.space, named=named, alone=alone)
     if part is None or scored.raw is None:
         return _Scored(None, None, (*scored.notes, note))
     raw, notes = scored.raw, (*scored.notes, note)
@@ -188,18 +188,18 @@ def scores_in_order(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str
     return raw.values[:, 0], ()
 
 
-def usable(part: Part | None, space: LabelSpace, *, needed: bool) -> tuple[Part | None, str]:
+def usable(part: Part | None, space: LabelSpace, *, named: bool, alone: bool) -> tuple[Part | None, str]:
     """Return the scores if they can rank these labels: one column, whatever its name, cannot rank three.
 
     Raises
     ------
     DataError
-        The column was named, or nothing else answers.
+        The column was named, or there are no predictions.
     """
     if part is None or len(part.columns) > 1 or isinstance(space, Binary):
         return part, ""
-    if needed:
-        raise cannot_rank(part.display_name, space)
+    if named or alone:
+        raise cannot_rank(part.display_name, space, has_predictions=not alone)
     return None, f"{part.display_name} is one score column for {len(space)} labels and was not used"
 
 
@@ -207,12 +207,13 @@ class OneScoreError(UnnamedScoresError):
     """One column of scores, and three labels or more."""
 
 
-def cannot_rank(name: str, space: LabelSpace) -> DataError:
+def cannot_rank(name: str, space: LabelSpace, *, has_predictions: bool = False) -> DataError:
     """Return the refusal of one column of scores for three labels or more."""
+    more = "; or evaluate the predictions alone: leave the option for the scores out"
     return OneScoreError(
         f"one score column cannot rank {len(space)} labels",
         where=f"column {name!r}; labels {list_names(space.texts)}",
-        fix="name one score column per label, as in --scores 'proba_*'",
+        fix=f"name one score column per label, as in --scores 'proba_*'{more if has_predictions else ''}",
     )
 
 

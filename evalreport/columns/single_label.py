@@ -58,7 +58,8 @@ def named_scores(names: Sequence[str], request: Columns, known: Collection[str],
         return named_part(names, str(request.scores), "--scores", file)
     if request.score not in names and (part := _matrix(names, request.score)):
         return part
-    return _with_label(named_part(names, request.score, "--score", file), known)
+    part = named_part(names, request.score, "--score", file)
+    return _with_label(replace(part, kind=part.kind or kind_of(request.score)), known)
 
 
 def score_candidates(

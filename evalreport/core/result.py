@@ -20,6 +20,42 @@ from evalreport.core.text import printable
 
 
 @dataclass(frozen=True)
+class ColumnReason:
+    """One piece of evidence that a column has a role; a negative weight is evidence against it."""
+
+    role: str
+    column: str
+    weight: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class ColumnDecision:
+    """Why the columns have their roles, and the margin over the second best assignment.
+
+    `runner_up` has the roles and columns of the second best assignment with another result; it is empty and
+    `margin` is null where there is none.
+    """
+
+    reasons: tuple[ColumnReason, ...]
+    runner_up: tuple[tuple[str, str], ...] = ()
+    margin: float | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The reasons as text: one line per role and column."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for one in self.reasons:
+            said = f"{one.reason} ({one.weight:+.1f})" if one.weight else one.reason
+            found.setdefault((one.role, one.column), []).append(said)
+        lines = [f"{role} {column}: {'; '.join(why)}" for (role, column), why in found.items()]
+        if self.margin is not None:
+            other = ", ".join(f"{role} {column}" for role, column in self.runner_up)
+            lines.append(f"second best: {other}; its weight is {self.margin:.1f} less")
+        return tuple(lines)
+
+
+@dataclass(frozen=True)
 class Provenance:
     """Where the numbers come from; passed in, never read from the clock or the machine by the core.
 
@@ -34,6 +70,7 @@ class Provenance:
     source: str = ""
     sha256: str = ""
     columns: tuple[tuple[str, str], ...] = ()
+    column_decision: ColumnDecision | None = None
     parser: str = ""
     model: str = ""
     tracking: str = ""

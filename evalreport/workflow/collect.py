@@ -262,6 +262,7 @@ def _collect_found(found: Found, request: Request, origin: Provenance) -> Collec
         source=first.name,
         sha256=first.sha256,
         columns=found.taken,
+        column_decision=found.decision,
         parser=_parser_name(rows),
         **request.origin(),
         notes=(*origin.notes, *(note for file in found.files for note in file.notes), *found.unused_note),

@@ -499,6 +499,7 @@ class StreamCounting:
             source=first.name if len(files) == 1 else f"{first.parent.name or first.name} ({several})",
             sha256=self.stream.data.sha256,
             columns=(*self.stream.found.taken, ("engine", engine)),
+            column_decision=self.stream.found.decision,
             **self.request.origin(),
             notes=(*origin.notes, *self.stream.found.unused_note),
         )

@@ -220,7 +220,10 @@ def _compute_from_counted(
     told = () if origin is None else (("source", f"table {name}"),)
     origin = origin or Provenance(run_name=name.rstrip("/").rsplit("/", 1)[-1])
     notes = (*origin.notes, *stream.found.unused_note)
-    provenance = replace(origin, source=name, columns=taken, **request.origin(), notes=notes)
+    why = stream.found.decision
+    provenance = replace(
+        origin, source=name, columns=taken, column_decision=why, **request.origin(), notes=notes
+    )
     facts = CollectedFacts(seen, (*told, *taken), provenance, sweep, sensitive=sensitive)
     return MadeOfFacts.from_collected(facts, work)
 
