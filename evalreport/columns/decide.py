@@ -271,7 +271,7 @@ def _alone(truth: Profile) -> list[RoleEvidence]:
     bare = 3.0 * (1 - confidence_of(len(truth.values))) if truth.weights["label"] < 1 else 0.0
     return [
         named(truth.weights["label"]),
-        RoleEvidence(-1.0 - bare, "no column of predictions beside it"),
+        RoleEvidence(-1.0 - bare, "no column of predictions"),
         unlikely_values(truth, 3.0),
     ]
 
