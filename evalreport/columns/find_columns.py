@@ -378,17 +378,23 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
         return replace(found, notes=said, roles=decided).with_row_filters(named.filtered_columns)
 
 
-def roles_of_table(table: RawTable, request: Columns) -> Roles:
-    """Return the columns of each role in one table, without a look at its other rows.
+def roles_of_table(table: RawTable, request: Columns, truth: RawTable | None = None) -> Roles:
+    """Return the columns of each role in one table, or in two with the labels in `truth`.
 
     Raises
     ------
-    ColumnNotFoundError, UsageError
+    ColumnNotFoundError, UsageError, DataError
         As of `find`.
     """
     table, request = as_columns(table, fill_from_format(table, request))
-    rows, _ = with_all_columns(rows_of(table, None), None, request)
-    return roles_of(rows, table, None, request)
+    if truth is None:
+        rows, _ = with_all_columns(rows_of(table, None), None, request)
+        return roles_of(rows, table, None, request)
+    truth, more = as_columns(truth, request, "truth")
+    key = key_of(table, request, joins=True)
+    joined = rows_of(table, key, truth, key_of(truth, more, key, joins=True))
+    rows, _ = with_all_columns(joined, truth, request)
+    return roles_of(rows, table, truth, _fill_request(request, more))
 
 
 def plain_columns(table: RawTable, request: Columns, roles: Roles) -> tuple[Mapping[str, Array], Roles]:

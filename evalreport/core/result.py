@@ -42,6 +42,11 @@ class ColumnDecision:
     margin: float | None = None
 
     @property
+    def weight(self) -> float:
+        """The weight of all reasons."""
+        return sum(one.weight for one in self.reasons)
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The reasons as text: one line per role and column."""
         found: dict[tuple[str, str], list[str]] = {}

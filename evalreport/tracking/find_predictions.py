@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -22,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self, TypeAlias, TypeVar, overload
 
 from evalreport.columns.column_request import Columns, list_names
+from evalreport.columns.decide import MARGIN
 from evalreport.columns.find_columns import roles_of_table
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.names import (
@@ -32,10 +33,10 @@ from evalreport.columns.names import (
     TESTS,
     WEIGHT,
     is_beside,
-    role,
+    name_weights,
     words,
 )
-from evalreport.columns.nested import ALONE, as_columns, fill_from_format
+from evalreport.columns.nested import as_columns, fill_from_format
 from evalreport.core.errors import (
     ArtifactNotFoundError,
     ColumnNotFoundError,
@@ -299,43 +300,88 @@ def _without_part(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PairedTables:
-    """Answers and truth of two files (or three: labels, scores and truth), and how they are named."""
+    """Predictions and labels of several files; `weight` is that of the evidence."""
 
     table: RawTable
     truth: RawTable
-    taken: str
+    files: tuple[str, ...]
+    """The label file, then those of the predictions and scores."""
+    weight: float
+    columns: frozenset[str]
+
+    @property
+    def taken(self) -> str:
+        """What is printed."""
+        truth, *answers = map(printable, self.files)
+        return f"artifacts {list_names(answers)}, truth from {truth}"
 
 
-def pair_tables(tables: Sequence[Named]) -> PairedTables | None:
-    """Return truth and answers of two files that are named as such and have as many rows.
+MOST_PAIRED = 8
+"""Files without a complete assignment that are compared with each other."""
 
-    ``y_test.csv`` beside ``y_pred.csv``; arrays of labels and of scores may lie apart as well.
+
+def pair_tables(tables: Sequence[Named], request: Columns) -> PairedTables | None:
+    """Return the files that together have labels and predictions or scores, by the evidence of their columns.
+
+    The name of a file counts as the name of its only column: ``y_test.csv`` beside ``y_pred.csv``. Rows are
+    joined by ids, or in order where the files have equally many. Arrays may be in more than two files.
+
+    Raises
+    ------
+    UsageError
+        Several pairs have nearly the same weight.
     """
-    truths = [named for named in tables if _role(named[0]) == "truth"]
-    answers = [named for named in tables if _role(named[0]) in ("prediction", "score")]
-    if len(truths) != 1 or not answers or any(table.n != truths[0][1].n for _, table in answers):
+    known = [(name, _named_after_file(name, table)) for name, table in tables[:MOST_PAIRED]]
+    found = [pair for truth in known for pair in _pairs_with(truth, known, request)]
+    found.sort(key=lambda pair: -pair.weight)
+    if not found:
         return None
-    table = answers[0][1] if len(answers) == 1 else _merge_arrays(answers)
-    if table is None:
-        return None
-    names = [printable(name) for name, _ in answers]
-    return PairedTables(
-        table, truths[0][1], f"artifacts {list_names(names)}, truth from {printable(truths[0][0])}"
-    )
+    best = found[0]
+    rivals = [
+        pair for pair in found if pair.weight > best.weight - MARGIN and not pair.columns <= best.columns
+    ]
+    if rivals:
+        truth, answer = best.files[:2]
+        raise UsageError(
+            f"{len(rivals) + 1} pairs of files could be labels and predictions",
+            where="; ".join(printable(" and ".join(pair.files)) for pair in (best, *rivals[:2])),
+            fix=f"download them, and name both: evalreport report {printable(answer)} "
+            f"--set truth_file={printable(truth)}",
+        )
+    return best
 
 
-def _role(path: str) -> str | None:
-    """Return what a file's name says that it holds: ``y_test`` is truth, ``y_proba_test`` scores."""
+def _pairs_with(truth: Named, known: Sequence[Named], request: Columns) -> Iterator[PairedTables]:
+    """Yield the pairs with one file of labels that have a complete assignment."""
+    others = [one for one in known if one[0] != truth[0]]
+    arrays = [one for one in others if one[1].format in ARRAYS and one[1].n == truth[1].n]
+    for answers in [[one] for one in others] + ([arrays] if len(arrays) > 1 else []):
+        table = answers[0][1] if len(answers) == 1 else _merge_arrays(answers)
+        with suppress(EvalreportError):
+            roles = roles_of_table(table, request, truth[1])
+            parts = [part for part in (roles.pred, roles.score) if part is not None]
+            if roles.decision is not None and (parts or roles.text):
+                columns = [name for part in parts for name in part.columns] + [roles.text or ""]
+                used = frozenset(f"{truth[0]} {roles.truth.display_name} {name}" for name in columns if name)
+                files = (truth[0], *(name for name, _ in answers))
+                yield PairedTables(table, truth[1], files, roles.decision.weight, used)
+
+
+def _named_after_file(path: str, table: RawTable) -> RawTable:
+    """Return a table whose only value column has the name of the file, where its own name has no known word."""
+    values = [name for name in table.columns if name not in INDEX and name not in ID]
     stem = unpacked_name(PurePosixPath(path).name).partition(".")[0]
     bare = "_".join(word for word in words(stem) if word not in PARTS or words(stem) == ["y", word])
-    return role(bare)
+    bare = "label" if bare in LABEL_NAMES else bare
+    if len(values) != 1 or not bare or bare in table.columns or max(name_weights(values[0]).values()) >= 2:
+        return table
+    columns = {bare if name == values[0] else name: array for name, array in table.columns.items()}
+    return replace(table, columns=columns, names=tuple(columns))
 
 
-def _merge_arrays(answers: Sequence[Named]) -> RawTable | None:
-    """Return arrays of labels and of scores as one table, each named like its file."""
-    if any(table.format not in ARRAYS or ALONE not in table.columns for _, table in answers):
-        return None
-    columns = {PurePosixPath(name).name.partition(".")[0]: table.columns[ALONE] for name, table in answers}
+def _merge_arrays(answers: Sequence[Named]) -> RawTable:
+    """Return arrays of labels and of scores as one table."""
+    columns = {name: array for _, table in answers for name, array in table.columns.items()}
     digest = hashlib.sha256("".join(table.sha256 for _, table in answers).encode()).hexdigest()
     source = " and ".join(name for name, _ in answers)
     return replace(answers[0][1], columns=columns, names=tuple(columns), source=source, sha256=digest)
@@ -471,9 +517,11 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
             notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
             inside = (file.path for file in files if file.path == name or file.path.startswith(f"{name}/"))
             return _make_run_rows(rows, request, name, next(inside, ""), (*said, *notes))
-    pair = None if request.label_file else pair_tables(halves)
+    pair = None if request.label_file else pair_tables(halves, request.columns)
     if pair is not None:
-        return RunTable(pair.table, request.columns, pair.taken, truth=pair.truth)
+        spare = [printable(name) for name, _ in halves if name not in pair.files]
+        notes = (f"not used: {list_names(spare)}",) if spare else ()
+        return RunTable(pair.table, request.columns, pair.taken, notes, truth=pair.truth)
     if graded:
         (name, rows), said = one_of(graded)
         inside = (file.path for file in files if file.path == name)
