@@ -711,13 +711,15 @@ def _is_copy(search: _Search, one: Part | None, other: Part | None) -> bool:
     return True
 
 
+_OFFERED = 6
+"""Assignments that a question offers: all of three columns with the same labels."""
 _OPTIONS = {"truth": "truth", "pred": "pred", "text": "response", "labels": "labels"}
 _ROLES = {"truth": "truth", "pred": "prediction", "text": "response"}
 
 
 def _ambiguous(found: Sequence[Hypothesis], request: Columns) -> AmbiguousColumnsError:
     """Return the refusal of hypotheses with nearly the same weight."""
-    some = list(found[:3])
+    some = list(found[:_OFFERED])
     options = [one.options for one in some]
     fix = fix_of(options, request)
     for role, other in (("truth", "pred"), ("pred", "truth"), ("text", "truth")):

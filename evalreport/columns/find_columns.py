@@ -38,6 +38,7 @@ from evalreport.columns.plausible import (
     SeveralEvaluationsError,
     label_areas,
     refuse_constant,
+    refuse_counts,
     refuse_order,
     refuse_reversed,
     refuse_rivals,
@@ -441,6 +442,8 @@ def _refuse_labels(
         name: values[some] for name, values in free.items() if name not in used and not is_like_score(name)
     }
     refuse_rivals(others, reading, named=named)
+    if y_pred is not None and whole and request.weight is None:
+        refuse_counts(free, found.y_true, found.y_pred)
     if whole:
         is_named = named or request.labels is not None
         refuse_constant(parts["truth"], distinct(found.y_true).tolist(), len(found.y_true), named=is_named)

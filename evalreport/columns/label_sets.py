@@ -15,7 +15,7 @@ import numpy.typing as npt
 from evalreport.columns.column_request import Columns, list_names
 from evalreport.columns.join import Rows
 from evalreport.columns.names import Part, Roles
-from evalreport.columns.single_label import MAX_CLASSES, cast_label
+from evalreport.columns.single_label import MAX_CLASSES, cast_label, without_gaps
 from evalreport.core.errors import DataError
 from evalreport.core.format import pluralize
 from evalreport.data.arrays import PER_CENT, numbers
@@ -137,7 +137,8 @@ def _numbers(values: Array, name: str) -> Array:
             f"column {name!r} has {pluralize(rows.size, 'value')} that {'is' if rows.size == 1 else 'are'} "
             "NaN or infinite",
             where=f"column {name!r}, first: row {rows[0]}, {values[rows[0]]}",
-            fix="drop or repair those rows before the predictions are logged",
+            fix="drop or repair those rows before the predictions are logged"
+            + ("" if np.isinf(values).any() or not finite.any() else f", or {without_gaps(name)}"),
         )
     return values
 

@@ -451,6 +451,34 @@ def refuse_constant(truth: str, labels: Sequence[Any], rows: int, *, named: bool
     )
 
 
+_COUNTS = {"count", "counts", "n", "frequency", "support", "rows"}
+"""Names of a column with the number of rows that each row represents."""
+
+
+def refuse_counts(columns: Mapping[str, Array], y_true: Array, y_pred: Array) -> None:
+    """Refuse the cells of a confusion matrix, one per row with their count, as rows of predictions.
+
+    Parameters
+    ----------
+    columns : columns without a role
+    y_true, y_pred : labels of shape (n,)
+
+    Raises
+    ------
+    DataError
+    """
+    pairs = set(zip(y_true.tolist(), y_pred.tolist(), strict=True))
+    for name, values in columns.items():
+        if name.lower() not in _COUNTS or values.dtype.kind not in "iu" or not 3 <= len(pairs) == len(values):
+            continue
+        if values.min() >= 0 and values.max() > 1:
+            raise DataError(
+                f"each pair of labels occurs once, and {name!r} may be the number of rows",
+                where=f"column {name!r}, {pluralize(len(values), 'row')}",
+                fix=f"count them: --set weight={shlex.quote(name)} --set weight_kind=count",
+            )
+
+
 def refuse_order(
     pairs: LabelPairs | None, score: str, labels: Sequence[str], *, given: bool, places: bool
 ) -> None:

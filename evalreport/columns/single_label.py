@@ -32,7 +32,7 @@ from evalreport.columns.names import (
     whole,
 )
 from evalreport.core.errors import DataError, UsageError, nearest
-from evalreport.data.arrays import plain, to_labels
+from evalreport.data.arrays import GAPS, is_gap, plain, to_labels
 from evalreport.data.labels import Binary, Label, LabelSpace, Multiclass, distinct_labels
 from evalreport.data.scores import ScoreKind
 
@@ -196,7 +196,17 @@ def labels_of(values: Array, name: str) -> Array:
         Gaps, mixed types, numbers that are not whole, names that are whole texts.
     """
     check_length(values, name, MAX_LABEL)
-    return to_labels(values, name)
+    try:
+        return to_labels(values, name)
+    except DataError as error:
+        if error.fix != GAPS or all(map(is_gap, values.tolist())):
+            raise
+        raise DataError(error.message, where=error.where, fix=f"{GAPS}, or {without_gaps(name)}") from None
+
+
+def without_gaps(name: str) -> str:
+    """Return the fix that leaves out the rows in which a column has no value."""
+    return f"ignore them: --where {shlex.quote(f'{name}!=')}"
 
 
 def single_label(

@@ -47,6 +47,11 @@ class ColumnDecision:
         return sum(one.weight for one in self.reasons)
 
     @property
+    def content_weight(self) -> float:
+        """The weight of the reasons that come from the contents, not from names."""
+        return sum(one.weight for one in self.reasons if not one.reason.startswith("the name"))
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """The reasons as text: one line per role and column."""
         found: dict[tuple[str, str], list[str]] = {}

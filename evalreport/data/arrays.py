@@ -226,12 +226,16 @@ def _too_large(what: str, row: int, value: object) -> DataError:
     )
 
 
+GAPS = "fill the gaps or drop those rows before the predictions are logged"
+"""The fix of an error about gaps."""
+
+
 def _refuse_gaps(what: str, rows: npt.NDArray[np.intp]) -> None:
     if rows.size:
         raise DataError(
             f"{what} is missing for {rows.size} row{'s' if rows.size > 1 else ''}",
             where=f"{what}, first: row {rows[0]}",
-            fix="fill the gaps or drop those rows before the predictions are logged",
+            fix=GAPS,
         )
 
 

@@ -368,7 +368,7 @@ def _pairs_with(truth: Named, known: Sequence[Named], request: Columns) -> Itera
 
 
 def _named_after_file(path: str, table: RawTable) -> RawTable:
-    """Return a table whose only value column has the name of the file, where its own name has no known word."""
+    """Return a table whose only value column has the name of the file, if its own name has no known word."""
     values = [name for name in table.columns if name not in INDEX and name not in ID]
     stem = unpacked_name(PurePosixPath(path).name).partition(".")[0]
     bare = "_".join(word for word in words(stem) if word not in PARTS or words(stem) == ["y", word])
@@ -505,18 +505,28 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
     aside: Aside = []
     halves: list[tuple[str, RawTable]] = []
     graded: list[tuple[str, Rows]] = []
+    weak: RunTable | RunStream | None = None
+    unlike: list[str] = []
     kinds = kinds_of(store, run, request, files, reader)
     for kind in kinds:
         opened = _open_candidates(kind.candidates, request, aside)
-        if opened.broken and (kind.meant or not opened.fitting):
+        if opened.broken and (kind.meant or not opened.fitting) and weak is None:
             raise _unreadable_file_error(opened, kinds, request)
         halves += opened.halves
         graded += opened.graded
-        if opened.fitting:
-            (name, rows), said = one_of(opened.fitting)
-            notes = tuple(f"{printable(other)} set aside: {error.message}" for other, error in aside)
+        supported = tuple(one for one in opened.fitting if _is_supported(one[1], request))
+        if opened.fitting and (supported or weak is None):
+            (name, rows), said = one_of(supported or opened.fitting)
+            unlike += [printable(other) for other, one in opened.fitting if (other, one) not in supported]
+            notes = [f"{other} set aside: only the names of its columns fit" for other in unlike if supported]
+            notes += [f"{printable(other)} set aside: {error.message}" for other, error in aside]
             inside = (file.path for file in files if file.path == name or file.path.startswith(f"{name}/"))
-            return _make_run_rows(rows, request, name, next(inside, ""), (*said, *notes))
+            made = _make_run_rows(rows, request, name, next(inside, ""), (*said, *notes))
+            if supported:
+                return made
+            weak = made
+    if weak is not None:
+        return weak
     pair = None if request.label_file else pair_tables(halves, request.columns)
     if pair is not None:
         spare = [printable(name) for name, _ in halves if name not in pair.files]
@@ -529,6 +539,17 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
     if has_traces(store, run, untagged=not aside):
         return _from_traces(store, run, request)
     raise _nothing(run, files, aside, () if aside else _children(store, run))
+
+
+def _is_supported(rows: Rows, request: RunRequest) -> bool:
+    """Return whether the contents of a table, not only its names, show labels and predictions or scores."""
+    if request.label_file or request.columns.truth is not None or not isinstance(rows, RawTable):
+        return True
+    try:
+        decision = roles_of_table(rows, request.columns).decision
+    except EvalreportError:  # a question about the columns, as of a table with a grade
+        return True
+    return decision is not None and decision.content_weight > 0
 
 
 def _make_run_rows(

@@ -87,6 +87,20 @@ def ranked_lists(drawn: Drawn) -> Cells:
     return {"prediction": found}
 
 
+def second_model(drawn: Drawn) -> Cells:
+    """Predictions of another model, which is better or worse in the rows with a low greatest score."""
+    other = drawn.p.argsort(axis=1)[:, -2] if len(drawn.y) % 2 else drawn.y
+    low = drawn.top < np.quantile(drawn.top, 0.3)
+    return {"knn": [drawn.labels[code] for code in np.where(low, other, drawn.predicted)]}
+
+
+def second_reviewer(drawn: Drawn) -> Cells:
+    """Labels of another person, who disagrees in every ninth row."""
+    codes = drawn.y.copy()
+    codes[::9] = np.roll(drawn.y, 1)[::9]
+    return {"reviewer": [drawn.labels[code] for code in codes]}
+
+
 Way = tuple[str, Callable[[Drawn], Cells], bool, bool]
 """Name, scores, whether there is a column of predictions, whether the scores prove which it is."""
 WAYS: tuple[Way, ...] = (
@@ -110,6 +124,8 @@ WAYS: tuple[Way, ...] = (
     ("ranked lists", ranked_lists, False, True),
     ("decimal commas", commas, True, True),
     ("confidence", lambda drawn: {"confidence": drawn.top.tolist()}, True, False),
+    ("second model", second_model, True, False),
+    ("second reviewer", second_reviewer, True, False),
 )
 NAMES: dict[str, list[tuple[str, str]]] = {
     "usual": [
@@ -162,7 +178,7 @@ def drawn(rng: np.random.Generator, names: str, way: Way) -> tuple[Known, bool]:
         columns[pred] = made.given
     columns |= scores(made)
     columns |= {key: value for key, value in _distractors(rng, m).items() if key not in columns}
-    has_scores = name not in ("none", "confidence") or (name == "confidence" and k == 2)
+    has_scores = name not in ("none", "confidence", *_RIVALS) or (name == "confidence" and k == 2)
     known = Known(
         _mixed(rng, columns),
         "csv" if name in ("decimal commas",) or (rng.random() < 0.5 and name not in _NESTED) else "jsonl",
@@ -171,9 +187,12 @@ def drawn(rng: np.random.Generator, names: str, way: Way) -> tuple[Known, bool]:
         float(p[np.arange(m), y].mean()) if has_scores else None,
         what=(names, name, f"{k} labels"),
     )
-    return known, proves or (names != "random" and pred not in ("label", "intent"))
+    is_named = names != "random" and pred not in ("label", "intent") and name not in _RIVALS
+    return known, proves or is_named
 
 
+_RIVALS = ("second model", "second reviewer")
+"""Families with a third column of the same labels: only names can say which two are meant."""
 _NESTED = (
     "records",
     "ranked lists",

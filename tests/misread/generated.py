@@ -23,6 +23,7 @@ from evalreport.columns.find_columns import find, to_predictions
 from evalreport.columns.names import column_selector
 from evalreport.core.errors import EvalreportError
 from evalreport.data.labels import Multilabel
+from evalreport.data.parsing_outcomes import parse_texts
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Probabilities
 from evalreport.readers.formats import read_table
@@ -271,7 +272,10 @@ def outcome(known: Known) -> tuple[Outcome, str]:
 def _read(data: bytes, form: str, request: Columns) -> Predictions:
     further = named_after_labels(request)
     table = read_table(io.BytesIO(data), format=form, columns=column_selector(request), further=further)
-    return to_predictions(find(table, request), missing=request.missing)
+    found = find(table, request)
+    if found.text is None:
+        return to_predictions(found, missing=request.missing)
+    return to_predictions(found, parse_texts(found.text.tolist(), found.space.texts, "auto", fuzzy=False))
 
 
 STEPS = 4

@@ -15,7 +15,7 @@ from evalreport.columns.find_columns import find, to_predictions
 from evalreport.core.errors import UsageError
 from evalreport.readers.read import read_requested_columns
 from evalreport.tracking.client import Store
-from evalreport.tracking.find_predictions import PairedTables, pair_tables
+from evalreport.tracking.find_predictions import PairedTables, pair_tables, read_run
 from evalreport.tracking.runs import find_run
 from evalreport.workflow.collect import collect_run
 from evalreport.workflow.request import Request
@@ -125,6 +125,34 @@ def test_two_files_of_predictions_are_asked_about(tmp_path: Path) -> None:
 @pytest.mark.parametrize("other", [RNG.integers(3, size=N), RNG.integers(3, size=N + 1)])
 def test_files_without_a_relation_are_not_paired(other: Any, tmp_path: Path) -> None:
     assert paired(tmp_path, {"a.npy": npy(K), "b.npy": npy(other)}) is None
+
+
+UNRELATED = csv(
+    target=RNG.integers(2, size=N), score=RNG.random(N), credit_limit=RNG.integers(300, 800, size=N)
+)
+COMPLETE = csv(y_true=K, y_pred=G)
+
+
+@pytest.mark.parametrize("other", ["scores.csv", "old_predictions.csv", "features.csv"])
+def test_a_table_that_fits_by_its_names_alone_is_set_aside(
+    other: str, sqlite_store: Store, tmp_path: Path
+) -> None:
+    for name in ("predictions.csv", "output.csv"):
+        made = make_run(sqlite_store, {other: UNRELATED, name: COMPLETE}, folder=tmp_path / name)
+        read = read_run(sqlite_store, find_run(sqlite_store, made.run_id))
+        assert read.taken == f"artifact {name}"
+        is_first = other == "features.csv" and name == "predictions.csv"  # a usual name comes first
+        assert any(note.startswith(f"{other} set aside") for note in read.notes) != is_first
+    alone = make_run(sqlite_store, {other: UNRELATED}, folder=tmp_path / "alone")
+    assert read_run(sqlite_store, find_run(sqlite_store, alone.run_id)).taken == f"artifact {other}"
+
+
+def test_two_complete_tables_are_asked_about(sqlite_store: Store, tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"run_a.csv": COMPLETE, "run_b.csv": csv(y_true=K, y_pred=K)}
+    made = make_run(sqlite_store, files, folder=tmp_path)
+    with pytest.raises(UsageError, match="2 artifacts hold predictions") as caught:
+        read_run(sqlite_store, find_run(sqlite_store, made.run_id))
+    assert caught.value.fix.endswith("--artifact run_a.csv")
 
 
 def test_a_run_is_read_from_its_files(sqlite_store: Store, tmp_path: Path) -> None:
