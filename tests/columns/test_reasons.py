@@ -59,7 +59,7 @@ def test_the_runner_up_has_another_result_and_less_weight() -> None:
 
 def reported(capsys: pytest.CaptureFixture[str], path: Path, *options: str) -> Ran:
     page = str(path.with_name("page.html"))
-    return run(capsys, "report", str(path), *options, "--set", "resamples=50", "-o", page)
+    return run(capsys, "report", str(path), *options, "--set", "resamples=100", "-o", page)
 
 
 @pytest.fixture
