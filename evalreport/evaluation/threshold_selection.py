@@ -1,4 +1,4 @@
-"""Thresholds that were chosen, for each objective: what they reach, and what they reach elsewhere."""
+"""Thresholds chosen for each objective, with their values here and on held-out data."""
 
 from __future__ import annotations
 
@@ -107,26 +107,26 @@ class ThresholdSelection:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What the reader should know before trusting a choice."""
+        """What makes a choice uncertain."""
         told = []
         if self.whole is not None:
             if len(self.whole) == 2:
-                told.append("All scores are equal: a threshold flags all or none.")
+                told.append("All scores are equal: every threshold flags all rows or none.")
             sides = (("positive", self.whole.positives), ("negative", self.whole.negatives))
-            told += [f"There is no {name} example, one class only." for name, weight in sides if not weight]
+            told += [f"The data contain no {name} example." for name, weight in sides if not weight]
         if not self.tuned_on:
             several = self.evaluation.provenance.unit[1]
             told.append(
-                f"Thresholds were chosen on the same {several} that they are reported on. Read the value "
-                "elsewhere, or choose them on other rows."
+                f"Thresholds were chosen on the {several} they are reported on. Use the held-out "
+                "estimates, or choose thresholds on other data."
             )
         told += [
-            f"{name} has no value elsewhere: {best.out_of_sample.value.reason}."
+            f"{name} has no held-out estimate: {best.out_of_sample.value.reason}."
             for name, best in self.tuned_choices.items()
             if isinstance(best.out_of_sample.value, Undefined)
         ]
         told += [
-            f"{name}: nothing was found that does better than {PLAIN[start]}."
+            f"{name}: the search found nothing better than {PLAIN[start]}."
             for name, best in self.tuned_choices.items()
             for start in PLAIN
             if best.method != "bayes" and best.apparent == best.starts.get(start)

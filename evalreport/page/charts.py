@@ -296,6 +296,18 @@ def y_axis(low: float, high: float, title: str, ticks: Iterable[float] | None = 
     return Axis(low, high, title, _ticks(low, high, (BOTTOM, TOP), ticks))
 
 
+def whole_ticks(low: float, high: float) -> list[float]:
+    """Return the ticks of an axis of counts or ranks, which are whole numbers.
+
+    Examples
+    --------
+    >>> whole_ticks(0, 9), whole_ticks(0, 3)
+    ([0.0, 2.0, 4.0, 6.0, 8.0], [0.0, 1.0, 2.0, 3.0])
+    """
+    step = max(1.0, float(round(nice_step(high - low))))
+    return [place * step for place in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+
+
 def named_axis(low: float, high: float, title: str, named: Iterable[tuple[float, str]]) -> Axis:
     """Return a horizontal axis whose ticks are words, each at its value."""
     return Axis(

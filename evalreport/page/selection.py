@@ -1,4 +1,4 @@
-"""Thresholds that were chosen, as they are shown, written and logged."""
+"""Chosen thresholds as they are shown, written and logged."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from evalreport.thresholds.coverage_cutoff import answers
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 
 MOST = 1_000_000
-"""Thresholds of all labels together that are kept; above it each label is thinned to its share."""
+"""Thresholds of all labels together that are kept; above it those of each label are thinned."""
 
 
 def every_threshold(rows: Predictions) -> Mapping[str, Sweep]:
@@ -69,8 +69,8 @@ def every_threshold(rows: Predictions) -> Mapping[str, Sweep]:
     -------
     mapping from label to Sweep
         Multilabel: of each label, thinned where all of them together have more than a million
-        thresholds; no optimum of a label moves by that. Else one sweep under an empty name: binary of the
-        score; multiclass of the confidence, where a positive is an answer that is right. Empty without
+        thresholds; the optima of the labels stay the same. Otherwise one sweep under an empty name: binary
+        of the score; multiclass of the confidence, where a positive is a correct prediction. Empty without
         scores, and for a multiclass problem without probabilities.
 
     Examples
@@ -137,11 +137,11 @@ PANELS: Mapping[Task, tuple[Callable[[ThresholdSelection], Section | None], ...]
         lambda found: label_table.micro_section(found.evaluation),
     ),
 }
-"""Panels of each task in the order of the page; one that does not apply returns None."""
+"""Sections of each task in the order of the page; one that does not apply returns None."""
 
 
 class SweepPresentation(Presentation[R]):
-    """What sweeps of thresholds and of trials have in common."""
+    """The base of the pages of thresholds and of studies."""
 
     page_name = SWEEP_PAGE
     document = SWEEP
@@ -150,7 +150,7 @@ class SweepPresentation(Presentation[R]):
     cards = ("sweep_thresholds.png", "sweep_history.png", "sweep_front.png")
 
     def lasting(self) -> tuple[Any, ...]:
-        """Return what the digest is made of."""
+        """Return the values that the digest covers."""
         origin: Any = self.of
         origin = {name: value for name, value in encode(origin.provenance).items() if name not in PASSING}
         return (
@@ -169,7 +169,7 @@ class SweepPresentation(Presentation[R]):
 
 
 class SelectionPresentation(SweepPresentation[ThresholdSelection]):
-    """The page of thresholds that were chosen."""
+    """The page of chosen thresholds."""
 
     @property
     def title(self) -> str:
@@ -179,17 +179,17 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
 
     @cached_property
     def headline(self) -> str:
-        """The verdict in one sentence, plain text."""
+        """The headline as plain text."""
         return chosen_thresholds.headline(self.of).text
 
     def sections(self) -> Sequence[Section]:
-        """Return the sections of the page, the verdict first."""
+        """Return the sections of the page, the first screen first."""
         made = [panel(self.of) for panel in PANELS[self.of.evaluation.task]]
         made.append(appendix.provenance_section(self.of.evaluation))
         return [section for section in made if section is not None]
 
     def summary(self) -> ResultSummary:
-        """Return what was chosen for each objective, and what it reaches on other rows."""
+        """Return the choice of each objective with its held-out estimate."""
         found = self.of
         values: list[tuple[str, str, str, Result | None]] = []
         for name, best in found.optima.items():
@@ -202,7 +202,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         return ResultSummary(
             self.headline,
             title(found.evaluation),
-            ("Chosen for", "Threshold", "Elsewhere", f"{found.evaluation.sampling.level * 100:g}% interval"),
+            ("Chosen for", "Threshold", "Held-out", f"{found.evaluation.sampling.level * 100:g}% interval"),
             tuple(
                 (objective_title(name), at, *value_and_interval(value, objective_style(metric)))
                 for name, at, metric, value in values
@@ -212,7 +212,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
 
     @cached_property
     def figures(self) -> Mapping[str, bytes]:
-        """Each objective over the threshold, where there is a single one."""
+        """Each objective over the threshold, where there is a single score."""
         from evalreport import figures
 
         single = self.of.evaluation.sweep is not None  # thresholds of labels are of several scores
@@ -220,14 +220,14 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         return {"sweep_thresholds.png": figures.png(figures.objective_curves(self.of))} if shown else {}
 
     def headline_metrics(self) -> dict[str, float]:
-        """Return the threshold of each objective, and the value that it reaches on held-out rows."""
+        """Return the threshold of each objective, and its held-out estimate."""
         every = self.metrics()
         stems = objective_keys(self.of.found, f"{self.prefix}sweep/").values()
         keys = [f"{stem}_{name}" for stem in stems for name in ("threshold", "held_out")]
         return {key: every[key] for key in keys if key in every}
 
     def metrics(self) -> dict[str, float]:
-        """Return the chosen thresholds with their intervals, and their values here and on held-out rows."""
+        """Return the chosen thresholds with their intervals, and their values here and on held-out data."""
         chosen, prefix = self.of, self.prefix
         names = objective_keys(chosen.found, f"{prefix}sweep/")
         found: dict[str, float | None] = {}
@@ -254,7 +254,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
 
     def series(self) -> dict[str, Series]:
-        """Return the value of each objective by threshold and by share flagged, on integer percents."""
+        """Return the value of each objective by threshold and by flagged proportion, on integer percents."""
         chosen, prefix = self.of, self.prefix
         names = objective_keys(chosen.found)
         found: dict[str, Series] = {}
@@ -301,7 +301,7 @@ class SelectionPresentation(SweepPresentation[ThresholdSelection]):
         return {OPTIMA_TABLE: optima_table(self.of)}
 
     def exports(self) -> dict[str, bytes]:
-        """Return what was chosen as CSV, and every threshold."""
+        """Return the choices as CSV, and every threshold."""
         labels = {"labels.csv": as_csv(labels_table(self.of))} if self.of.tuned_choices else {}
         points = {path.rpartition("/")[2]: data for path, data in self.artifacts().items()}
         return {"optima.csv": as_csv(optima_table(self.of)), **labels, **points}
@@ -315,7 +315,7 @@ def _of_threshold(
 
 
 def _of_labels(chosen: ThresholdSelection, tuned: Tuned, start: str) -> dict[str, float]:
-    """The number of each label, of those with most examples."""
+    """The threshold or weight of each label, of those with most examples."""
     largest = sorted(chosen.evaluation.classes, key=lambda entry: -entry.support)[:MOST_CLASSES]
     return with_metric_keys({str(entry.label): tuned.values[str(entry.label)] for entry in largest}, start)
 
@@ -331,7 +331,7 @@ CHOICE = ("threshold", "low", "high", "apparent", "held_out")
 
 
 def optima_table(chosen: ThresholdSelection) -> Columns:
-    """Return one row per objective: the threshold with its interval, its value here and elsewhere.
+    """Return one row per objective: the threshold with its interval, its value here and held-out.
 
     Parameters
     ----------

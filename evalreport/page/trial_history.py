@@ -9,7 +9,18 @@ import numpy as np
 
 from evalreport.core.format import significant
 from evalreport.core.sentences import Sentence, say
-from evalreport.page.charts import Axes, Chart, Label, Path, clearest, pad_range, place_label, x_axis, y_axis
+from evalreport.page.charts import (
+    Axes,
+    Chart,
+    Label,
+    Path,
+    clearest,
+    pad_range,
+    place_label,
+    whole_ticks,
+    x_axis,
+    y_axis,
+)
 from evalreport.page.elements import Column, Table
 from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.thresholds.trial import State, StudyObjective
@@ -25,10 +36,7 @@ STATES: Mapping[State, str] = {
 }
 ROWS = 20
 """Trials of a table beside a chart."""
-READ = say(
-    "Each point is a trial, in the order of the study; the line is the best so far, the ring the first to "
-    "reach it."
-)
+READ = say("Each point is a trial. The line is the best value so far; the ring is the best trial.")
 LETTER = 5.9
 """Width of a bold letter of a label, in units of the chart."""
 MOST_POINTS = 400
@@ -118,8 +126,10 @@ def history_chart(view: HistoryView, place: int) -> Chart:
     """
     done = [p for p in view.points if p.value is not None]
     values = [p.value for p in done if p.value is not None]
+    last_trial = max(view.n_trials - 1, 1)
     axes = Axes(
-        x_axis(0, max(view.n_trials - 1, 1), "Trial"), y_axis(*pad_range(values), f"{view.objective.name} ↑")
+        x_axis(0, last_trial, "Trial", whole_ticks(0, last_trial)),
+        y_axis(*pad_range(values), f"{view.objective.name} ↑"),
     )
     best = [(p.number, p.best) for p in view.points if p.best is not None]
     complete = [(p.number, p.value) for p in done if p.value is not None and p.state == "complete"]
@@ -189,4 +199,4 @@ def _history_table(view: HistoryView, place: int) -> Table:
         cells = ("–" if value is None else significant(value) for value in (point.value, point.best))
         rows.append((str(point.number), STATES[point.state], *cells))
     heads = ("Trial", Column("State"), "Value", "Best so far")
-    return Table.from_rows(f"history-{place}-values", f"Course of {view.objective.name}", heads, rows)
+    return Table.from_rows(f"history-{place}-values", f"History of {view.objective.name}", heads, rows)

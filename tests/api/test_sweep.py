@@ -93,7 +93,7 @@ def test_a_prevalence_tells_what_a_threshold_does_there() -> None:
 def test_trials_become_a_study_with_a_page() -> None:
     study = er.sweep(trials(), judging=er.Judging(n=400))
     assert (study.best.number, len(study.tied_trials)) == (2, 11)
-    assert "cannot be told apart" in er.to_html(study)
+    assert "not significantly worse" in er.to_html(study)
     assert repr(study).startswith("Study(The best of 12 complete trials reaches accuracy 0.82")
 
 

@@ -315,7 +315,7 @@ def test_the_number_of_examples_alone_gives_the_selection_bias_of_a_proportion(c
         assert 0.02 < curse["optimism"] < 0.06
         assert winner["low"] < 0.8 < winner["high"] and winner["value"] < body["best"]["values"][name]
     done = run(capsys, *command, "--metric", "accuracy")
-    assert "Judged on 400 examples, the best of 30 trials may look up to" in done.out
+    assert "The best of 30 trials on 400 examples looks up to" in done.out
 
 
 @pytest.mark.parametrize(

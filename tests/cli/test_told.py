@@ -50,7 +50,6 @@ FOLLOWED = {
     "page.comparison.sections.ComparisonHeader.notes": "a comparison",
     "page.sections.multilabel.Micro.left": NO_WARNING,  # labels that were rightly left alone
     "page.sections.threshold.Flag.left": NO_WARNING,  # a place
-    "features.studies.page.StudyVerdict.warnings": "a study",
     "page.sections.threshold.ConfusionTable.left": NO_WARNING,
     "page.sections.first_screen.FirstScreen.left": NO_WARNING,  # a place
     "page.sections.verdict.Verdict.warnings": "scores of no use",

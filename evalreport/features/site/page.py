@@ -1,9 +1,4 @@
-"""Values with intervals by the time of their runs: points, whiskers, and a step line of champions.
-
-The leaderboard of an experiment's site: ranks, values, and the difference of each run to the best.
-
-The front page of an experiment's site: who leads, the leaderboard, its history, and what is missing.
-"""
+"""The front page of an experiment's site: the best runs, leaderboard, history, findings, missing runs."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from evalreport.core.estimate_format import format_estimate, gap, with_interval
 from evalreport.core.format import count, format_date, pluralize
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Estimate
-from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say, truncate_name
+from evalreport.core.sentences import NOTHING, OPTION, Sentence, join_as_list, paragraph, say, truncate_name
 from evalreport.features.site.leaderboard import (
     Board,
     BoardRun,
@@ -31,25 +26,36 @@ from evalreport.metrics.record import Metric
 from evalreport.page.charts import nice_step, pad_range, tick_text
 from evalreport.page.comparison.table import RANKING_COLUMNS, head_texts, ranking_rows, row_texts, table_data
 from evalreport.page.csv_tables import as_csv
-from evalreport.page.elements import Cell, Column, Facts, ForestRow, Section, Table, forest_row
+from evalreport.page.elements import (
+    Cell,
+    Column,
+    Facts,
+    Folded,
+    ForestRow,
+    Row,
+    Section,
+    Table,
+    forest_row,
+    place,
+)
 from evalreport.page.payload import LONGEST_VERDICT, SITE, Payload, content_digest
 from evalreport.page.render import asset, whole_page
 
 HEIGHT = 260.0
 """Pixels of the plot."""
 SIDES = (2.0, 97.0)
-"""Where the first and the last run stand, in per cent of the width."""
+"""Places of the first and the last run, in per cent of the width."""
 DAY = 86_400_000
 """Milliseconds."""
 STEPS = (1, 2, 5, 7, 14, 30, 61, 91, 182, 365, 730)
 """Days between ticks: round ones, weeks, months, quarters and years."""
 MOST_TICKS = 5
-"""Ticks that stand apart on a page of 360 pixels."""
+"""Most ticks on a page of 360 pixels."""
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A run in time: its value with its interval, and whether it stands out."""
+    """A run in time: its value with its interval, and whether it is highlighted."""
 
     name: str
     at: int
@@ -111,7 +117,7 @@ def day(at: int, *, year: bool = False) -> str:
 
 
 def days(first: int, last: int) -> str:
-    """Return the days from one moment to another; one day alone once.
+    """Return the days from one moment to another; the same day only once.
 
     Examples
     --------
@@ -184,7 +190,7 @@ def _labels(
     moments: Sequence[Moment], champions: Sequence[tuple[int, float, str]], best: str
 ) -> list[tuple[int, float, str, str]]:
     """The best of the runs, and the champion where it is another: time, value, words, look."""
-    found = [(m.at, m.value, f"{best} leads", "blue") for m in moments if m.name == best]
+    found = [(m.at, m.value, f"{best}, best", "blue") for m in moments if m.name == best]
     if champions and champions[-1][2] != best:
         found.append((champions[-1][0], champions[-1][1], "champion", "strong"))
     return found
@@ -249,7 +255,7 @@ class BoardColumn:
 
 @dataclass(frozen=True)
 class LeaderTable:
-    """The leaderboard with its columns; `ends` are the texts of the axis.
+    """The leaderboard with its columns; `ends` are the texts of the axis, `band` the interval of the best.
 
     `others` has names and heads of columns of the ranking beyond those that the template places.
     """
@@ -262,6 +268,7 @@ class LeaderTable:
     lower: bool
     note: Sentence
     reference: str
+    band: tuple[float, float] | None = None
 
 
 def leaderboard_of(board: Board) -> Section:
@@ -269,20 +276,14 @@ def leaderboard_of(board: Board) -> Section:
     axis = _axis(board)
     first, pairs = board.runs[0].facts, len(board.runs) * (len(board.runs) - 1) // 2
     known = {"board": board, "pairs": pairs, "rows": first.rows, "unit": first.unit[1]}
-    summary = say(
-        f"Sorted by {board.metric.title}. All runs answered the same {{rows:count}} {{unit}}, so differences "
-        "are paired. Small under a rank: the ranks that the data allow, all {pairs:count} pairs at once, "
-        "{board.level:percent}.",
-        known,
-    )
+    summary = say("All runs are evaluated on the same {rows:count} {unit}.", known)
     note = say(
-        "Bars: {board.level:percent} intervals of each run alone. *Blue*: not told apart from the best; "
-        "grey: demonstrated to be worse. Dashed: the champion. Difference: to {board.best.name:short}, with "
-        "intervals widened so that all {pairs:count} hold together; it leads to the comparison with "
-        "{board.reference:short}.",
+        "Lines: {board.level:percent} intervals; shaded: the interval of the best run. Differences are "
+        "paired and adjusted for all {pairs:count} pairs. Below a rank: the range of possible ranks."
+        + (" Dashed: the champion." if board.champion else ""),
         known,
     )
-    rows = tuple(_leader_row(board, place, axis) for place in range(len(board.ranking)))
+    rows = tuple(_leader_row(board, at, axis) for at in range(len(board.ranking)))
     others = [c for c in RANKING_COLUMNS if c.text is not None and c.name not in PLACED]
     body = LeaderTable(
         board.metric.title,
@@ -293,8 +294,15 @@ def leaderboard_of(board: Board) -> Section:
         board.metric.better == "lower",
         note,
         board.by_name[board.reference].stem,
+        _band(board, axis),
     )
     return Section("board", "Leaderboard", "Leaderboard", "site_board", summary, body)
+
+
+def _band(board: Board, axis: tuple[float, float]) -> tuple[float, float] | None:
+    """The interval of the best run on the axis."""
+    low, high = place(board.ranking[0].low, axis), place(board.ranking[0].high, axis)
+    return None if low is None or high is None else (low, high)
 
 
 def _columns(board: Board) -> tuple[tuple[str, ...], tuple[BoardColumn, ...]]:
@@ -318,8 +326,8 @@ def _is_column(board: Board, name: str) -> bool:
     return any(run.shown.get(name, "").lower() not in ("", "true", "1", "yes") for run in board.runs)
 
 
-def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRow:
-    row = ranking_rows(board.ranking, board.metric)[place]
+def _leader_row(board: Board, at: int, axis: tuple[float, float]) -> LeaderRow:
+    row = ranking_rows(board.ranking, board.metric)[at]
     entry, style = row.entry, board.metric.style
     run, d = board.by_name[entry.run], board.difference_to_best(entry.run)
     mark = next(
@@ -338,7 +346,7 @@ def _leader_row(board: Board, place: int, axis: tuple[float, float]) -> LeaderRo
     )
     return LeaderRow(
         run,
-        place + 1,
+        at + 1,
         row_texts(RANKING_COLUMNS, row, short=True),
         round(entry.value or 0.0, 6),
         forest_row(board.metric.name, run.name, NOTHING, entry.result, style, axis=axis, reference=mark),
@@ -371,11 +379,15 @@ def _axis(board: Board) -> tuple[float, float]:
 
 
 MOST_NAMED = 3
-"""Runs that the sentence names; the rest is counted."""
+"""Runs that the sentence names; the others are counted."""
 MOST_SHOWN = 30
 """Runs without a rank in the table; all are in `runs.json`."""
+MOST_CHOICES = 4
+"""Purposes in the table of choices."""
+SHOWN = 3
+"""Shared findings that are not folded."""
 MOST_SHARED = 12
-"""Rows of a list; the rest is in the files."""
+"""Rows of a list; the others are in the files."""
 
 
 @dataclass(frozen=True)
@@ -393,6 +405,7 @@ def front_page(board: Board) -> tuple[Section, ...]:
     made = (
         _verdict(board),
         leaderboard_of(board),
+        _choices(board),
         _history(board),
         _shared_findings_section(board),
         _missing(board),
@@ -402,7 +415,7 @@ def front_page(board: Board) -> tuple[Section, ...]:
 
 
 def board_headline(board: Board) -> Sentence:
-    """Return who leads, how many cannot be told apart, and the champion only if it is demonstrated worse."""
+    """Return the best run, how many are not significantly worse, and whether the champion is worse."""
     ranked = board.ranking
     names = {"best": truncate_name(ranked[0].run)}
     others, tied = len(ranked) - 1, sum(entry.best_group for entry in ranked[1:])
@@ -411,12 +424,55 @@ def board_headline(board: Board) -> Sentence:
     worse = _champion_behind(board)
     end = "; _the champion is worse._" if worse else "."
     if tied:
-        who = "the other" if others == 1 else "{k:count} of the other {n:count} runs"
-        words = who + " cannot be told apart from it" + end
+        who = "the other is" if others == 1 else "{k:count} of the other {n:count} runs {k:is|are}"
+        words = who + " not significantly worse" + end
     else:
         who = "the other is" if others == 1 else "all {n:count} others are"
-        words = who + " demonstrated to be worse" + (", the champion too." if worse else ".")
-    return say("{best} leads; " + words, names, k=tied, n=others)
+        words = who + " significantly worse" + (", the champion too." if worse else ".")
+    return say("{best} is best; " + words, names, k=tied, n=others)
+
+
+def _choices(board: Board) -> Section | None:
+    """Which run is best by each usual metric; runs whose intervals overlap that of the best are tied."""
+    task = board.runs[0].facts.task
+    rows = [
+        row
+        for name in COMPARED[task]
+        if name != board.metric.name and (row := _choice(board, find(name, task))) is not None
+    ]
+    if not rows:
+        return None
+    heads = ("If you need", Column("Use", ""), Column("Because", ""))
+    table = Table.from_rows("choices", "Which run for which purpose", heads, rows[:MOST_CHOICES])
+    title = "Which one, if …"
+    return Section.from_parts("choices-section", title, title, NOTHING, table)
+
+
+def _choice(board: Board, metric: Metric) -> Row | None:
+    known = {
+        run.name: one
+        for run in board.runs
+        if isinstance(one := board.result(run.name, metric.name), Estimate) and one.low is not None
+    }
+    if len(known) < 2 or metric.better not in ("higher", "lower"):
+        return None
+    sign = 1 if metric.better == "higher" else -1
+    ranked = sorted(known, key=lambda name: -sign * known[name].value)
+    first = known[ranked[0]]
+    tied = [name for name in ranked if _overlap(known[name], first)]
+    after = next((name for name in ranked if name not in tied), None)
+    best, last = (format_estimate(known[name], metric.style) for name in (ranked[0], after or tied[-1]))
+    why = f"{best}, the next {last}" if after else f"{best} to {last}: the intervals overlap"
+    if len(tied) > 2:
+        use = say("any" if len(tied) == len(known) else "any of {n:count}", n=len(tied))
+    else:
+        use = join_as_list([say("*{name:short}*", name=name) for name in tied], "or")
+    return f"the best {metric.title}", Cell(use), why
+
+
+def _overlap(one: Estimate, other: Estimate) -> bool:
+    assert None not in (one.low, one.high, other.low, other.high)  # noqa: S101  asked before
+    return one.low <= other.high and other.low <= one.high  # type: ignore[operator]
 
 
 def _champion_behind(board: Board) -> bool:
@@ -435,7 +491,7 @@ def _verdict(board: Board) -> Section:
     apart = board.champion is not None and board.best.stem in board.compared
     link = f"compare/{board.best.stem}.html" if apart else ""
     body = FrontVerdict(kicker, board_headline(board), _summary(board), link)
-    return Section("verdict", "Verdict", "Verdict", "site_verdict", NOTHING, body)
+    return Section("verdict", "Summary", "Summary", "site_verdict", NOTHING, body)
 
 
 def _summary(board: Board) -> Sentence:
@@ -446,13 +502,13 @@ def _summary(board: Board) -> Sentence:
     champion, worse = board.champion, NOTHING
     if champion is not None and champion is not board.best:
         behind = _champion_behind(board)
-        how = "is demonstrated to be worse, by {gap}." if behind else "is not demonstrated to be worse."
+        how = "is significantly worse, by {gap}." if behind else "is not significantly worse."
         gap = _gap(board, champion.name) if behind else ""
         worse = say("The champion, *{name:short}*, " + how, name=champion.name, gap=gap)
     value = f"{{value:{style}}}" + ("" if best.low is None else f" ({{value:{style} interval}})")
     return paragraph(
         say(f"{board.metric.title} of *{{best:short}}* is {value}.", best=best.run, value=best.result),
-        say("{named}" + more + " may be as good.", named=named) if tied else NOTHING,
+        say("Tied: {named}" + more + ".", named=named) if tied else NOTHING,
         worse,
     )
 
@@ -482,23 +538,23 @@ def _history(board: Board) -> Section | None:
         (run.champion, values[run.name].value or 0.0, run.name) for run in board.champions if run.champion
     ]
     body = history(board.metric, moments, steps, board.best.name)
-    note = "Whiskers: {level:percent} intervals." + (
-        " Rings and line: the champion of the day." if steps else ""
+    note = "Whiskers: {level:percent} intervals." + (" Rings and line: the champion." if steps else "")
+    summary = _champions(board) + say(
+        note + " Blue: not significantly worse than the best.", level=board.level
     )
-    summary = _champions(board) + say(note + " Blue: not told apart from today's best.", level=board.level)
     return Section("history", "History", "History", "history", summary, body)
 
 
 def _champions(board: Board) -> Sentence:
     champions = board.champions
     if not champions:
-        return say("Each run by the time of its start.")
+        return say("Each run by its start time.")
     ranked = {entry.run: entry for entry in board.ranking}
     first, last = (
         format_estimate(ranked[run.name].result, board.metric.style) for run in (champions[0], champions[-1])
     )
     if len(champions) == 1:
-        return say("The champion, {name:short}, has {last}.", name=champions[0].name, last=last)
+        return say("The champion is {name:short}, {last}.", name=champions[0].name, last=last)
     times = "once" if len(champions) == 2 else f"{len(champions) - 1} times"
     return say(f"The champion changed {times}, from {{first}} to {{last}}.", first=first, last=last)
 
@@ -511,19 +567,27 @@ def _shared_findings_section(board: Board) -> Section | None:
     rows = [
         (
             Cell(f"{len(one.runs)} of {total}", "q", len(one.runs), round(100 * len(one.runs) / total)),
-            Cell(one.claim, "text", sub=one.action),
+            Cell(
+                one.claim[:1].upper() + one.claim[1:],
+                "text",
+                sub="" if OPTION.search(one.action) else one.action,
+            ),
             Cell(_not_in(one.others, total), "text"),
         )
         for one in found[:MOST_SHARED]
     ]
-    most = f"The {MOST_SHARED} that most runs share, each" if len(found) > MOST_SHARED else "Each"
-    summary = say(
-        most + " in the words of the best run that has it. A finding that nearly all runs share is about the"
-        " data or the task, not about a model."
-    )
+    summary = say("Findings of two or more runs. A finding of all runs is usually due to the data.")
     heads = (Column("Runs"), Column("Finding"), Column("Not in"))
-    table = Table.from_rows("shared-table", "Findings that runs share", heads, rows)
-    return Section.from_parts("shared", "Shared findings", "What many runs share", summary, table)
+    table = Table.from_rows("shared-table", "Findings that runs share", heads, rows[:SHOWN])
+    more = (
+        Folded(
+            f"{len(rows) - SHOWN} more",
+            (Table.from_rows("shared-rest", "More shared findings", heads, rows[SHOWN:]),),
+        )
+        if len(rows) > SHOWN
+        else None
+    )
+    return Section.from_parts("shared", "Shared findings", "Shared findings", summary, table, more)
 
 
 def _not_in(others: tuple[str, ...], total: int) -> str:
@@ -538,15 +602,15 @@ def _not_in(others: tuple[str, ...], total: int) -> str:
 def _missing(board: Board) -> Section | None:
     if not board.missing:
         return None
-    heads = (Column("Run"), Column("Why"), Column("Remedy"), Column("Date", "n"))
+    heads = (Column("Run"), Column("Reason"), Column("Fix"), Column("Date", "n"))
     table = Table.from_rows(
         "missing-table", "Runs that are not ranked", heads, map(_missing_row, board.missing[:MOST_SHOWN])
     )
     n = len(board.missing)
     words = "One run of the experiment is" if n == 1 else "{n:count} runs of the experiment are"
-    more = " The first 30; all are in `runs.json`." if n > MOST_SHOWN else ""
+    more = " The first 30 are shown; all are in `runs.json`." if n > MOST_SHOWN else ""
     return Section.from_parts(
-        "missing", "Missing", "What is missing", say(words + " not on the board." + more, n=n), table
+        "missing", "Missing runs", "Missing runs", say(words + " not ranked." + more, n=n), table
     )
 
 
@@ -564,21 +628,20 @@ def _origin(board: Board) -> Section:
     first = board.runs[0].facts
     known = {"board": board, "first": first, "n": len(board.runs), "k": len(board.runs) - 1}
     told = {
-        "Made by": "`{command}`",
-        "Holds": "this page, {n:count} reports, {k:count} comparisons with {board.reference:short}; all as "
-        "CSV and JSON: `runs.csv`, `pairs.csv`, `runs.json`, and a JSON beside each page",
-        "Test rows": "{first.rows:count} {unit}, truth digest `{first.digest}`, the same for all {n:count}",
-        "Differences": "paired contributions of rows, one critical value over all pairs (max-t), "
-        "{board.level:percent}",
+        "Command": "`{command}`",
+        "Files": "{n:count} reports and {k:count} comparisons with {board.reference:short}; `runs.csv`, "
+        "`pairs.csv`, `runs.json`",
+        "Test data": "{first.rows:count} {unit}, label digest `{first.digest}`",
+        "Differences": "paired by row, max-t over all pairs",
     }
     known |= {"command": f"evalreport site --experiment {board.experiment}", "unit": first.unit[1]}
     pairs = tuple((name, say(words, known)) for name, words in told.items())
-    return Section.from_parts("made", "Provenance", "Where this site comes from", NOTHING, Facts(pairs))
+    return Section.from_parts("made", "Provenance", "Provenance", NOTHING, Facts(pairs))
 
 
 def render_board(board: Board) -> str:
     """Return the front page of a site, reproducible to the byte."""
-    footer = "Opens from a folder, without a server, and without scripts: then the table is sorted."
+    footer = "Opens from a folder without a server; scripts are optional."
     return _page(f"{board.experiment}: {len(board.runs)} runs", front_page(board), footer, asset("site.js"))
 
 

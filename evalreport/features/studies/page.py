@@ -1,8 +1,4 @@
-"""How a sweep went: best so far, values on the way, time.
-
-The winner's curse: how much of the best value is luck, and which trials are as good as the best.
-
-The first screen of a sweep: the best trial, and how lucky it was."""
+"""The page of a study: its first screen, selection bias, history and time of the trials."""
 
 from __future__ import annotations
 
@@ -10,15 +6,17 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import ClassVar
 
 import numpy as np
 
 from evalreport.core.estimate_format import format_estimate
-from evalreport.core.format import format_fixed, significant
-from evalreport.core.result import Undefined
+from evalreport.core.format import format_fixed, percent, pluralize, significant
+from evalreport.core.result import Estimate, Undefined
 from evalreport.core.sentences import (
     NOTHING,
     Sentence,
+    join_as_list,
     join_sentences,
     paragraph,
     reference_sentence,
@@ -37,16 +35,14 @@ from evalreport.features.studies.views import (
 )
 from evalreport.features.studies.winners_curse import MEANS, PROPORTIONS, WinnersCurse
 from evalreport.page.charts import (
-    LEFT,
     Axes,
     Chart,
-    Label,
     Path,
     Shape,
-    clearest,
     nice_step,
     pad_range,
-    place_label,
+    tick_text,
+    whole_ticks,
     x_axis,
     y_axis,
 )
@@ -56,16 +52,18 @@ from evalreport.page.elements import (
     Empty,
     Facts,
     Folded,
+    Forest,
+    ForestRow,
     Heading,
     Look,
-    PagePart,
     Row,
     Section,
     Table,
     TwoColumns,
+    forest_row,
 )
 from evalreport.page.sections.curves import evenly_spaced_places
-from evalreport.page.sections.headline import MOST as VERDICT_MOST
+from evalreport.page.sections.first_screen import BOTTOM, LEFT, RIGHT, TOP, FirstScreen, SummaryItem, Tick
 from evalreport.page.sections.headline import WORDS, Warned
 from evalreport.page.trial_history import (
     MOST_POINTS,
@@ -134,15 +132,15 @@ def history(study: Study) -> Section | None:
     summary = READ
     gone = study.trials.n_non_finite
     if gone:
-        summary += say("{gone:count} completed without a finite value and are left out.", gone=gone)
+        summary += say("{gone:count} completed without a finite value and are not shown.", gone=gone)
     broken = study.trials.counts["infeasible"]
     if broken:
         summary += say("Orange: {broken:count} infeasible, which cannot be the best.", broken=broken)
     view = intermediate_view(study.trials)
     if view.curves:
-        summary += say("{curves:count} reported values on their way.", curves=view.n_curves)
+        summary += say("{curves:count} reported intermediate values.", curves=view.n_curves)
         charts.append(_intermediate(study, view))
-    return Section.from_parts("history", "History", "How the search went", summary, TwoColumns(tuple(charts)))
+    return Section.from_parts("history", "History", "History", summary, TwoColumns(tuple(charts)))
 
 
 def _intermediate(study: Study, view: Intermediate) -> Chart:
@@ -189,7 +187,7 @@ def timeline(study: Study) -> Section | None:
     took = {"total": duration(view.seconds), "median": duration(view.median)}
     summary = say(words + "at once.", took, timed=len(study.trials) - view.n_unknown, lanes=view.lanes)
     parts = TwoColumns((_timeline(view), (Heading("By state"), _by_state(study))))
-    return Section.from_parts("timeline", "Time", "Where the time went", summary, parts)
+    return Section.from_parts("timeline", "Time", "Time", summary, Folded("Time of each trial", (parts,)))
 
 
 def _by_state(study: Study) -> Table:
@@ -208,7 +206,8 @@ def _timeline(view: Timeline) -> Chart:
     long = ((3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
     scale, unit = next((pair for pair in long if view.seconds > 2 * pair[0]), long[-1])
     numbers = [bar.number for bar in view.bars]
-    trials = y_axis(min(numbers) - 1, max(numbers) + 1, "Trial ↑")
+    ends = (min(numbers) - 1, max(numbers) + 1)
+    trials = y_axis(*ends, "Trial ↑", whole_ticks(*ends))
     axes = Axes(x_axis(0, view.seconds / scale, f"Time ({unit})"), trials)
     kinds: tuple[tuple[Shape, tuple[str, ...]], ...] = (
         ("span", ("complete",)),
@@ -254,29 +253,27 @@ def duration(seconds: float) -> str:
 
 MOST = 24
 """Trials that are named one by one."""
-LUCK_LETTER = 5.5
-"""Width of a letter of a chart, as the browser draws it on average; used to keep words off the dots."""
 
 
-def luck_section(study: Study) -> Section | None:
-    """Return how much of the best value is luck."""
+def bias_section(study: Study) -> Section | None:
+    """Return the selection bias of the best value (winner's curse), with what it is computed from."""
     if not study.trials.contenders:
         return None
     curse = study.curse
-    title = "How much of the best is luck"
+    title = "Selection bias"
     if isinstance(curse, Undefined):
         empty = Empty(
-            say("By how much the best looks better than it is, is not known."),
-            paragraph(say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]), remedy(study)),
+            say("The selection bias of the best value is not known."),
+            say("{reason}.", reason=curse.reason[:1].upper() + curse.reason[1:]),
         )
-        return Section.from_parts("luck", "Luck", title, NOTHING, empty)
+        return Section.from_parts("bias", title, title, NOTHING, empty)
     summary = say(
-        "Of trials that are equally good, the luckiest comes first: the more are tried and the fewer "
-        "examples judge them, the better the best looks beyond what it is."
+        "The best of many trials looks better than it is (winner's curse), the more so with more trials and "
+        "fewer examples."
     )
-    return Section.from_parts(
-        "luck", "Luck", title, summary, TwoColumns((Facts(_facts(curse)), _chart(study, curse)))
-    )
+    values = _values(study, _ranked(study))
+    numbers = Folded("Numbers and assumptions", (Facts(_facts(curse)), Heading("Values by rank"), values))
+    return Section.from_parts("bias", title, title, summary, numbers)
 
 
 def remedy(study: Study) -> Sentence:
@@ -300,77 +297,116 @@ def remedy(study: Study) -> Sentence:
 
 
 def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
-    judged = say("") if curse.n is None else say(", judged on {n:count} examples", n=curse.n)
+    on = say("") if curse.n is None else say(", evaluated on {n:count} examples", n=curse.n)
     many = "up to" if curse.is_upper_bound else "about"
-    worth = "*{expected:number}*" + (", were all errors independent" if curse.is_upper_bound else "")
+    worth = "*{expected:number}*" + (", if all errors were independent" if curse.is_upper_bound else "")
     rivals = say("{rivals:count}, each set of parameters once", rivals=curse.n_trials)
     return (
         (
             "Best value",
             say("{observed:significant} (trial {best})", observed=curse.observed, best=str(curse.best)),
         ),
-        ("Looks better than it is by", say(many + " *{optimism:rough}*", optimism=curse.optimism)),
-        ("Less that luck", say(worth, expected=curse.expected_value)),
-        ("If all were equally good", say("by {equal:rough}", equal=curse.optimism_if_equal)),
-        ("Error of one value", say("{error:rough} (standard error)", error=curse.standard_error)),
-        ("Trials that competed", join_sentences(rivals, judged)),
-        ("Not told apart from the best", _tied_sentence(curse)),
-        ("Assumed", say("{assumption}", assumption=curse.assumption)),
+        ("Selection bias", say(many + " *{optimism:rough}*", optimism=curse.optimism)),
+        ("Value without selection bias", say(worth, expected=curse.expected_value)),
+        ("Bias if all trials were equally good", say("{equal:rough}", equal=curse.optimism_if_equal)),
+        ("Standard error of one value", say("{error:rough}", error=curse.standard_error)),
+        ("Trials compared", join_sentences(rivals, on)),
+        ("Not significantly worse than the best", _tied_sentence(curse)),
+        ("Assumption", say("{assumption}", assumption=curse.assumption)),
     )
 
 
 def _tied_sentence(curse: WinnersCurse) -> Sentence:
     if not curse.tied:
-        return say("none: every other trial is demonstrated to be worse")
+        return say("none")
     named = ", ".join(map(str, curse.tied[:MOST]))
     more = len(curse.tied) - MOST
     words = "{tied:count}: trials {named}" + (" and {more:count} more" if more > 0 else "")
-    words += ". With a confidence of {curse.confidence:percent} the truly best is among these and the best."
-    return say(words, {"curse": curse}, tied=len(curse.tied), named=named, more=more)
+    words += ". With {curse.confidence:percent} confidence, one of these or trial {best} is truly the best."
+    known = {"curse": curse, "best": str(curse.best)}
+    return say(words, known, tied=len(curse.tied), named=named, more=more)
 
 
-def _chart(study: Study, curse: WinnersCurse) -> Chart:
+def _ranked(study: Study) -> list[Trial]:
+    """Complete trials, the best first; of very many some."""
     sign = study.objective.sign
     ranked = sorted(study.trials.contenders, key=lambda trial: -sign * trial.values[study.at])
-    kept = [ranked[at] for at in thin_positions(len(ranked), range(len(ranked)), MOST_POINTS)]
+    return [ranked[at] for at in thin_positions(len(ranked), range(len(ranked)), MOST_POINTS)]
+
+
+@dataclass(frozen=True)
+class RankPicture:
+    """Complete trials by rank: places in per cent of the width and pixels of the height.
+
+    Parameters
+    ----------
+    tied, worse : str
+        Dots of the trials that are not significantly worse than the best, and of the others.
+    best : (float, float)
+        Place of the best trial.
+    level, level_text : float or None, str
+        Height of the value without selection bias, and its words.
+    """
+
+    kind: ClassVar[str] = "ranked"
+    id: str
+    title: str
+    description: Sentence
+    tied: str
+    worse: str
+    best: tuple[float, float]
+    best_text: str
+    level: float | None
+    level_text: str
+    y: tuple[Tick, ...]
+    last: str
+
+
+def rank_picture(study: Study) -> RankPicture | None:
+    """Return every complete trial by rank; None for fewer than two."""
+    kept = _ranked(study)
+    if len(kept) < 2:
+        return None
+    curse, name = study.curse, study.objective.name
     values = [trial.values[study.at] for trial in kept]
-    heights = y_axis(*pad_range([*values, curse.corrected]), f"{study.objective.name} ↑")
-    axes = Axes(x_axis(0, len(ranked) + 1, "Rank"), heights)
-    described = (
-        "{objective} of each complete trial, best first; {tied:count} are not told apart from the best."
+    corrected = None if isinstance(curse, Undefined) else curse.corrected
+    low, high = pad_range([*values, *([] if corrected is None else [corrected])])
+    step = (RIGHT - LEFT) / len(kept)
+
+    def across(rank: int) -> float:
+        return round(LEFT + step * (rank + 0.5), 2)
+
+    def up(value: float) -> float:
+        return round(BOTTOM - (BOTTOM - TOP) * (value - low) / (high - low), 1)
+
+    def dots(ranks: Iterable[int]) -> str:
+        return "".join(f"M{across(rank):g} {up(values[rank]):g}h0" for rank in ranks)
+
+    near = [rank for rank, trial in enumerate(kept) if trial.number in study.tied_trials]
+    far = [rank for rank in range(1, len(kept)) if rank not in near]
+    unit = nice_step(high - low, 4)
+    ticks = [unit * k for k in range(math.ceil(low / unit), math.floor(high / unit) + 1)]
+    words = ""
+    if not isinstance(curse, Undefined):
+        start = "at worst" if curse.is_upper_bound else "expected on new data"
+        words = f"{start} {format_estimate(curse.expected_value, 'number')}"
+    return RankPicture(
+        id=own(study, "rank-picture"),
+        title=f"{name} of every complete trial, best first",
+        description=say(
+            "{objective} of each complete trial, best first; {tied:count} are not significantly worse.",
+            objective=name,
+            tied=len(study.tied_trials),
+        ),
+        tied=dots(near),
+        worse=dots(far),
+        best=(across(0), up(values[0])),
+        best_text=f"trial {kept[0].number}",
+        level=None if corrected is None else up(corrected),
+        level_text=words,
+        y=tuple(Tick(up(value), tick_text(value)) for value in ticks),
+        last=f"rank {len(study.trials.contenders):,}",
     )
-    return Chart(
-        id=own(study, "luck-chart"),
-        title="Every complete trial by rank",
-        note=say("Ring: the best. Blue: not told apart from it. Grey: demonstrated to be worse."),
-        description=say(described, objective=study.objective.name, tied=len(curse.tied)),
-        axes=axes,
-        paths=(Path("guide", axes.level(curse.corrected)), *_trial_dots(study, axes, kept, values)),
-        labels=(_expected_label(curse, axes, values),),
-        ring=(axes.x_position(1), axes.y_position(curse.observed)),
-        values=_values(study, kept),
-    )
-
-
-def _trial_dots(study: Study, axes: Axes, kept: list[Trial], values: list[float]) -> tuple[Path, Path]:
-    """Grey dots of the trials that are worse, over them blue ones of the others; the best is ringed."""
-    ranked = list(enumerate(zip(values, kept, strict=True), 1))
-    near = [(rank, value) for rank, (value, trial) in ranked if trial.number in study.tied_trials]
-    far = [
-        (rank, value) for rank, (value, trial) in ranked if trial.number not in study.tied_trials and rank > 1
-    ]
-    return Path("dots-2", axes.dots(far)), Path("dots", axes.dots(near))
-
-
-def _expected_label(curse: WinnersCurse, axes: Axes, values: list[float]) -> Label:
-    """The corrected value beside its guide, where it covers the fewest dots."""
-    expected = format_estimate(curse.expected_value, "number")
-    words = f"{'at worst' if curse.is_upper_bound else 'expect'} {expected}"
-    dotted = [(axes.x_position(rank), axes.y_position(value)) for rank, value in enumerate(values, 1)]
-    height = axes.y_position(curse.corrected)
-    spots = [(left, base) for base in (height - 5, height + 14) for left in (LEFT + 6, 230.0, 130.0)]
-    width = LUCK_LETTER * len(words)
-    return place_label(clearest(spots, width, np.array([(axes.x.ticks[0][0], 0.0), *dotted])), width, words)
 
 
 def _values(study: Study, kept: list[Trial]) -> Table:
@@ -379,31 +415,31 @@ def _values(study: Study, kept: list[Trial]) -> Table:
         trial = kept[place]
         value = significant(trial.values[study.at])
         rows.append((str(place + 1), str(trial.number), value, against_the_best(study, trial.number)))
-    heads = (Column("Rank", "n"), "Trial", study.objective.name, Column("Against the best"))
-    return Table.from_rows(own(study, "luck-values"), objective_title(study, "Values by rank"), heads, rows)
+    heads = (Column("Rank", "n"), "Trial", study.objective.name, Column("Compared with the best"))
+    return Table.from_rows(own(study, "bias-values"), objective_title(study, "Values by rank"), heads, rows)
 
 
 def against_the_best(study: Study, number: int) -> str:
-    """Return how a complete trial stands to the best one."""
+    """Return how a complete trial compares with the best one."""
     if isinstance(study.curse, Undefined):
         return "–"
     if number == study.curse.best:
         return "best"
-    return "not told apart" if number in study.tied_trials else "worse"
+    return "tied" if number in study.tied_trials else "significantly worse"
 
 
 EDGE = 0.02
-"""Share of a searched range that counts as its end."""
+"""Proportion of a searched range that counts as its end."""
 LATE = 0.1
-"""Last part of a sweep in which a new best says that it was still improving."""
+"""Last part of a study in which a new best value shows that the search was still improving."""
 SOME = 20
-"""Trials from which on that is worth saying."""
+"""Fewest trials for that warning."""
 
 
 def doubts(study: Study) -> tuple[Warned, ...]:
-    """Return what to beware of, the weightiest first."""
-    told = [*_edges(study), *_late(study), *_lost_trial_warnings(study)]
-    return (*told, *(Warned("note", WORDS["note"], f"{note}.", NOTHING, "") for note in study.trials.notes))
+    """Return what is wrong with the search or its trials, the most important first."""
+    found = [*_edges(study), *_late(study), *_lost_trial_warnings(study)]
+    return (*found, *(Warned("note", WORDS["note"], f"{note}.", NOTHING, "") for note in study.trials.notes))
 
 
 def _caution(claim: str, action: str, section: str) -> Warned:
@@ -421,14 +457,14 @@ def _edges(study: Study) -> Iterator[Warned]:
             continue
         at, low, high = (significant(float(str(x))) for x in (value, space.low, space.high))
         yield _caution(
-            f"The best {space.name}, {at}, lies at the {end} end of what was searched, {low} to {high}.",
-            "A better one may lie beyond: search further.",
+            f"The best {space.name}, {at}, is at the {end} end of the searched range, {low} to {high}.",
+            "Search a wider range: a better value may be outside it.",
             "slices",
         )
 
 
 def _end(space: Space, value: float) -> str | None:
-    """The end at which a value lies; none for a range of few whole numbers, whose ends are often meant."""
+    """The end of the range that a value is at; none for a range of few integers."""
     if space.low is None or space.high is None or space.high <= space.low:
         return None
     if all(float(x).is_integer() for x in (space.low, space.high, value)) and space.high - space.low < SOME:
@@ -448,8 +484,8 @@ def _late(study: Study) -> Iterator[Warned]:
     place = [trial.number for trial in trials.trials].index(study.best.number)
     if place >= (1 - LATE) * len(trials):
         yield _caution(
-            f"The best came as number {place + 1:,} of {len(trials):,}: the search was still improving.",
-            "More trials may find a better one.",
+            f"The best trial was number {place + 1:,} of {len(trials):,}: the search was still improving.",
+            "Run more trials.",
             "history",
         )
 
@@ -459,125 +495,193 @@ def _lost_trial_warnings(study: Study) -> Iterator[Warned]:
     broken = study.trials.counts["infeasible"]
     if broken:
         yield _caution(
-            f"{broken:,} of {len(study.trials):,} trials are infeasible: they break a constraint "
-            "of the study and cannot be best.",
+            f"{broken:,} of {len(study.trials):,} trials are infeasible: they violate a constraint "
+            "of the study and cannot be the best.",
             "",
             "trials",
         )
     if gone:
         words = "trial ended" if gone == 1 else "trials ended"
-        yield _caution(f"{gone:,} {words} with a NaN or infinite value and cannot be best.", "", "trials")
+        yield _caution(f"{gone:,} {words} with a NaN or infinite value and cannot be the best.", "", "trials")
     if failed:
         yield _caution(
             f"{failed:,} of {len(study.trials):,} trials failed.",
-            "Look at why before trusting the rest.",
+            "Find out why before you trust the others.",
             "trials",
         )
 
 
-SHOWN = 10
-"""Parameters of the best trial that the first screen shows; the others are folded away."""
-MOST_OF_FRONT = 8
+SHOWN = 8
+"""Parameters of the best trial that the first screen shows."""
+MOST_OF_FRONT = 6
 """Trials of a front that the first screen shows."""
-
-
-@dataclass(frozen=True)
-class StudyVerdict:
-    """Kicker, headline, summary, the best trial's parameters, and what to beware of."""
-
-    kicker: tuple[str, ...]
-    name: str
-    headline: Sentence
-    summary: Sentence
-    best: tuple[PagePart, ...]
-    warnings: tuple[Warned, ...]
-    more: tuple[Warned, ...]
+FORESTED = 4
+"""Rows of the table of best values."""
+PROBLEMS = 3
+"""Problems in the list of the first screen."""
 
 
 def verdict_section(study: Study) -> Section:
-    """Return the verdict of a sweep."""
-    warnings = doubts(study)
-    body = StudyVerdict(
+    """Return the first screen: the best trial and all others, what to do, and whether it can be trusted."""
+    warnings, some = doubts(study), bool(study.trials.contenders)
+    body = FirstScreen(
+        task="Hyperparameter study",
+        run=study.trials.study_name or study.provenance.run_name,
         kicker=_kicker(study),
-        name=study.trials.study_name or study.provenance.run_name,
         headline=headline(study),
-        summary=summary(study),
-        best=_best(study),
-        warnings=warnings[:VERDICT_MOST],
-        more=warnings[VERDICT_MOST:],
+        left=_some_of_front(study) if study.several and some else rank_picture(study) if some else None,
+        right=None,
+        step=next_step(study),
+        forest=_forest(study),
+        wrong=tuple(
+            SummaryItem(one.claim, "", one.section, "failed")
+            for one in warnings[:PROBLEMS]
+            if one.severity != "note"
+        ),
+        checks=tuple(_checks(study)) if some else (),
+        author=warnings,
+        hints=tuple(filter(None, (remedy(study) if isinstance(study.curse, Undefined) else NOTHING,))),
+        command=study.provenance.command,
+        below=_parameters(study) if some and not study.several else NOTHING,
     )
-    return Section("verdict", "Verdict", "Verdict", "study", NOTHING, body)
+    return Section("verdict", "Summary", "Summary", "first_screen", NOTHING, body)
 
 
 def _kicker(study: Study) -> tuple[str, ...]:
     counts = [f"{n:,} {STATES[state]}" for state, n in study.trials.counts.items() if n]
     goal = " and ".join(f"{goal.direction} {goal.name}" for goal in study.trials.objectives)
-    return (goal, ", ".join(counts))
+    return (goal, ", ".join(counts) + " trials")
+
+
+def next_step(study: Study) -> Sentence:
+    """Return the one thing to do; nothing where there is none."""
+    wrong = next((one for one in doubts(study) if one.action and one.severity != "note"), None)
+    if wrong is not None:
+        return wrong.action
+    if study.several or not study.trials.contenders or not study.tied_trials:
+        return NOTHING
+    words = (
+        "Choose one of the {best:count} best trials by cost or simplicity, and evaluate it on held-out data."
+    )
+    return say(words, best=len(study.tied_trials) + 1)
+
+
+def _forest(study: Study) -> Forest:
+    """The best value of each objective as it was measured, and without selection bias."""
+    rows: list[ForestRow] = []
+    for one in study.each if study.trials.contenders else ():
+        name, trial, curse = one.objective.name, one.best, one.curse
+        ranked = [t.values[one.at] for t in _ranked(one)]
+        known = [] if isinstance(curse, Undefined) else [curse.low, curse.high, curse.corrected]
+        axis = pad_range([*ranked, *known])
+        value = Estimate(trial.values[one.at], len(ranked))
+        gloss = say("best value, trial {trial}", trial=str(trial.number))
+        row = forest_row(name, name, gloss, value, "number", axis=axis)
+        rows.append(replace(row, estimate=significant(value.value), interval="–"))
+        if not isinstance(curse, Undefined):
+            gloss = say("at worst" if curse.is_upper_bound else "without selection bias")
+            title = f"{name} on new data" if study.several else "On new data"
+            rows.append(forest_row(name, title, gloss, curse.expected_value, "number", axis=axis))
+    levels = [one.curse.confidence for one in study.each if not isinstance(one.curse, Undefined)]
+    legend = f"{percent(levels[0])} interval; the axis covers all trials" if levels else ""
+    return Forest(tuple(rows[:FORESTED]), heads=("", "", legend, ""))
+
+
+def _checks(study: Study) -> Iterator[SummaryItem]:
+    """Whether the best trial is clearly the best, the selection bias is known, and all trials completed."""
+    for one in study.each:
+        curse, of = one.curse, f" of {one.objective.name}" if study.several else ""
+        if isinstance(curse, Undefined):
+            yield SummaryItem(f"Selection bias{of} is not known", curse.reason, own(one, "bias"), "unchecked")
+            continue
+        how = "at most" if curse.is_upper_bound else "about"
+        bias = say(f"Selection bias{of}: {how} {{bias:rough}}", bias=curse.optimism)
+        n = "" if curse.n is None else f", {curse.n:,} examples each"
+        yield SummaryItem(bias.text, f"{pluralize(curse.n_trials, 'trial')}{n}", own(one, "bias"))
+        if curse.tied:
+            words = say("{tied:count} others are not significantly worse", tied=len(curse.tied))
+            yield SummaryItem(f"The best trial{of} is not certain", words, "", "failed")
+        else:
+            yield SummaryItem(f"The best trial{of} is certain", "all others are significantly worse")
+    if not study.trials.counts["failed"] and not study.trials.n_non_finite:
+        yield SummaryItem("No trial failed", say("{trials:count} trials", trials=len(study.trials)), "trials")
+
+
+def _parameters(study: Study) -> Sentence:
+    """The parameters of the best trial in one line, the most important first."""
+    names = [name for name in study.leading(len(study.trials.params)) if name in study.best.params]
+    if not names:
+        return NOTHING
+    values = [
+        say("{name} *{value}*", name=name, value=param_cell(study.best.params[name]).words)
+        for name in names[:SHOWN]
+    ]
+    more = len(names) - len(values)
+    if more > 0:
+        values.append(say("{more:count} more below", more=more))
+    return say("Trial {number}: {values}.", number=str(study.best.number), values=join_as_list(values))
 
 
 def headline(study: Study) -> Sentence:
-    """Return the outcome of a sweep in one sentence."""
+    """Return the outcome of a study in one sentence."""
     trials, complete = study.trials, len(study.trials.contenders)
     broken = trials.counts["infeasible"]
     if not complete and broken:
-        words = "_No trial meets the constraints_: {broken:count} of {trials:count} are infeasible."
+        words = "_No trial satisfies the constraints_: {broken:count} of {trials:count} are infeasible."
         return say(words, broken=broken, trials=len(trials))
     if not complete:
-        return say("_No trial completed_ of {trials:count} that were started.", trials=len(trials))
+        return say("_No trial completed_: {trials:count} were started.", trials=len(trials))
     if study.several:
         words = (
-            "{front:count} of {complete:count} complete trials are on the front: no other beats them in one "
+            "{front:count} of {complete:count} complete trials are on the Pareto front: no other trial is "
         )
-        words += "objective without losing in another."
+        words += "better in one objective without being worse in another."
         return say(words, front=len(trials.pareto()), complete=complete)
     lead = "The only complete trial" if complete == 1 else "The best of {complete:count} complete trials"
     words = (
         lead + " reaches {study.objective.name} {best_value:significant}" + ("." if complete == 1 else ";")
     )
-    told = say(words, {"study": study}, complete=complete, best_value=study.best.values[study.at])
-    return told if complete == 1 else told + _verdict_tied(study)
+    found = say(words, {"study": study}, complete=complete, best_value=study.best.values[study.at])
+    return found if complete == 1 else found + _verdict_tied(study)
 
 
 def _verdict_tied(study: Study) -> Sentence:
     curse = study.curse
     if isinstance(curse, Undefined):
-        return say("_how lucky it was is not known_.")
+        return say("its selection bias is not known.")
     if not curse.tied:
-        return say("every other one is demonstrated to be worse.")
-    if len(curse.tied) == 1:
-        return say("_{tied:count} other cannot be told apart from it_.", tied=1)
-    return say("_{tied:count} others cannot be told apart from it_.", tied=len(curse.tied))
+        return say("every other trial is significantly worse.")
+    words = "{tied:count} {tied:other is|others are} not significantly worse."
+    return say(words, tied=len(curse.tied))
 
 
 def summary(study: Study) -> Sentence:
-    """Return what the best value is worth."""
+    """Return the best value without its selection bias, for the terminal."""
     if not study.trials.contenders:
         return NOTHING
     if study.several:
-        return paragraph(*map(_verdict_best_of, study.each))
+        return paragraph(*map(_best_of_objective, study.each))
     curse = study.curse
     if isinstance(curse, Undefined):
-        unknown = say("By how much the best looks better than it is: {reason}.", reason=curse.reason)
-        return paragraph(unknown, remedy(study))
-    judged = say("Judged on {n:count} examples, the", n=curse.n) if curse.n is not None else say("The")
-    how, words = "looks about", "expect {c.expected_value:number} on new data, not {observed}."
+        return paragraph(
+            say("Its selection bias is not known: {reason}.", reason=curse.reason), remedy(study)
+        )
+    on = say(" on {n:count} examples", n=curse.n) if curse.n is not None else NOTHING
+    how, words = "about", "expect {c.expected_value:number} on new data, not {observed}."
     if curse.is_upper_bound:
-        how = "may look up to"
-        words = "{c.expected_value:number} instead of {observed}, were all errors independent."
-    words = (
-        f"{{judged}} best of {{rivals:count}} trials {how} *{{c.optimism:rough}}* better than it is: {words}"
-    )
-    words += (
-        " With {c.confidence:percent} confidence the true value is in *{c.expected_value:number interval}*."
-    )
+        how, words = (
+            "up to",
+            "{c.expected_value:number} instead of {observed}, if all errors were independent.",
+        )
+    start = f"The best of {{rivals:count}} trials{{on}} looks {how} {{c.optimism:rough}} better than it is: "
+    words = start + words
+    words += " {c.confidence:percent} confidence interval: {c.expected_value:number interval}."
     observed = reference_sentence("observed", curse.observed, curse.expected_value, "number")
-    told = say(words, {"c": curse}, judged=judged, rivals=curse.n_trials, observed=observed)
-    assumed = curse.assumption[:1].upper() + curse.assumption[1:]
-    return paragraph(told, say("{assumption}.", assumption=assumed))
+    return say(words, {"c": curse}, on=on, rivals=curse.n_trials, observed=observed)
 
 
-def _verdict_best_of(study: Study) -> Sentence:
-    """The best value of one of several objectives, and how much of it is luck."""
+def _best_of_objective(study: Study) -> Sentence:
+    """The best value of one of several objectives, and its selection bias."""
     best, words = study.best, "The best {study.objective.name} is {best_value:significant} (trial {trial})"
     found = say(words, {"study": study}, best_value=best.values[study.at], trial=str(best.number))
     if isinstance(study.curse, Undefined):
@@ -598,23 +702,6 @@ def front(study: Study) -> tuple[Trial, ...]:
     return tuple(sorted(study.trials.pareto(), key=lambda trial: -sign * trial.values[study.at]))
 
 
-def _best(study: Study) -> tuple[PagePart, ...]:
-    """The parameters of the best trial, the most important first, or some of the front."""
-    if not study.trials.contenders:
-        return ()
-    if study.several:
-        return (_some_of_front(study),)
-    names = [name for name in study.leading(len(study.trials.params)) if name in study.best.params]
-    rows = [(name, param_cell(study.best.params[name])) for name in names]
-    heads = ("Parameter", f"Trial {study.best.number}")
-    title = "The best trial"
-    parts: list[PagePart] = [Table.from_rows("best-trials", title, heads, rows[:SHOWN])] if rows else []
-    if len(rows) > SHOWN:
-        rest = Table.from_rows("best-trials-rest", f"{title}, the rest", heads, rows[SHOWN:])
-        parts.append(Folded(f"and {len(rows) - SHOWN} more parameters", (rest,)))
-    return tuple(parts)
-
-
 def _some_of_front(study: Study) -> Table:
     """Trials of the front from one end to the other."""
     every = front(study)
@@ -627,7 +714,7 @@ def _some_of_front(study: Study) -> Table:
         *(Column(name, look_of(study, name)) for name in names),
     )
     rows = (_row(study, trial, names) for trial in chosen)
-    return Table.from_rows("best-trials", "Some of the front", heads, rows)
+    return Table.from_rows("best-trials", "Trials on the Pareto front", heads, rows)
 
 
 def look_of(study: Study, name: str) -> Look:
@@ -644,7 +731,7 @@ def _row(study: Study, trial: Trial, names: list[str]) -> Row:
 
 
 def param_cell(value: Param, look: Look = "") -> Cell:
-    """Return a parameter's value as a cell: numbers short, "–" where it was not drawn.
+    """Return a parameter's value as a cell: numbers short, "–" where it was not sampled.
 
     Parameters
     ----------

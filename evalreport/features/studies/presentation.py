@@ -1,4 +1,4 @@
-"""A study as it is shown, written and logged: the best trial, and what it reaches."""
+"""The sections of a study's page, and what is written and logged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,18 @@ from evalreport.features.studies.views import (
 )
 from evalreport.page.charts import Axes, Chart, Path, named_axis, pad_range, x_axis, y_axis
 from evalreport.page.csv_tables import PERCENT, Columns, as_csv
-from evalreport.page.elements import Cell, Column, Empty, Note, Section, Shown, Table, TwoColumns, share_cell
+from evalreport.page.elements import (
+    Cell,
+    Column,
+    Empty,
+    Folded,
+    Note,
+    Section,
+    Shown,
+    Table,
+    TwoColumns,
+    share_cell,
+)
 from evalreport.page.payload import (
     LONGEST_TAG,
     SWEEP_TAGS,
@@ -63,14 +74,14 @@ def front(study: Study) -> Section | None:
     """Return the first two objectives against each other."""
     if not study.several or not study.trials.contenders:
         return None
-    summary = say("Blue: on the front. Grey: beaten by another trial in every objective.")
+    summary = say("Blue: on the Pareto front. Grey: another trial is better in every objective.")
     if study.trials.counts["infeasible"]:
         summary += say("Orange: infeasible.")
     if len(study.trials.objectives) > 2:
-        summary += say("Drawn are the first two of {goals:count}.", goals=len(study.trials.objectives))
-    return Section.from_parts(
-        "front", "Front", "What is traded for what", summary, TwoColumns((_front(study),))
-    )
+        summary += say(
+            "The first two of {goals:count} objectives are shown.", goals=len(study.trials.objectives)
+        )
+    return Section.from_parts("front", "Pareto front", "Pareto front", summary, TwoColumns((_front(study),)))
 
 
 def _front(study: Study) -> Chart:
@@ -86,8 +97,8 @@ def _front(study: Study) -> Chart:
     )
     rows = ((str(trial.number), *map(significant, trial.values[:2])) for trial in on[:25])
     heads = ("Trial", x.name, y.name)
-    wanted = f"Wanted: {{x}} {_way(x.sign)}, {{y}} {_way(y.sign)}."
-    found = "{front:count} of {points:count} trials are on the front."
+    wanted = f"Best: {{x}} {_way(x.sign)}, {{y}} {_way(y.sign)}."
+    found = "{front:count} of {points:count} trials are on the Pareto front."
     return Chart(
         id="front-chart",
         title=f"{y.name} against {x.name}",
@@ -99,7 +110,7 @@ def _front(study: Study) -> Chart:
             *((Path("dots-wrong", axes.dots(trial.values[:2] for trial in broken)),) if broken else ()),
             Path("dots", axes.dots(trial.values[:2] for trial in on)),
         ),
-        values=Table.from_rows("front-values", "Trials on the front", heads, rows),
+        values=Table.from_rows("front-values", "Trials on the Pareto front", heads, rows),
     )
 
 
@@ -118,7 +129,10 @@ def table(study: Study) -> Section:
             (Column(goal.name, "n", "up" if goal.sign < 0 else "down"), partial(_value, at=at))
             for at, goal in enumerate(study.trials.objectives)
         ),
-        (Column(objective_title(study, "Against the best"), "", "up"), partial(_difference_to_best, study))
+        (
+            Column(objective_title(study, "Against the best"), "", "up"),
+            partial(_difference_to_best, study),
+        )
         if study.tied_trials
         else None,
         *(
@@ -140,16 +154,16 @@ def table(study: Study) -> Section:
         noun="trials" if len(trials) > CONTROLS else "",
         find="number of a trial",
     )
-    summary = say("Best first, then those that cannot be the best.")
+    summary = say("Best first.")
     if len(trials) < len(study.trials):
         summary += say(
             "{shown:count} of {trials:count} are shown.", shown=len(trials), trials=len(study.trials)
         )
-    return Section.from_parts("trials", "Trials", "Every trial", summary, made)
+    return Section.from_parts("trials", "Trials", "Trials", summary, Folded("Table of trials", (made,)))
 
 
 def _choices(study: Study) -> dict[tuple[str, str], str]:
-    """A filter key for each choice of the parameters that have but few."""
+    """A filter key for each choice of the parameters that have few."""
     some = [c for c in study.trials.columns if c.kind == "categorical" and 2 <= len(c.choices) <= FEW]
     pairs = [(column.name, choice) for column in some for choice in column.choices]
     return {pair: f"p{place}" for place, pair in enumerate(pairs[:MOST_CHOICES])}
@@ -157,7 +171,7 @@ def _choices(study: Study) -> dict[tuple[str, str], str]:
 
 def _filters(study: Study, choices: Mapping[tuple[str, str], str]) -> tuple[tuple[str, str], ...]:
     states = [(words, state) for state, words in STATES.items() if study.trials.counts[state]]
-    tied = [("not told apart from the best", "tied")] if study.tied_trials else []
+    tied = [("tied with the best", "tied")] if study.tied_trials else []
     return (*states, *tied, *((f"{name}: {choice}", key) for (name, choice), key in choices.items()))
 
 
@@ -198,17 +212,17 @@ def provenance(study: Study) -> Section:
         ("Software", join_as_list([say("{name} {version}", name=a, version=b) for a, b in p.software])),
         ("Made", say("{made}", made=in_utc(p.made))),
     ]
-    return origin("Where the trials come from", facts, p.command)
+    return origin("Provenance", facts, p.command)
 
 
-MOST = 12
-"""Parameters that have a chart of their own; of several objectives each has its part of them."""
+MOST = 3
+"""Parameters with a chart: the most important ones."""
 AXES = 10
 """Parameters that have an axis among the parallel ones."""
 WIDE, TALL = 700.0, 300.0
 """View box of the parallel coordinates."""
 BEST = 0.9
-"""Rank from which on a line is drawn as one of the best."""
+"""Rank above which a line is drawn as one of the best."""
 LETTERS = 12
 """Letters of a category beside an axis."""
 
@@ -236,24 +250,24 @@ class Parallel:
 
 
 def importance(study: Study) -> Section | None:
-    """Return which parameters mattered."""
+    """Return the importance of each parameter."""
     if not study.trials.contenders:
         return None
     found = study.importance
-    title = "Which parameters mattered"
+    title = "Parameter importance"
     if isinstance(found, Undefined):
         why = say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:])
-        empty = Empty(say("No importance is shown."), why)
+        empty = Empty(say("The importance of the parameters is not known."), why)
         return Section.from_parts("importance", "Importance", title, NOTHING, empty)
     words = "{method} on {n:count} complete trials: {meaning}."
     summary = say(words, method=found.method, n=found.n_trials, meaning=found.meaning)
     rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
-    name = objective_title(study, "Importance")
-    heads = ("Parameter", Column("Share", "q"))
-    table = Table.from_rows(own(study, "importance-table"), name, heads, rows)
+    heads = ("Parameter", Column("Importance", "q"))
+    table = Table.from_rows(own(study, "importance-table"), objective_title(study, "Importance"), heads, rows)
     out = [f"{name} ({why})" for name, why in found.left_out]
-    note = Note(say("Left out: {names}.", names=", ".join(out))) if out else None
-    return Section.from_parts("importance", "Importance", title, summary, table, note)
+    notes = (Note(say("Not included: {names}.", names=", ".join(out))),) if out else ()
+    folded = Folded("Importance of each parameter", (table, *notes))
+    return Section.from_parts("importance", "Importance", title, summary, folded)
 
 
 def slices(study: Study) -> Section | None:
@@ -261,8 +275,7 @@ def slices(study: Study) -> Section | None:
     views = slice_views(study.trials, study.objective.name) if study.trials.contenders else ()
     if not views:
         return None
-    most = MOST // len(study.trials.objectives)
-    leading = study.leading(most)
+    leading = study.leading(MOST)
     shown = sorted(
         (view for view in views if view.axis.name in leading), key=lambda view: leading.index(view.axis.name)
     )
@@ -271,8 +284,8 @@ def slices(study: Study) -> Section | None:
     if not isinstance(study.importance, Undefined):
         summary += say("The most important parameter is first.")
     if len(views) > len(shown):
-        summary += say("{more:count} less important ones are not drawn.", more=len(views) - len(shown))
-    return Section.from_parts("slices", "Parameters", "One parameter at a time", summary, TwoColumns(charts))
+        summary += say("The other {more:count} are in the table of trials.", more=len(views) - len(shown))
+    return Section.from_parts("slices", "Parameters", "Parameters", summary, TwoColumns(charts))
 
 
 def _slice(study: Study, view: ParameterSlice, place: int) -> Chart:
@@ -330,21 +343,22 @@ def parallel(study: Study) -> Section | None:
         others=_lines(poles, rest),
         width=round(100 + gap * (len(view.axes) - 1), 1),
         description=say(
-            "Each of {lines:count} complete trials as a line across its parameters; the best tenth is blue.",
+            "Each of {lines:count} complete trials is a line across its parameters; the best 10% are blue.",
             lines=len(view.lines),
         ),
     )
-    best_by = say("best tenth by {name}", name=study.objective.name) if study.several else say("best tenth")
+    best_by = say("best 10% by {name}", name=study.objective.name) if study.several else say("best 10%")
     summary = say(
-        "Each line is a complete trial; the {best_by} is blue and strong, the others are grey.",
+        "Each line is a complete trial; the {best_by} are blue.",
         best_by=best_by,
     )
     more = len(slice_views(study.trials, study.objective.name)) - len(view.axes) + 1
     if more > 0:
-        summary += say("{more:count} less important parameters have no axis.", more=more)
+        summary += say("{more:count} less important parameters are not shown.", more=more)
     if any(None in line.places for line in view.lines):
-        summary += say("A line passes straight by a parameter that its trial did not have.")
-    return Section.from_parts("parallel", "All parameters", "All parameters at once", summary, body)
+        summary += say("A line skips a parameter that its trial does not have.")
+    folded = Folded("Parallel coordinates of all parameters", (body,))
+    return Section.from_parts("parallel", "All parameters", "All parameters", summary, folded)
 
 
 def _height(at: float) -> float:
@@ -352,7 +366,7 @@ def _height(at: float) -> float:
 
 
 def _lines(poles: tuple[Pole, ...], lines: list[tuple[float | None, ...]]) -> str:
-    """Lines that pass straight by an axis whose parameter was not drawn."""
+    """Lines that skip an axis whose parameter was not sampled."""
     made = []
     for places in lines:
         pen = "M"
@@ -367,20 +381,20 @@ def _lines(poles: tuple[Pole, ...], lines: list[tuple[float | None, ...]]) -> st
 Panel: TypeAlias = Callable[[Study], Section | None]
 PANELS: tuple[Panel, ...] = (
     page.verdict_section,
-    page.luck_section,
-    page.history,
     front,
-    importance,
+    page.history,
     slices,
+    importance,
     parallel,
+    page.bias_section,
     page.timeline,
     table,
     provenance,
 )
-"""Panels of a sweep in the order of the page; one that does not apply returns None."""
+"""Sections of a study in the order of the page; one that does not apply returns None."""
 
 EACH: tuple[Panel, ...] = (
-    page.luck_section,
+    page.bias_section,
     importance,
     slices,
 )
@@ -411,15 +425,15 @@ class StudyPresentation(SweepPresentation[Study]):
         """Title of the page."""
         of = self.of
         name = of.trials.study_name or of.provenance.run_name or "Sweep"
-        return of.provenance.title or f"{name}: sweep of {of.objective.name}"
+        return of.provenance.title or f"{name}: study of {of.objective.name}"
 
     @cached_property
     def headline(self) -> str:
-        """The verdict in one sentence, plain text."""
+        """The headline as plain text."""
         return page.headline(self.of).text
 
     def sections(self) -> Sequence[Section]:
-        """Return the sections of the page, the verdict first."""
+        """Return the sections of the page, the first screen first."""
         return sections(self.of)
 
     def summary(self) -> ResultSummary:
@@ -470,7 +484,7 @@ MOST_PARAMS = 50
 
 
 def study_metrics(study: Study, prefix: str) -> dict[str, float]:
-    """Return the best value of each objective, its luck, and the best trial's numbers.
+    """Return the best value of each objective, its selection bias, and the parameters of the best trial.
 
     Parameters
     ----------
@@ -494,7 +508,7 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
     )
     ends = metric_keys(goals, "/") if study.several else {goals[0]: ""}
     for one in study.each:
-        found |= _luck(one, start, ends[one.objective.name])
+        found |= _bias_metrics(one, start, ends[one.objective.name])
     if study.several:
         found[f"{start}n_front"] = float(len(trials.pareto()))
     drawn = study.best.params
@@ -502,8 +516,8 @@ def study_metrics(study: Study, prefix: str) -> dict[str, float]:
     return found | with_metric_keys(dict(islice(numbers.items(), MOST_PARAMS)), f"{start}best_param/")
 
 
-def _luck(study: Study, start: str, end: str) -> dict[str, float]:
-    """Of one objective: how lucky its best is, and what mattered for it."""
+def _bias_metrics(study: Study, start: str, end: str) -> dict[str, float]:
+    """Selection bias of one objective, and the importance of its parameters."""
     found: dict[str, float] = {}
     if not isinstance(study.curse, Undefined):
         found |= {

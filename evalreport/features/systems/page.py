@@ -1,8 +1,4 @@
-"""What a comparison of systems says in sentences, for the page, the terminal and the notebook alike.
-
-What the seeds do: where the uncertainty of a system comes from, and which answers change with the seed.
-
-The first screen of a comparison of systems, and the differences of all pairs."""
+"""The page of a comparison of systems: run lines, differences, uncertainty, changing predictions."""
 
 from __future__ import annotations
 
@@ -10,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from evalreport.comparison.differences import ranking
-from evalreport.core.estimate_format import format_estimate, format_reference, gap, interval
+from evalreport.core.estimate_format import format_estimate, gap, interval
 from evalreport.core.format import Style, count, decimals, format_decimals, percent, pluralize
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.sentences import (
@@ -22,6 +18,7 @@ from evalreport.core.sentences import (
     Run,
     Sentence,
     interval_sentence,
+    join_as_list,
     join_sentences,
     paragraph,
     say,
@@ -36,6 +33,13 @@ from evalreport.features.systems.variance import (
 )
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
+from evalreport.page.comparison.comparison_choices import (
+    AgreementBars,
+    AgreementRow,
+    RunLine,
+    RunLines,
+    Share,
+)
 from evalreport.page.comparison.sections import ComparisonBase, ComparisonHeader
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
@@ -55,16 +59,11 @@ from evalreport.page.elements import (
     Empty,
     Facts,
     Folded,
-    Forest,
-    ForestRow,
-    Heading,
     Note,
-    PagePart,
     Row,
     Section,
     Shown,
     Table,
-    TwoColumns,
     forest_row,
     place,
     share_cell,
@@ -73,57 +72,49 @@ from evalreport.page.payload import MAX_STEPS, Series, metric_keys
 from evalreport.page.sections.confusion_matrix import UNPARSED, format_row_id
 from evalreport.page.text_summary import MOST_FINDINGS, ResultSummary
 
-WHATEVER = 0.95
-"""Share of the pairs of runs in which a system has to be ahead for it to be "whatever the seed"."""
-
 
 def main_metric(found: SystemsComparison) -> Metric:
-    """Return the metric that the verdict is about."""
+    """Return the metric of the headline."""
     return find(found.primary, found.task)
 
 
 def headline(found: SystemsComparison) -> Sentence:
-    """Return which system beats the next one, by how much, and whether the seed decides."""
+    """Return which system is better than the next one, by how much, and in how many pairs of runs."""
     d = found.differences_for(found.primary)[0]
 
     if d.verdict == "better":
-        words = f"{{d.run:short}} *beats* {{d.baseline:short}} in {main_metric(found).title} by {{gap}}"
-        told = say(words, {"d": d}, gap=by_how_much(d, main_metric(found)))
-        return join_sentences(told, _whatever(found, d), say("."))
+        words = (
+            f"{{d.run:short}} is *better* than {{d.baseline:short}} in {main_metric(found).title} by {{gap}}"
+        )
+        better = say(words, {"d": d}, gap=by_how_much(d, main_metric(found)))
+        return join_sentences(better, _ahead(d), say("."))
     return difference_sentence(found, d)
 
 
 def difference_sentence(found: SystemsComparison, d: SystemDifference) -> Sentence:
-    """Return that two systems cannot be told apart, or what one beats the other by."""
+    """Return by how much a system is better than another, or that the difference is not significant."""
     first, second = "{d.run:short}", "{d.baseline:short}"
     if d.difference is None or d.limits is None:
         words = f"{first} and {second} cannot be compared: {{why}}."
         return say(words, {"d": d}, why=d.reason or "no interval")
-    words, gap = f"{first} and {second} *cannot be told apart*: {{gap}}", difference_phrase(d)
+    words, gap = f"*No significant difference* between {first} and {second}: {{gap}}", difference_phrase(d)
     if d.verdict == "better":
-        words, gap = f"{first} beats {second} by {{gap}}", by_how_much(d, main_metric(found))
+        words, gap = f"{first} is better than {second} by {{gap}}", by_how_much(d, main_metric(found))
     return join_sentences(say(words, {"d": d}, gap=gap), _ahead(d), say("."))
 
 
 def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
-    """Return a demonstrated difference as a size, better being more, with its interval."""
+    """Return a significant difference as a size, positive for better, with its interval."""
     sign = -1 if metric.better == "lower" else 1
     value, (low, high) = sign * (d.difference or 0.0), sorted(sign * end for end in d.limits or (0.0, 0.0))
     shown, limits = (text.replace("+", "") for text in gap(value, low, high, style_of(d)))
     return interval_sentence(shown, limits, gap=value, low=low, high=high)
 
 
-def _whatever(found: SystemsComparison, d: SystemDifference) -> Sentence:
-    seeds = min(len(one.runs) for one in found.systems if one.system in (d.run, d.baseline))
-    if d.pairs is None or d.pairs.ahead < WHATEVER * d.pairs.of or seeds < 2:
-        return _ahead(d)
-    return say(", whatever the seed: in {ahead:count} of {of:count} pairs of runs", _counts(d))
-
-
 def _ahead(d: SystemDifference) -> Sentence:
     if d.pairs is None or d.pairs.of < 2:
         return NOTHING
-    tied = " and level in {ties:count}" if d.pairs.ties else ""
+    tied = " and equal in {ties:count}" if d.pairs.ties else ""
     return say(", ahead in {ahead:count}" + tied + " of {of:count} pairs of runs", _counts(d))
 
 
@@ -133,7 +124,7 @@ def _counts(d: SystemDifference) -> dict[str, float | str | Sentence]:
 
 
 def summary(found: SystemsComparison) -> Sentence:
-    """Return what becomes of the other neighbours, how much one run may flatter, and the correction."""
+    """Return the other differences of neighbours, the selection bias of the best run, and the correction."""
     main = found.differences_for(found.primary)
     names = [one.system for one in found.systems]
     after = {(a, b) for a, b in pairwise(names[1:])}
@@ -152,15 +143,15 @@ def _flattery(found: SystemsComparison) -> Sentence:
     most, system, runs, value = max(known, key=lambda entry: entry[0] or 0.0)
     size = points(most or 0.0, value.low, value.high, main_metric(found).style)
     gaps = [abs(d.difference) for d in found.differences_for(found.primary) if d.difference is not None]
-    end = ": report the mean of the runs, not the best."
-    if min(gaps, default=0.0) < (most or 0.0):
-        end = ", more than two of the systems are apart: report the mean of the runs."
-    words = "The best of {runs:count} runs of {system:short} looks {size} better than the system"
-    return say(words + end, runs=runs, system=system, size=size)
+    end = (
+        ", which is more than the difference of two systems" if min(gaps, default=0.0) < (most or 0.0) else ""
+    )
+    words = "The best of {runs:count} runs of {system:short} is {size} better than their mean" + end
+    return say(words + ": report the mean.", runs=runs, system=system, size=size)
 
 
 def points(value: float, low: float | None, high: float | None, style: Style) -> Sentence:
-    """Return the size of a difference with a decimal more than the interval that it stands beside has."""
+    """Return the size of a difference with one decimal more than the interval of its system."""
     places = None if low is None or high is None else decimals(low, high, style)
     shown = format_decimals(value, None if places is None else places + 1, style).replace("%", " points")
     return Sentence((Run(shown),), (Number("size", value, shown),))
@@ -170,82 +161,69 @@ def _correction_sentence(found: SystemsComparison) -> Sentence:
     pairs = len(found.differences_for(found.primary))
     if pairs == 1:
         return NOTHING
-    return say("Intervals of differences allow for {pairs:count} pairs of systems (Holm).", pairs=pairs)
+    return say(
+        "Intervals of differences are adjusted for {pairs:count} pairs of systems (Holm).", pairs=pairs
+    )
 
 
 def verdict(d: SystemDifference) -> str:
-    """Return what is demonstrated of a pair.
+    """Return whether the difference of a pair is significant.
 
     Examples
     --------
     >>> verdict(SystemDifference("f1", "a", "b", (0.8, 0.7), 0.1, 0.02, 0.18, verdict="better"))
-    'demonstrated'
+    'significant'
     """
     if d.verdict == "undefined":
         return d.reason or "undefined"
-    return "demonstrated" if d.is_significant else "not demonstrated"
+    return "significant" if d.is_significant else "not significant"
 
 
 def pairs_ahead(d: SystemDifference) -> str:
     """Return in how many pairs of runs the first system is ahead, "–" where there is no direction."""
     if d.pairs is None:
         return "–"
-    ties = f", {d.pairs.ties:,} level" if d.pairs.ties else ""
+    ties = f", {d.pairs.ties:,} equal" if d.pairs.ties else ""
     return f"{d.pairs.ahead:,} of {d.pairs.of:,}{ties}"
 
 
 def pair_columns() -> list[TableColumn[SystemDifference]]:
-    """Return the columns of the difference of two systems, whose values are in a table of their own."""
+    """Return the columns of the difference of two systems; their values are in another table."""
     ahead = TableColumn("ahead", "Ahead in", text=pairs_ahead)
     shared = [c for c in DIFFERENCE_COLUMNS if c.name not in ("baseline_value", "run_value")]
     return [ahead, *shared]
 
 
 MOST = 5
-"""Examples that are shown of each system."""
+"""Examples of each system."""
 CLASSES = 12
-"""Classes that are shown of each system: those with most answers that change."""
-KINDS = ("Not all the same", "Two runs differ", "Right or wrong")
-ANSWERS = "Answers that change with the seed"
+"""Classes of each system: those with most changing predictions."""
+KINDS = ("Any run differs", "Two runs differ", "Correctness differs")
+ANSWERS = "Changing predictions"
 
 
 def answers(found: SystemsComparison) -> Section:
-    """Return how many answers the seed decides."""
+    """Return how many predictions change with the seed."""
     known = [(one, one.churn) for one in found.systems if one.churn is not None]
     if not known:
         empty = Empty(
-            say("Nothing can be said of changing answers."),
-            say("That takes two runs of a system that decide on the same {units}.", units=found.unit[1]),
+            say("Changing predictions are not known."),
+            say("They need two runs of a system that predict the same {units}.", units=found.unit[1]),
         )
-        return Section.from_parts("answers", "Changing answers", ANSWERS, NOTHING, empty)
+        return Section.from_parts("answers", ANSWERS, ANSWERS, NOTHING, empty)
     heads = ("System", *KINDS)
     rows = ((one.system, *_shares(found, churn)) for one, churn in known)
-    table = Table.from_rows("churn-table", "Shares of answers that change", heads, rows)
-    hang = [(one, one.examples[:MOST]) for one, _ in known if one.examples]
-    parts: list[PagePart] = [table]
-    if hang:
-        one, shown = hang[0]
-        parts = [
-            TwoColumns(
-                (
-                    table,
-                    (
-                        Heading(f"Right or wrong by the seed, {one.system}"),
-                        _examples(found, 0, one.system, shown),
-                    ),
-                )
-            )
-        ]
-        parts += [
-            Folded(f"The same of {other.system}", (_examples(found, k, other.system, more),))
-            for k, (other, more) in enumerate(hang[1:], 1)
-        ]
+    table = Table.from_rows("churn-table", "Proportion of predictions that change", heads, rows)
+    folds = [
+        Folded(f"Examples of {one.system}", (_examples(found, k, one.system, one.examples[:MOST]),))
+        for k, (one, _) in enumerate(known)
+        if one.examples
+    ]
     by_class = [] if found.task == "graded" else [one for one, _ in known if one.churn_by_class]
-    classes = [_classes(found, one, k) for k, one in enumerate(by_class)]
-    folded = Folded("By class", tuple(classes)) if classes else None
-    return Section.from_parts(
-        "answers", "Changing answers", ANSWERS, _churn_summary(found, *known[0]), *parts, folded
-    )
+    classes = tuple(_classes(found, one, k) for k, one in enumerate(by_class))
+    folded = Folded("By class", classes) if classes else None
+    summary = _churn_summary(found, *known[0])
+    return Section.from_parts("answers", ANSWERS, ANSWERS, summary, table, *folds, folded)
 
 
 def _shares(found: SystemsComparison, churn: Churn) -> tuple[str, str, str]:
@@ -255,9 +233,9 @@ def _shares(found: SystemsComparison, churn: Churn) -> tuple[str, str, str]:
 
 def _churn_summary(found: SystemsComparison, one: SystemResult, churn: Churn) -> Sentence:
     return say(
-        "For *{churn.any:percent} of the {units}* the {runs:count} runs of {system:short} do not all give "
-        "the same answer; two of its runs differ on {churn.two:percent}. On {churn.correctness:percent} "
-        "({rows:count} of {n:count}) the seed decides between right and wrong.",
+        "On *{churn.any:percent} of the {units}* the {runs:count} runs of {system:short} disagree; two runs "
+        "disagree on {churn.two:percent}. On {churn.correctness:percent} ({rows:count} of {n:count}) some "
+        "runs are correct and others are not.",
         {"churn": churn, "system": one.system, "units": found.unit[1]},
         of=found.rows,
         rows=one.only_sometimes_right or 0,
@@ -267,12 +245,12 @@ def _churn_summary(found: SystemsComparison, one: SystemResult, churn: Churn) ->
 
 
 def _examples(found: SystemsComparison, k: int, system: str, shown: tuple[ChangingAnswer, ...]) -> Table:
-    unit, order = found.unit[0].capitalize(), Column("Runs in order")
-    heads: tuple[str | Column, ...] = (unit, Column("Truth"), order, Column("Else answered"))
+    unit, order = found.unit[0].capitalize(), Column("Runs")
+    heads: tuple[str | Column, ...] = (unit, Column("True label"), order, Column("Wrong predictions"))
     rows = [_example(entry) for entry in shown]
     if found.task == "graded":
         heads, rows = (unit, order), [(row[0], row[2]) for row in rows]
-    name = f"Answers that some runs of {system} get right and others wrong"
+    name = f"Predictions that some runs of {system} get right and others wrong"
     return Table.from_rows(f"changing-{k}", name, heads, rows)
 
 
@@ -297,21 +275,19 @@ def _classes(found: SystemsComparison, one: SystemResult, k: int) -> Table:
     most = sorted(one.churn_by_class.items(), key=lambda entry: -entry[1].correctness)[:CLASSES]
     heads = (f"Class, {one.system}", *KINDS)
     rows = ((name, *_shares(found, churn)) for name, churn in most)
-    return Table.from_rows(f"churn-{k}", f"Classes whose answers change most, {one.system}", heads, rows)
+    return Table.from_rows(f"churn-{k}", f"Classes whose predictions change most, {one.system}", heads, rows)
 
 
-HARDLY = 0.9
-"""Of the half-width now: more runs that leave so much of it hardly narrow it."""
-SOURCES = "Where the uncertainty comes from"
+SOURCES = "Sources of uncertainty"
 
 
 def sources(found: SystemsComparison) -> Section:
-    """Return the shares of each system's variance, and its interval with more runs or more rows."""
+    """Return the variance components of each system, and its interval with more runs or more rows."""
     known = [(one, value) for one in found.systems if (value := one.metrics[found.primary]).variance]
     if not known:
-        remedy = "That takes two runs of a system, and a metric to which each row has its share."
-        empty = Empty(say("Nothing is known of the seeds."), say(remedy))
-        return Section.from_parts("sources", "Uncertainty", SOURCES, NOTHING, empty)
+        remedy = "They need two runs of a system, and a metric that is a mean over rows."
+        empty = Empty(say("The variance components are not known."), say(remedy))
+        return Section.from_parts("sources", SOURCES, SOURCES, NOTHING, empty)
     rows, unit = (_source_row(found, one, value) for one, value in known), found.unit[1]
     heads = (
         "System",
@@ -322,26 +298,18 @@ def sources(found: SystemsComparison) -> Section:
         "With 20 runs",
         f"With 4 × {unit}",
     )
-    table = Table.from_rows("sources-table", "Shares of the variance of each system", heads, rows)
-    key = say(
-        "By {units}: some are hard for every run. Seeds: some runs are better on all. Both: a run gets other "
-        "{units} right. Negative estimates are 0.",
-        units=unit,
-    )
-    return Section.from_parts(
-        "sources", "Uncertainty", SOURCES, _sources_summary(found, *known[0]), table, Note(key)
-    )
+    table = Table.from_rows("sources-table", "Variance components of each system", heads, rows)
+    return Section.from_parts("sources", SOURCES, SOURCES, _sources_summary(found, *known[0]), table)
 
 
 def _sources_summary(found: SystemsComparison, one: SystemResult, value: SystemValue) -> Sentence:
     shares, widths = value.variance, value.half_widths
     if shares is None or widths is None:
         return NOTHING
-    hardly = "hardly narrow it" if widths.runs_20 > HARDLY * widths.now else "narrow it to {runs:percent}"
     return say(
-        "*{rows:percent} of it for {system:short} comes from which {units} were drawn*, {rest:percent} from "
-        f"the seeds, alone or together with the {{units}}. Twenty runs would {hardly}, four times the "
-        "{units} would leave {more:percent} of it.",
+        "*{rows:percent} of the variance of {system:short} comes from the sample of {units}*, {rest:percent} "
+        "from the seeds. With 20 runs the interval would be {runs:percent} as wide, with four times "
+        "the {units} {more:percent}.",
         {"system": one.system, "units": found.unit[1]},
         rows=shares.rows,
         rest=1 - shares.rows,
@@ -366,19 +334,25 @@ def _source_row(found: SystemsComparison, one: SystemResult, value: SystemValue)
 
 
 def verdict_section(found: SystemsComparison) -> Section:
-    """Return the verdict: every system with its interval, and a dot for each run."""
-    words = "A dot is one run. Bar: the mean of the runs, over new {units} and new seeds together."
-    told = say(words, units=found.unit[1])
+    """Return the first screen: one line per system, which one for which purpose, and common mistakes."""
+    note = say(
+        "A dot is one run. Mean over the runs; the interval covers new {units} and new seeds.",
+        units=found.unit[1],
+    )
+    columns = (
+        ("Which one, if …", choice_table(found)),
+        ("Do they make the same mistakes?", agreement(found)),
+    )
     body = ComparisonHeader(
         runs=sum(len(one.runs) for one in found.systems),
         kicker=_kicker(found),
         headline=headline(found),
         summary=summary(found),
-        parts=(forest(found), Note(told)),
-        columns=(),
+        parts=(run_lines(found), Note(note)),
+        columns=tuple((title, part) for title, part in columns if part is not None),
         notes=found.notes,
     )
-    return Section("verdict", "Verdict", "Verdict", "versus", NOTHING, body)
+    return Section("verdict", "Summary", "Summary", "versus", NOTHING, body)
 
 
 def _kicker(found: SystemsComparison) -> tuple[str, ...]:
@@ -392,8 +366,8 @@ def _kicker(found: SystemsComparison) -> tuple[str, ...]:
     )
 
 
-def forest(found: SystemsComparison) -> Forest:
-    """Return every system by the primary metric: mean, interval, the best run's flattery, a dot per run."""
+def run_lines(found: SystemsComparison) -> RunLines:
+    """Return one line for each system, the best first: mean, interval, runs, changing predictions."""
     metric = main_metric(found)
     results = {one.system: result_of(one, found) for one in found.systems}
     dots = [
@@ -402,13 +376,133 @@ def forest(found: SystemsComparison) -> Forest:
     ends = [end for result in results.values() if isinstance(result, Estimate) for end in _ends(result)]
     axis = axis_range([*dots, *ends], (metric.low, metric.high))
     places = decimals(*axis, metric.style)
-    values = (axis[0], sum(axis) / 2, axis[1])
-    ticks = tuple(
-        (1000 * k / 2, format_decimals(value, places, metric.style)) for k, value in enumerate(values)
+    shown = " – ".join(format_decimals(end, places, metric.style) for end in axis)
+    lines = tuple(_line(found, one, results[one.system], axis) for one in found.systems)
+    best = results[found.systems[0].system]
+    band = None
+    if isinstance(best, Estimate) and best.low is not None and best.high is not None:
+        band = (place(best.low, axis) or 0.0, place(best.high, axis) or 0.0)
+    bars = any(line.bar for line in lines)
+    return RunLines(
+        heads=(
+            "System",
+            f"{metric.title}, {found.level * 100:.10g}% interval, {shown}",
+            f"Predictions for {pluralize(found.rows, *found.unit)}" if bars else "",
+            "",
+        ),
+        lines=lines,
+        band=band,
+        keys=(("ok", "the same in all runs"), ("un", "change with the seed")) if bars else (),
     )
-    rows = tuple(_row(one, found, results[one.system], axis) for one in found.systems)
-    level = f"{found.level * 100:.10g}% interval"
-    return Forest(rows, ticks, (metric.title, "Mean", level, "Best run looks better by"))
+
+
+def _line(found: SystemsComparison, one: SystemResult, result: Result, axis: tuple[float, float]) -> RunLine:
+    metric = main_metric(found)
+    # A run is not an estimate of the system: it may be outside the interval of the mean.
+    known = [x for x in one.metrics[found.primary].values if x is not None]
+    status, look = _status(found, one)
+    runs = pluralize(len(one.runs), "run")
+    track = forest_row(found.primary, one.system, NOTHING, result, metric.style, axis=axis)
+    track = replace(track, dots=tuple(at for at in (place(x, axis) for x in known) if at is not None))
+    parts: tuple[Share, ...] = ()
+    described = ""
+    if one.churn is not None:
+        changed = round(one.churn.any * found.rows)
+        width = 100 * changed / found.rows
+        parts = (
+            Share("ok", 0.0, round(100 - width, 2), count(found.rows - changed)),
+            Share("un", round(100 - width, 2), round(width, 2), count(changed) if width > BAR_TEXT else ""),
+        )
+        described = f"{count(found.rows - changed)} the same in all runs, {count(changed)} change"
+    return RunLine(
+        one.system,
+        join_sentences(status, say(f", {runs}")) if status else say(runs),
+        look,
+        track.estimate,
+        track if isinstance(result, Estimate) else None,
+        parts,
+        described,
+    )
+
+
+BAR_TEXT = 14
+"""Width of a part of a bar, in per cent, from which on its number fits."""
+
+
+def _tied(found: SystemsComparison) -> list[str]:
+    """The best system and those that are not significantly worse."""
+    best = found.systems[0].system
+    worse = {d.baseline for d in found.differences_for(found.primary) if d.run == best and d.is_significant}
+    return [one.system for one in found.systems if one.system not in worse]
+
+
+def _status(found: SystemsComparison, one: SystemResult) -> tuple[Sentence, Literal["best", "worse", ""]]:
+    tied, best = _tied(found), found.systems[0]
+    if one.metrics[found.primary].value is None:
+        return say("undefined"), ""
+    if one.system in tied:
+        return (say("tied for best") if len(tied) > 1 else say("best")), "best"
+    behind = next(
+        d for d in found.differences_for(found.primary) if (d.run, d.baseline) == (best.system, one.system)
+    )
+    return say(
+        "{gap} worse",
+        gap=points(abs(behind.difference or 0.0), *(behind.limits or (None, None)), main_metric(found).style),
+    ), "worse"
+
+
+def choice_table(found: SystemsComparison) -> Table | None:
+    """Return which system to use for the best mean and for stable predictions; None for a single one."""
+    if len(found.systems) < 2:
+        return None
+    metric, tied = main_metric(found), _tied(found)
+    shown = {one.system: result_of(one, found) for one in found.systems}
+    texts = {
+        name: format_estimate(one, metric.style) for name, one in shown.items() if isinstance(one, Estimate)
+    }
+    rows = []
+    if len(texts) > 1:
+        other = next((name for name in texts if name not in tied), None)
+        best, last = texts[next(iter(texts))], texts[tied[-1]]
+        why = f"{best}, the next {texts[other]}" if other else f"{best} to {last}: not significant"
+        rows.append((f"the best {metric.title}", _use(tied, len(found.systems)), why))
+    stable = sorted((one.churn.any, one.system) for one in found.systems if one.churn is not None)
+    if len(stable) > 1:
+        first, second = (percent(value, found.rows) for value, _ in stable[:2])
+        rows.append(
+            (
+                "stable predictions",
+                _use([stable[0][1]], len(stable)),
+                f"{first} change with the seed, the next {second}",
+            )
+        )
+    heads = ("If you need", Column("Use", ""), Column("Because", ""))
+    return Table.from_rows("choices", "Which system for which purpose", heads, rows) if rows else None
+
+
+def _use(names: Sequence[str], of: int) -> Cell:
+    if len(names) == of:
+        return Cell("either" if of == 2 else "any")
+    return Cell(join_as_list([say("*{name:short}*", name=name) for name in names], "or"))
+
+
+def agreement(found: SystemsComparison) -> AgreementBars | None:
+    """Return how many rows only one of the first two systems gets right; None where it is not known."""
+    d = found.differences_for(found.primary)[0]
+    if d.only_right is None:
+        return None
+    most = max(*d.only_right, 1)
+    rows = tuple(
+        AgreementRow(say("only {name:short} right", name=name), "g2", round(100 * n / most, 2), count(n))
+        for name, n in zip((d.run, d.baseline), d.only_right, strict=True)
+    )
+    return AgreementBars(
+        rows,
+        say(
+            "{units} that most runs of one system get right and most of the other wrong.",
+            units=found.unit[1].capitalize(),
+        ),
+    )
 
 
 def result_of(one: SystemResult, found: SystemsComparison, metric: str | None = None) -> Result:
@@ -436,28 +530,12 @@ def axis_range(values: Iterable[float], bounds: tuple[float, float] = (-1e300, 1
     return max(round(min(known) - room, 9), bounds[0]), min(round(max(known) + room, 9), bounds[1])
 
 
-def _row(one: SystemResult, found: SystemsComparison, result: Result, axis: tuple[float, float]) -> ForestRow:
-    metric, value = main_metric(found), one.metrics[found.primary]
-    # A run is no estimate of the system: it may lie outside of the interval of the mean.
-    known = [x for x in value.values if x is not None]
-    gloss = say(pluralize(len(one.runs), "run"))
-    if len(known) > 1:
-        low, high = (format_reference(x, result, metric.style) for x in (min(known), max(known)))
-        gloss = say(f"{pluralize(len(one.runs), 'run')}, {low} to {high}")
-    row = forest_row(found.primary, one.system, gloss, result, metric.style, axis=axis)
-    flattery = value.best_run_flatters
-    reference = "–" if flattery is None else points(flattery, value.low, value.high, metric.style).text
-    places = tuple(at for at in (place(x, axis) for x in known) if at is not None)
-    return replace(row, reference=reference, dots=places)
-
-
 def differences(found: SystemsComparison) -> Section:
     """Return the difference of every pair of systems by the primary metric, and by the other metrics."""
     main = found.differences_for(found.primary)
     summary = say(
-        "First less second, on the same {units}. A dot is a run of the one against a run of the other; the "
-        "bar covers new {units} and new seeds. Pairs ahead are a description, not a test: pairs that share a "
-        "run are not independent.",
+        "First minus second, on the same {units}. A dot is a pair of runs; the interval covers new {units} "
+        "and new seeds.",
         units=found.unit[1],
     )
     values = [end for d in main for end in (*(d.limits or ()), *_gaps(found, d))]
@@ -471,7 +549,7 @@ def differences(found: SystemsComparison) -> Section:
         Column("Only one is right", "n"),
     )
     table = Table.from_rows("differences-table", "Differences of all pairs of systems", heads, rows)
-    others = Folded("By every metric", (_by_metric(found),))
+    others = Folded("All metrics", (_by_metric(found),))
     return Section.from_parts("differences", "Differences", "Differences", summary, table, others)
 
 
@@ -493,7 +571,7 @@ def _pair(found: SystemsComparison, d: SystemDifference, axis: tuple[float, floa
         Cell(shown.gap, sub=shown.limits),
         Cell("", track=replace(track, dots=dots, side=side)),
         Cell(pairs_ahead(d), sub="pairs of runs"),
-        Cell(only, sub=f"{found.unit[1]}, by most runs"),
+        Cell(only, sub=found.unit[1]),
     )
 
 
@@ -513,10 +591,11 @@ def values(found: SystemsComparison) -> Section:
     known = found.systems[0].metrics
     names = [name for name in known if any(v.metrics[name].value is not None for v in found.systems)]
     rows = (_values_row(found, name) for name in names)
-    table = Table.from_rows("values-table", "Metrics of every system", heads, rows, tall=True)
-    words = "Means over the runs, with intervals that cover new {units} and new seeds."
-    summary = say(words, units=found.unit[1])
-    return Section.from_parts("values", "Metrics", "Every metric", summary, table)
+    table = Table.from_rows("values-table", "All metrics of every system", heads, rows, tall=True)
+    summary = say("Mean over the runs. Intervals cover new {units} and new seeds.", units=found.unit[1])
+    return Section.from_parts(
+        "values", "All metrics", "All metrics", summary, Folded("Metrics of every system", (table,))
+    )
 
 
 def _values_row(found: SystemsComparison, name: str) -> Row:
@@ -532,18 +611,15 @@ def _value_cell(found: SystemsComparison, one: SystemResult, name: str) -> Cell:
 
 
 def provenance(found: SystemsComparison) -> Section:
-    """Return the runs of each system, and on which rows they were compared."""
+    """Return the runs of each system, the rows and the method."""
     facts = [(one.system, say("{runs}", runs=", ".join(one.runs))) for one in found.systems]
     facts.append((f"Shared {found.unit[1]}", say("{rows}", rows=count(found.rows))))
     summary = say(
-        "Two-way random effects, {units} by runs, on what each of the {units} contributes to a metric "
-        "(Obuchowski & Rockette 1995; Gallas 2006; Owen 2007); Student's t with Satterthwaite's degrees of "
-        "freedom.",
+        "Two-way random effects model of {units} and runs (Obuchowski & Rockette 1995; Gallas 2006; Owen "
+        "2007); Student's t with Satterthwaite's degrees of freedom.",
         units=found.unit[1],
     )
-    return Section.from_parts(
-        "provenance", "Provenance", "Where the numbers come from", summary, Facts(tuple(facts))
-    )
+    return Section.from_parts("provenance", "Provenance", "Provenance", summary, Facts(tuple(facts)))
 
 
 PANELS: Final[tuple[Callable[[SystemsComparison], Section], ...]] = (
@@ -554,7 +630,7 @@ PANELS: Final[tuple[Callable[[SystemsComparison], Section], ...]] = (
     values,
     provenance,
 )
-"""Panels in the order of the page."""
+"""Sections in the order of the page."""
 SYSTEMS_PREFIX = "systems/"
 LONGEST_SYSTEM = 100
 """Letters of a system's name in a metric key."""
@@ -570,16 +646,16 @@ class SystemsPresentation(ComparisonBase[SystemsComparison]):
 
     @cached_property
     def headline(self) -> str:
-        """The verdict in one sentence, plain text."""
+        """The headline as plain text."""
         return headline(self.of).text
 
     def sections(self) -> Sequence[Section]:
-        """Return the sections of the page, the verdict first."""
+        """Return the sections of the page, the first screen first."""
         return [panel(self.of) for panel in PANELS]
 
     @property
     def intervals(self) -> str:
-        """What the last line of the page says of the intervals."""
+        """The last line of the page on intervals."""
         return f" · intervals are {self.of.level * 100:.10g}%"
 
     def summary(self) -> ResultSummary:
@@ -632,7 +708,7 @@ class SystemsPresentation(ComparisonBase[SystemsComparison]):
 
 
 def _keys(found: SystemsComparison) -> dict[str, str]:
-    """Where the metrics of each system stand."""
+    """The prefix of the metric keys of each system."""
     short = {
         one.system: one.system[:LONGEST_SYSTEM].replace("/", "_")
         + ("" if len(one.system) <= LONGEST_SYSTEM else f"-{k}")

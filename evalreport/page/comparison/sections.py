@@ -36,7 +36,7 @@ from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.page.charts import tick_text
 from evalreport.page.comparison import comparison_charts, matched
-from evalreport.page.comparison.comparison_charts import difference_plot
+from evalreport.page.comparison.comparison_charts import difference_plot, units_of
 from evalreport.page.comparison.comparison_choices import agreement_bars, choice_table, run_lines, zoomed_axis
 from evalreport.page.comparison.matched import matched_sentence
 from evalreport.page.comparison.table import (
@@ -577,15 +577,20 @@ def pairs(comparison: Comparison) -> Section | None:
     if len(comparison.names) != 2:
         return None
     run, base, _ = comparison.pairings[0]
-    plot = difference_plot(comparison, comparison.differences, f"{run} against {base}")
-    values = Folded("Values of each run with their intervals", (every_value(comparison),))
+    task, name = comparison.evaluations[0].task, f"{run} against {base}"
+    losses = [d for d in comparison.differences if units_of(find(d.metric, task))[1]]
+    others = [d for d in comparison.differences if d not in losses] or losses
+    plot = difference_plot(comparison, others, name)
+    folds = [Folded("Values of each run with their intervals", (every_value(comparison),))]
+    if losses and others is not losses:
+        folds.insert(0, Folded("Losses", (difference_plot(comparison, losses, f"{name}, losses"),)))
     better, worse = (sum(d.verdict == word for d in comparison.differences) for word in DEMONSTRATED)
     words = (
         "{run:short} is significantly *better* by {better:count} of {metrics:count} metrics, _worse_ by "
-        "{worse:count}. Hollow: not significant. Single rows are not corrected for their number."
+        "{worse:count} (not adjusted). Hollow: not significant."
     )
     summary = say(words, run=run, better=better, worse=worse, metrics=len(comparison.differences))
-    return Section.from_parts("differences", "Differences", "Every difference", summary, plot, values)
+    return Section.from_parts("differences", "Differences", "Differences", summary, plot, *folds)
 
 
 def judge_section(comparison: Comparison) -> Section | None:
@@ -607,30 +612,8 @@ def judge_section(comparison: Comparison) -> Section | None:
     return Section.from_parts("judge", "Judge", "Pass rates corrected by people", summary, table)
 
 
-def pairing(comparison: Comparison) -> Section:
-    """Return the proof that each two runs have the same examples, or why there is none."""
-    facts = [
-        (f"{run} against {base}", pairing_sentence(run, base, how, comparison.unit))
-        for run, base, how in comparison.pairings
-    ]
-    summary = paragraph(
-        say(
-            "A paired comparison needs the same {units}."
-            if comparison.evaluations[0].task == "graded"
-            else "A paired comparison needs the same {units} with the same labels.",
-            units=comparison.unit[1],
-        ),
-        shared_pairing(comparison),
-        _correction_sentence(comparison),
-    )
-    title = "Were they scored on the same examples?"
-    return Section.from_parts(
-        "pairing", "Same examples", title, summary, Folded("Each pair", (Facts(tuple(facts)),))
-    )
-
-
 def provenance(comparison: Comparison) -> Section:
-    """Return the origin of each run, and the command."""
+    """Return how rows are paired, the origin of each run, and the command."""
     facts = [
         (name, _run_facts(ev)) for name, ev in zip(comparison.names, comparison.evaluations, strict=True)
     ]
@@ -638,7 +621,13 @@ def provenance(comparison: Comparison) -> Section:
     if made.made:
         facts.append(("Made", say("{made}", made=made.made)))
     commands = {ev.provenance.command for ev in comparison.evaluations if ev.predictions is not None}
-    return origin("Provenance", facts, commands.pop() if len(commands) == 1 else "")
+    section = origin("Provenance", facts, commands.pop() if len(commands) == 1 else "")
+    pairs = tuple(
+        (f"{run} against {base}", pairing_sentence(run, base, how, comparison.unit))
+        for run, base, how in comparison.pairings
+    )
+    summary = paragraph(shared_pairing(comparison), _correction_sentence(comparison))
+    return replace(section, summary=summary, body=(*section.body, Folded("Paired rows", (Facts(pairs),))))
 
 
 def _run_facts(ev: Evaluation) -> Sentence:
@@ -665,7 +654,6 @@ PANELS: Final[tuple[Callable[[Comparison], Section | None], ...]] = (
     comparison_charts.curves_section,
     parts,
     changed_predictions_section,
-    pairing,
     provenance,
 )
 """Panels of a comparison in the order of the page; one that does not apply returns None."""

@@ -1,16 +1,9 @@
-"""Bounds and cut-offs: what the sample suggests, how likely it is to last, and what holds.
-
-Thresholds of labels and weights of classes: what they reach, each of them, and how Optuna searched.
-
-Each objective as a curve over the threshold.
-
-The first screen of a page of thresholds: the best one, here and elsewhere.
-"""
+"""The sections of a page of chosen thresholds: first screen, constraints, accuracy targets, labels, curves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -58,11 +51,20 @@ from evalreport.page.evaluation_terms import (
 from evalreport.page.sections.appendix import in_utc
 from evalreport.page.sections.choices import how, tuned_table
 from evalreport.page.sections.curves import evenly_spaced_places
-from evalreport.page.sections.headline import MOST as VERDICT_MOST
-from evalreport.page.sections.headline import WORDS, Verdict, Warned
+from evalreport.page.sections.first_screen import (
+    CountBars,
+    FirstScreen,
+    Look,
+    SummaryItem,
+    check_skill,
+    make_bar,
+    pictures,
+    run_checks,
+)
+from evalreport.page.sections.headline import WORDS, Warned
 from evalreport.page.sections.threshold_table import (
-    COIN,
     ROUGH,
+    NamedThreshold,
     candidates,
     explain_no_recommendation,
     likely,
@@ -76,25 +78,26 @@ from evalreport.thresholds.objectives import Objective
 
 
 def bounds(found: ThresholdSelection) -> Section | None:
-    """Return one row per bound of a label or class, or of all labels together."""
+    """Return one row per constraint of a label or class, or of all labels together."""
     wanted = {name: best for name, best in found.found.items() if isinstance(best, Optimum)}
     if not wanted:
         return None
     hold = found.evaluation.sampling.constraint_confidence
-    heads = ("Bound", "Threshold here", "Kept here", "Chance on new rows", "Expect elsewhere")
-    titles = heads if hold is None else (*heads, f"Held with {percent(hold, ROUGH)}")
-    table = Table.from_rows("bounds-table", "Bounds", titles, (_bound_row(*pair) for pair in wanted.items()))
-    summary = say("A label is set when its score is at least its threshold; each bound is kept by itself.")
+    heads = ("Constraint", "Threshold", "Reached here", "Probability on new data", "Held-out estimate")
+    titles = heads if hold is None else (*heads, f"Met with {percent(hold, ROUGH)} confidence")
+    table = Table.from_rows(
+        "bounds-table", "Table of constraints", titles, (_bound_row(*pair) for pair in wanted.items())
+    )
+    summary = say("A label is assigned when its score is at least its threshold.")
     if hold is not None and len(wanted) > 1:
         summary += say(
-            "Of {bounds:count} bounds that hold with {hold:percent} confidence each, {broken} may break.",
+            "Each of {bounds:count} constraints is met with {hold:percent} confidence; expect about {broken} to be violated.",
             bounds=len(wanted),
             hold=hold,
             broken=f"{(1 - hold) * len(wanted):.2g}",
             of=ROUGH,
         )
-    note = Note(say("“Elsewhere” is on rows that took no part in the choice."))
-    return Section.from_parts("bounds", "Bounds", "Bounds and what holds them", summary, table, note)
+    return Section.from_parts("bounds", "Constraints", "Constraints", summary, table)
 
 
 def _bound_row(name: str, best: Optimum) -> Row:
@@ -117,7 +120,7 @@ def _bound_row(name: str, best: Optimum) -> Row:
 
 
 def held_cell(hold: Hold) -> Cell:
-    """Return the threshold that holds with what it costs, or why none does."""
+    """Return the threshold that meets a constraint with confidence and what it costs, or why there is none."""
     if hold.threshold is None or hold.costs is None:
         return Cell("–", sub=hold.reason or "")
     costs = hold.costs
@@ -125,13 +128,13 @@ def held_cell(hold: Hold) -> Cell:
         return Cell(threshold_text(hold.threshold))
     style, title = objective_style(costs.metric), objective_title(costs.metric)
     if costs.metric == "coverage":
-        style, title = "percent", "answered"
+        style, title = "percent", "decided"
     told = f"{title} {show(costs.value, style)}, not {show(costs.instead_of, style)}"
     return Cell(threshold_text(hold.threshold), sub=told)
 
 
 def cutoffs(found: ThresholdSelection) -> Section | None:
-    """Return one row per wanted accuracy."""
+    """Return one row per accuracy target."""
     others = (Tuned, Optimum)
     wanted = {
         name: best for name, best in found.found.items() if not isinstance(best, others) and "[" not in name
@@ -139,15 +142,18 @@ def cutoffs(found: ThresholdSelection) -> Section | None:
     if not wanted:
         return None
     level = confidence_percent(found.evaluation)
-    heads = ("Wanted", "Confidence from", "Its interval", "Answered", "Right", "Answered elsewhere")
-    titles: tuple[str, ...] = (*heads, f"{level} interval", "Right elsewhere", f"{level} interval")
+    heads = ("Target", "Confidence threshold", "Interval", "Decided", "Correct", "Decided, held-out")
+    titles: tuple[str, ...] = (*heads, f"{level} interval", "Correct, held-out", f"{level} interval")
     hold = found.evaluation.sampling.constraint_confidence
-    titles += () if hold is None else (f"Held with {percent(hold, ROUGH)}",)
+    titles += () if hold is None else (f"Met with {percent(hold, ROUGH)} confidence",)
     table = Table.from_rows(
-        "cutoffs-table", "Cut-offs", titles, (_cutoff_row(name, best, hold) for name, best in wanted.items())
+        "cutoffs-table",
+        "Table of accuracy targets",
+        titles,
+        (_cutoff_row(name, best, hold) for name, best in wanted.items()),
     )
-    note = Note(say("What is less sure than the cut-off is left to a person, or to another model."))
-    return Section.from_parts("cutoffs", "Wanted accuracy", "How sure is sure enough", NOTHING, table, note)
+    note = Note(say("Predictions below the confidence threshold are left to a person or another model."))
+    return Section.from_parts("cutoffs", "Accuracy targets", "Accuracy targets", NOTHING, table, note)
 
 
 def _cutoff_row(name: str, best: Selected, hold: float | None) -> Row:
@@ -155,7 +161,7 @@ def _cutoff_row(name: str, best: Selected, hold: float | None) -> Row:
     if not isinstance(best, Cutoff):
         reason = best.reason if isinstance(best, Undefined | Unreachable) else ""
         return (Cell(title, sub=reason), *["–"] * (8 if hold is None else 9))
-    coverage, kept = best.out_of_sample.value, best.out_of_sample.kept or Undefined("not worked out")
+    coverage, kept = best.out_of_sample.value, best.out_of_sample.kept or Undefined("not computed")
     return (
         title,
         threshold_text(best.threshold),
@@ -172,27 +178,24 @@ def _cutoff_row(name: str, best: Selected, hold: float | None) -> Row:
 
 
 CONTROLS = 12
-"""Labels from which on the table has controls to search and sort it."""
+"""Fewest labels for which the table has controls."""
 
 
 def tuned_section(found: ThresholdSelection) -> Section | None:
-    """Return what the numbers of each objective reach together."""
+    """Return what the chosen thresholds or weights reach together."""
     if not found.tuned_choices:
         return None
-    note = tell(found.evaluation, "“Elsewhere” is judged on {units} that took no part in the choice.")
     table = tuned_table("tuned-table", list(found.tuned_choices.values()))
-    return Section.from_parts(
-        "tuned", "What is reached", "What the chosen numbers reach", NOTHING, table, Note(note)
-    )
+    return Section.from_parts("tuned", "Held-out results", "Held-out results", NOTHING, table)
 
 
 def labels_section(found: ThresholdSelection) -> Section | None:
-    """Return the number of each label, for each objective; labels with most examples first."""
+    """Return the threshold of each label or weight of each class, those with most examples first."""
     if not found.tuned_choices:
         return None
     ev = found.evaluation
     weights = ev.task == "multiclass"
-    noun = "classes" if weights else "labels"
+    noun, what = ("classes", "Weights") if weights else ("labels", "Thresholds")
     heads = (
         Column("Class" if weights else "Label", "", "up"),
         Column(units(ev).capitalize(), "n", "down", "descending"),
@@ -209,7 +212,7 @@ def labels_section(found: ThresholdSelection) -> Section | None:
     )
     table = Table.from_rows(
         f"{noun}-table",
-        f"Numbers of {noun}",
+        f"Table of {noun}",
         heads,
         rows,
         tall=True,
@@ -217,11 +220,12 @@ def labels_section(found: ThresholdSelection) -> Section | None:
         find=f"part of a {'class' if weights else 'label'} name",
     )
     summary = say(
-        "Each probability is multiplied with the weight of its class; the greatest product is the answer."
+        "Each probability is multiplied by the weight of its class; the class with the highest product is predicted."
         if weights
-        else "A label is set when its score is at least its threshold; “above all” is never set."
+        else "A label is assigned when its score is at least its threshold; “above all” is never assigned."
     )
-    return Section.from_parts(noun, noun.capitalize(), "One number for each", summary, table)
+    title = f"{what} of {noun}"
+    return Section.from_parts(noun, title, title, summary, table)
 
 
 def _cell(value: float, *, weights: bool) -> Cell:
@@ -236,7 +240,7 @@ def searches(found: ThresholdSelection) -> Section | None:
         return None
     charts = (history_chart(history_view(trials), place) for place, trials in enumerate(searched))
     summary = READ + say("The first trials are the starting points.")
-    return Section.from_parts("history", "Search", "How the search went", summary, TwoColumns(tuple(charts)))
+    return Section.from_parts("history", "Search", "Search", summary, TwoColumns(tuple(charts)))
 
 
 MOST = 6
@@ -260,9 +264,9 @@ def course(found: ThresholdSelection) -> Section | None:
         return None
     summary = say("The dashed line is the best threshold; the band is its interval.")
     if len(reached) > MOST:
-        summary += say("Only the first {drawn:count} are drawn.", drawn=MOST)
+        summary += say("The first {drawn:count} are shown.", drawn=MOST)
     return Section.from_parts(
-        "course", "Objectives", "Every objective over the threshold", summary, TwoColumns(charts)
+        "course", "Objectives by threshold", "Objectives by threshold", summary, TwoColumns(charts)
     )
 
 
@@ -292,7 +296,7 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
     return Chart(
         id=f"course-{place}",
         title=title,
-        note=NOTHING if objective.constraint is None else say("Drawn where the bound is kept."),
+        note=NOTHING if objective.constraint is None else say("Shown where the constraint is met."),
         description=say(described, title=title, threshold=best.threshold),
         axes=axes,
         paths=(
@@ -306,7 +310,7 @@ def _chart(found: ThresholdSelection, objective: Objective, best: Optimum, place
 
 
 def _best_threshold_label(best: Optimum, axes: Axes, near: np.ndarray) -> Label:
-    """The best threshold in words, beside its guide where it covers least of the line."""
+    """The best threshold in words, next to its line where it covers least of the curve."""
     at, words = axes.x_position(best.threshold), f"best {threshold_text(best.threshold)}"
     width = LETTER * len(words)
     sides = [at + 5, at - 5 - width][:: -1 if at > 200 else 1]
@@ -323,19 +327,24 @@ def _values(place: int, ts: np.ndarray, values: np.ndarray, title: str, style: S
     return Table.from_rows(f"course-{place}-values", f"{title} at thresholds", heads, rows)
 
 
-VERDICT_ROWS = 7
-"""Objectives that the first screen has room for; all are in the table."""
+ROWS_SHOWN = 4
+"""Objectives on the first screen; all are in the tables."""
+PROBLEMS = 3
+"""Problems in the list of the first screen."""
+CHECKS = 4
+"""Checks in the list of the first screen."""
 MIDDLE = 0.5
-"""The threshold that everybody has who chose none."""
-NO_VALUE = OutOfSample(Undefined("not worked out"), None, "")
+"""The default threshold."""
+NO_VALUE = OutOfSample(Undefined("not computed"), None, "")
 
 
 def forest(found: ThresholdSelection) -> Forest:
-    """Return each choice with its value elsewhere, and what is reached without it."""
+    """Return each choice with its held-out estimate, and the value without the choice."""
     rows = [row for name, best in found.found.items() if (row := _row(found, name, best)) is not None]
-    without = "At 0.5" if found.evaluation.task == "binary" else "Without"
-    heads = ("Chosen for", "Elsewhere", f"{confidence_percent(found.evaluation)} interval", without)
-    return Forest(tuple(rows[:VERDICT_ROWS]), heads=heads)
+    without = f"the threshold {MIDDLE:g}" if found.evaluation.task == "binary" else "no choice"
+    level = confidence_percent(found.evaluation)
+    legend = f"Held-out, {level} interval; dashed: {without}"
+    return Forest(tuple(rows[:ROWS_SHOWN]), heads=("Chosen for", "Held-out", legend, without))
 
 
 def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | None:
@@ -353,7 +362,7 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
                 reference=_at_half(found, name),
             )
         case Cutoff():
-            gloss = say("share answered, from a confidence of {at} on", at=threshold_text(best.threshold))
+            gloss = say("decided at a confidence of at least {at}", at=threshold_text(best.threshold))
             return forest_row(
                 name, objective_title(name), gloss, best.out_of_sample.value, "percent", reference=1.0
             )
@@ -376,7 +385,7 @@ def _gloss(name: str, best: Optimum) -> Sentence:
 
 
 def _at_half(found: ThresholdSelection, name: str) -> float | None:
-    """The value at a threshold of 0.5, of probabilities; none where the bound is missed there."""
+    """The value of probabilities at a threshold of 0.5; None where the constraint is violated there."""
     if found.whole is None or found.evaluation.score_kind != "probability":
         return None
     objective = found.objectives[name]
@@ -386,33 +395,100 @@ def _at_half(found: ThresholdSelection, name: str) -> float | None:
 
 TITLES = {
     "binary": "Decision thresholds",
-    "multiclass": "Cut-offs and class weights",
-    "multilabel": "Thresholds of labels",
+    "multiclass": "Confidence thresholds and class weights",
+    "multilabel": "Thresholds per label",
 }
 
 
 def verdict_section(found: ThresholdSelection) -> Section:
-    """Return the verdict of a choice."""
-    ev = found.evaluation
+    """Return the first screen of chosen thresholds."""
+    ev, advice = found.evaluation, _recommended(found)
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}"
-    warnings = tuple(Warned("note", WORDS["note"], text, NOTHING, "") for text in found.doubts)
-    body = Verdict(
+    left, right = (
+        pictures(ev, advice) if found.optima and found.whole is not None else (_decided(found), None)
+    )
+    body = FirstScreen(
         task=TITLES[ev.task],
         run=ev.provenance.title or ev.provenance.run_name,
         kicker=tuple(filter(None, (ev.provenance.dataset, rows, in_utc(ev.provenance.made)))),
         headline=headline(found),
-        summary=summary(found),
+        left=left,
+        right=right,
+        step=_change_sentence(found),
         forest=forest(found),
-        warnings=warnings[:VERDICT_MOST],
-        more=warnings[VERDICT_MOST:],
+        wrong=tuple(_problems(found))[:PROBLEMS],
+        checks=tuple(_checks(found))[:CHECKS],
+        author=tuple(Warned("note", WORDS["note"], text, NOTHING, "") for text in found.doubts),
+        hints=(),
+        command=ev.provenance.command,
+        below=summary(found),
     )
-    return Section("verdict", "Verdict", "Verdict", "verdict", NOTHING, body)
+    return Section("verdict", "Summary", "Summary", "first_screen", NOTHING, body)
+
+
+def _recommended(found: ThresholdSelection) -> NamedThreshold | None:
+    """The threshold that the page recommends."""
+    if found.whole is None or not found.optima:
+        return None
+    named = candidates(found.evaluation, found.whole, found.optima)
+    advice = recommended_candidate(found.evaluation, named, found.optima)
+    return next((one for one in named if one.key == advice and one.key != "now"), None)
+
+
+def _decided(found: ThresholdSelection) -> CountBars | None:
+    """Rows that the first accuracy target decides right and wrong, and those that it leaves to others."""
+    best = next((best for best in found.found.values() if isinstance(best, Cutoff)), None)
+    ev = found.evaluation
+    if best is None or ev.weighted:
+        return None
+    decided = best.coverage * ev.rows
+    right = best.accuracy * decided
+    parts: list[tuple[Look, float, str]] = [
+        ("ok", right, "correct"),
+        ("no", decided - right, "wrong"),
+        ("none", ev.rows - decided, "left to others"),
+    ]
+    bar = make_bar(units(ev).capitalize(), parts, words=False)
+    description = say(
+        "Of {n:count} {units} {correct:count} are decided correctly, {wrong:count} wrongly, {others:count} not.",
+        {"n": ev.rows, "correct": right, "wrong": decided - right, "others": ev.rows - decided},
+        units=units(ev),
+    )
+    return CountBars((bar,), description, tuple((look, count(n), text) for look, n, text in parts))
+
+
+def _problems(found: ThresholdSelection) -> Iterator[SummaryItem]:
+    """Objectives without a result, and constraints that new data may violate."""
+    for name, reason in found.missing.items():
+        yield SummaryItem(f"{objective_title(name)}: no result", reason, "", "failed")
+    for name, best in found.optima.items():
+        if best.chance is not None and not likely(best):
+            title = f"{objective_title(name)} may be violated"
+            words = say(
+                "met on new data with a probability of {chance:percent}", chance=best.chance, of=ROUGH
+            )
+            yield SummaryItem(title, words, "", "failed")
+    for name, tuned in found.tuned_choices.items():
+        value = tuned.out_of_sample.value
+        if isinstance(value, Undefined):
+            yield SummaryItem(f"{objective_title(name)}: no held-out estimate", value.reason, "", "failed")
+
+
+def _checks(found: ThresholdSelection) -> Iterator[SummaryItem]:
+    """Whether the values are held-out, and what the data say of the scores."""
+    ev = found.evaluation
+    if found.tuned_on:
+        yield SummaryItem("Chosen on other data", found.tuned_on)
+    else:
+        yield SummaryItem("Cross-fitted", "chosen on nine folds, evaluated on the tenth")
+    yield from check_skill(ev)
+    yield from (one for one in run_checks(ev) if one.state != "passed")
 
 
 def headline(found: ThresholdSelection) -> Sentence:
-    """Return what was chosen for the first objective, and what it is worth elsewhere.
+    """Return what was chosen for the first objective, with its held-out estimate.
 
-    An objective without a value is passed over; a constraint that no threshold meets is reported.
+    Objectives without a value are skipped; a constraint that no threshold meets is reported.
     """
     name, best = next(
         ((name, best) for name, best in found.found.items() if not isinstance(best, Undefined)),
@@ -431,15 +507,20 @@ def headline(found: ThresholdSelection) -> Sentence:
 
 
 def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
-    """How often it is right and how much it leaves, on rows that took no part where that is known."""
+    """How often it is correct and how much it leaves undecided, held-out where that is known."""
     kept, coverage = best.out_of_sample.kept, best.out_of_sample.value
     known = isinstance(coverage, Estimate) and isinstance(kept, Estimate)
     right = kept if isinstance(kept, Estimate) and known else best.accuracy
     left = complement(coverage) if isinstance(coverage, Estimate) and known else 1 - best.coverage
-    expected = ("expect it to be", "and to leave") if known else ("it is", "and leaves")
-    words = f"Answering from a confidence of {{threshold:threshold}} on, {expected[0]} right for "
-    words += f"{{right:percent}} {expected[1]} _{{left:percent}}_ to others."
-    return say(words, threshold=best.threshold, right=right, left=left, of=found.evaluation.rows)
+    return tell(
+        found.evaluation,
+        "At a confidence of at least {threshold:threshold}, {right:percent} of predictions are correct and "
+        "_{left:percent} of {units}_ are left undecided.",
+        threshold=best.threshold,
+        right=right,
+        left=left,
+        of=found.evaluation.rows,
+    )
 
 
 def _threshold(name: str, best: Optimum) -> Sentence:
@@ -448,45 +529,25 @@ def _threshold(name: str, best: Optimum) -> Sentence:
     )
     title = objective_title(name)
     if best.constraint is None:
-        words = "{title} is best at {threshold:threshold}: {values}"
-        chosen = say(words, title=title, threshold=best.threshold, values=values)
-        return chosen + _flagging_all(best)
+        words = "{title} is best at a threshold of *{threshold:threshold}*: {values}"
+        return say(words, title=title, threshold=best.threshold, values=values)
     if best.at_confidence is not None:
         return _constraint_sentence(title, best)
-    at = say("{title} here at {threshold:threshold}", title=title, threshold=best.threshold)
+    at = say("{title} is met here at {threshold:threshold}", title=title, threshold=best.threshold)
     if best.chance is not None:
-        words = "{at}; that it holds on new data has a chance of *{chance:percent}*"
-        at = say(words + _coin(best.chance), at=at, chance=best.chance, of=ROUGH)
+        words = "{at}, and on new data with a probability of *{chance:percent}*"
+        at = say(words, at=at, chance=best.chance, of=ROUGH)
     return say("{at}. {metric}: {values}", at=at, metric=objective_title(best.metric), values=values)
 
 
-def _flagging_all(best: Optimum) -> Sentence:
-    """What F1 is without skill."""
-    if best.no_skill is None:
-        return NOTHING
-    style, value = (
-        objective_style(best.metric),
-        best.out_of_sample.value if best.out_of_sample else Undefined(""),
-    )
-    return say(
-        "Flagging all would reach {no_skill}.",
-        no_skill=reference_sentence("no_skill", best.no_skill, value, style),
-    )
-
-
-def _coin(chance: float) -> str:
-    low, high = COIN
-    return ", a coin toss" if low <= chance <= high else ""
-
-
 def _constraint_sentence(title: str, best: Optimum) -> Sentence:
-    """What holding the bound costs, or why it cannot be held."""
+    """The threshold that meets a constraint with confidence and what it costs, or why there is none."""
     hold = best.at_confidence
     assert hold is not None  # noqa: S101  asked before
     if hold.threshold is None or hold.costs is None:
         return say("{title} _{reason}_.", title=title, reason=hold.reason or "")
     at = say(
-        "{title} holds on new data with {confidence:percent} confidence at *{held:threshold}*",
+        "{title} is met on new data with {confidence:percent} confidence at *{held:threshold}*",
         title=title,
         confidence=hold.confidence,
         held=hold.threshold,
@@ -508,11 +569,11 @@ def _constraint_sentence(title: str, best: Optimum) -> Sentence:
 def _here_and_elsewhere(apparent: float, elsewhere: Result | None, metric: str) -> Sentence:
     style = objective_style(metric)
     if not isinstance(elsewhere, Estimate):
-        return say("{apparent:" + style + "} on the rows of the choice.", apparent=apparent)
+        return say("{apparent:" + style + "} where it was chosen.", apparent=apparent)
     here, there = reference_sentence("apparent", apparent, elsewhere, style), f"*{{elsewhere:{style}}}*"
-    words = f"expect {there} on new data, not the {{here}} of the choice."
+    words = f"{there} on held-out data, {{here}} where it was chosen."
     if format_estimate(elsewhere, style) == here.text:
-        words = f"{there}, also on rows that took no part in the choice."
+        words = f"{there}, also on held-out data."
     return say(words, here=here, elsewhere=elsewhere)
 
 
@@ -523,19 +584,12 @@ def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
 
 
 def summary(found: ThresholdSelection) -> Sentence:
-    """Return how to read the two values."""
-    words = (
-        "Chosen on {source}; “elsewhere” is this data, which took no part in the choice."
-        if found.tuned_on
-        else "“Elsewhere” is cross-fitted: chosen on nine folds, measured on the tenth. That is what to "
-        "expect on new data; the value where it was chosen is on average too good."
-    )
-    told = tell(found.evaluation, words + " Intervals are {level}.", source=found.tuned_on)
-    return paragraph(_change_sentence(found), _untuned_sentence(found), told, of_weights(found.evaluation))
+    """Return the value without a choice, and how rows are weighted."""
+    return paragraph(_untuned_sentence(found), of_weights(found.evaluation))
 
 
 def _change_sentence(found: ThresholdSelection) -> Sentence:
-    """What the choice changes beside the threshold in use, of a binary problem."""
+    """The one thing to do: use the recommended threshold or keep the one in use."""
     if found.whole is None or not found.optima:
         return NOTHING
     best, now = next(iter(found.optima.values())), one_threshold(found.evaluation)
@@ -546,20 +600,18 @@ def _change_sentence(found: ThresholdSelection) -> Sentence:
         other = best.out_of_sample.value if best.out_of_sample else Undefined("")
         here = reference_sentence("in_use", in_use, other, objective_style(best.metric))
         words = (
-            "Elsewhere that is no better than {in_use} at {threshold:threshold}, which is in use: nothing "
+            "Keep the threshold in use, {threshold:threshold}: on held-out data the chosen one is not better "
         )
-        return say(
-            words + "is gained by the change.", in_use=here, threshold=math.nan if now is None else now
-        )
-    named = candidates(found.evaluation, found.whole, found.optima)
-    advice = recommended_candidate(found.evaluation, named, found.optima)
+        return say(words + "than {in_use}.", in_use=here, threshold=math.nan if now is None else now)
+    advice = _recommended(found)
     if advice is None and not likely(best):
-        return say("No threshold is recommended: the constraint may well be missed on new data.")
-    return threshold_summary(named, advice)
+        return say("No threshold is recommended: new data may violate the constraint.")
+    named = candidates(found.evaluation, found.whole, found.optima)
+    return threshold_summary(named, None if advice is None else advice.key)
 
 
 def _untuned_sentence(found: ThresholdSelection) -> Sentence:
-    """What the first objective would be without a choice, of labels and classes."""
+    """The first objective without a choice, of labels and classes."""
     name, best = next(iter(found.found.items()))
     if not isinstance(best, Tuned) or best.without is None:
         return NOTHING

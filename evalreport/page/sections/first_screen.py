@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -128,9 +128,25 @@ def make_bar(
     return CountBar(name, tuple(made), thin)
 
 
-def make_bars(ev: Evaluation) -> CountBars | None:
+class MarkedThreshold(Protocol):
+    """A threshold beside the one in use, with what is found and flagged at it."""
+
+    @property
+    def threshold(self) -> float:
+        """The threshold."""
+
+    @property
+    def tp(self) -> float:
+        """Positives found."""
+
+    @property
+    def fp(self) -> float:
+        """False positives."""
+
+
+def make_bars(ev: Evaluation, better: MarkedThreshold | None) -> CountBars | None:
     """Return the bars of an evaluation; None without decisions."""
-    ev, better = ev.in_rows(), recommend_threshold(ev)
+    ev = ev.in_rows()
     counts = four_counts(ev)
     if counts is not None and not unread(ev):
         return _binary(ev, better)
@@ -139,7 +155,7 @@ def make_bars(ev: Evaluation) -> CountBars | None:
     return _labels(ev) if ev.classes else None
 
 
-def _binary(ev: Evaluation, better: RecommendedThreshold | None) -> CountBars | None:
+def _binary(ev: Evaluation, better: MarkedThreshold | None) -> CountBars | None:
     c = four_counts(ev)
     if c is None:
         return None
@@ -148,7 +164,7 @@ def _binary(ev: Evaluation, better: RecommendedThreshold | None) -> CountBars | 
     bars = [make_bar(names[0], [("ok", c.tp, "found"), ("no", c.fn, "missed")])]
     other = make_bar(names[1], [("ok", c.tn, "correct"), ("no", c.fp, flagged)])
     if better is not None and not ev.weighted:
-        name, p, n = "recommended", better.now.positives, better.now.negatives
+        name, p, n = "recommended", c.positives, c.negatives
         bars.append(make_bar(name, [("ok", better.tp, ""), ("no", p - better.tp, "")], thin=True))
         bars += [other, make_bar(name, [("ok", n - better.fp, ""), ("no", better.fp, "")], thin=True)]
     else:
@@ -237,7 +253,7 @@ class Price:
     marks: tuple[Mark, ...]
 
 
-def make_price(ev: Evaluation) -> Price | None:
+def make_price(ev: Evaluation, better: MarkedThreshold | None) -> Price | None:
     """Return what each threshold costs; None without scores, or where rows weigh."""
     if not isinstance(ev.space, Binary) or ev.sweep is None or ev.weighted or len(ev.sweep) < 2:
         return None
@@ -246,7 +262,7 @@ def make_price(ev: Evaluation) -> Price | None:
     p, n = float(ev.sweep.positives), float(ev.sweep.negatives)
     if not p or not n:
         return None
-    better, now = recommend_threshold(ev), four_counts(ev)
+    now = four_counts(ev)
     marks = [] if now is None else [("now", one_threshold(ev), float(now.tp), float(now.fp))]
     if better is not None:
         marks.append(("best", better.threshold, better.tp, better.fp))
@@ -356,9 +372,9 @@ def _whisker(entry: ClassResult, x: float) -> str:
     return f"M{x:.1f} {_height(recall.low)}V{_height(recall.high)}"
 
 
-def pictures(ev: Evaluation) -> tuple[PagePart | None, PagePart | None]:
+def pictures(ev: Evaluation, better: MarkedThreshold | None) -> tuple[PagePart | None, PagePart | None]:
     """Return the bars, and beside them the price of thresholds or the strip of classes."""
-    return make_bars(ev), make_price(ev) or make_strip(ev)
+    return make_bars(ev, better), make_price(ev, better) or make_strip(ev)
 
 
 MOST = 3
@@ -405,6 +421,8 @@ class FirstScreen:
         How the author adds what is not on the page.
     command : str
         The command that makes the page again.
+    below : Sentence
+        A line below the picture.
     """
 
     task: str
@@ -420,11 +438,12 @@ class FirstScreen:
     author: tuple[Warned, ...]
     hints: tuple[Sentence, ...]
     command: str
+    below: Sentence = NOTHING
 
 
 def first_screen(ev: Evaluation) -> Section:
     """Return the first screen of an evaluation."""
-    left, right = pictures(ev)
+    left, right = pictures(ev, recommend_threshold(ev))
     body = FirstScreen(
         task=task_name(ev),
         run=ev.provenance.run_name,
@@ -477,7 +496,7 @@ def run_checks(ev: Evaluation) -> Iterator[SummaryItem]:
     """Yield what speaks for and against the numbers, checks that passed too."""
     seen = {finding.rule: finding for finding in ev.findings}
     yield from _enough(ev, seen)
-    yield from _better(ev)
+    yield from check_skill(ev)
     yield from _repeats(ev, seen)
     covered = ("few_events", "small_classes", "duplicates", "repeated_rows", "effective_rows")
     for finding in ev.findings:
@@ -513,7 +532,7 @@ def _enough(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
         yield SummaryItem(f"Few {what}", f"{title} is known only to ±{points} points", "", "failed")
 
 
-def _better(ev: Evaluation) -> Iterator[SummaryItem]:
+def check_skill(ev: Evaluation) -> Iterator[SummaryItem]:
     """Whether the model beats a prediction that never looks at the row."""
     if not margins(ev):
         auc = estimate(ev, OF_RANKING[ev.task])

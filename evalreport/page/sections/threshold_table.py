@@ -392,7 +392,7 @@ def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Se
         return NOTHING
     if now is None or now.threshold == one.threshold:
         return say(
-            "The slider opens at *{to:threshold}*, chosen for {title}.", to=one.threshold, title=one.title
+            "The slider starts at *{to:threshold}*, chosen for {title}.", to=one.threshold, title=one.title
         )
     more, extra = one.tp - now.tp, one.fp - now.fp
     priced = one.key == "cost" or (one.best is not None and one.best.constraint)
@@ -400,7 +400,7 @@ def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Se
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
         f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false {{extra:positive|positives}} than at {{threshold:threshold}}."
-        + ("" if priced else " A cost or a bound of yours overrules it."),
+        + ("" if priced else " A cost or constraint of your own takes precedence."),
         {"found_more": more, "found_fewer": -more, "alarms_more": extra, "alarms_fewer": -extra},
         to=one.threshold,
         extra=abs(extra),

@@ -85,7 +85,7 @@ def test_a_site_says_who_leads_and_what_is_missing_and_its_links_hold(
     page = (out / "index.html").read_text(encoding="utf-8")
     title = re.sub(r"<[^>]+>", "", page.partition("<h1")[2].partition(">")[2].partition("</h1>")[0])
     assert " ".join(title.split()) == (
-        "good leads; 1 of the other 2 runs cannot be told apart from it; the champion is worse."
+        "good is best; 1 of the other 2 runs is not significantly worse; the champion is worse."
     )
     order = [entry["run"] for entry in done.json["site"]["ranking"]]
     assert order == ["good", "fair", "poor"]
@@ -263,7 +263,7 @@ def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:
             pair = apart.get((entry.run, board.best.name)) or apart[board.best.name, entry.run]
             assert (pair == "not_demonstrated") == entry.best_group
     tied = sum(entry.best_group for entry in board.ranking) - 1
-    assert f"{tied} of the other 199 runs cannot be told apart" in board_headline(board).text
+    assert f"{tied} of the other 199 runs are not significantly worse" in board_headline(board).text
     assert site_files(board)["pairs.csv"].count(b"\n") == 1 + 199 * 100
 
 

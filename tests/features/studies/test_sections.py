@@ -32,7 +32,7 @@ def test_answers_that_moved_are_counted() -> None:
         now, before = right[run], right[0]
         kinds = (now & ~before, before & ~now, ~now & ~before, now & before)
         assert counted[f"run-{run} against run-0"] == [int(np.sum(kind)) for kind in kinds]
-    said = [words.text for _, words in of(sections.pairing(compared)).body[0].parts[0].pairs]
+    said = [words.text for _, words in of(sections.provenance(compared)).body[-1].parts[0].pairs]
     assert all(f"paired on {len(right[0])} shared tumours" in text for text in said) and len(said) == 2
     facts = {str(name): words.text for name, words in of(sections.provenance(compared)).body[0].pairs}
     assert all(facts[name].startswith("400 rows") for name in compared.names)
@@ -71,21 +71,21 @@ def study_of(values_of: list[float]) -> Study:
 def test_doubts_are_said_where_there_are_some() -> None:
     rising = [0.5 + k / 1000 for k in range(40)]
     (late,) = [one.claim for one in doubts(study_of(rising)) if one.section == "history"]
-    assert late == "The best came as number 40 of 40: the search was still improving."
+    assert late == "The best trial was number 40 of 40: the search was still improving."
     assert not [one for one in doubts(study_of(rising[::-1])) if one.section == "history"]
     lost = doubts(study_of([*rising[::-1], math.nan]))
-    assert "1 trial ended with a NaN or infinite value and cannot be best." in [one.claim for one in lost]
+    assert "1 trial ended with a NaN or infinite value and cannot be the best." in [one.claim for one in lost]
 
 
 def test_every_trial_has_its_row_and_the_best_is_the_first() -> None:
     study = single()
-    rows = texts(of(presentation.table(study)).body[0])
+    rows = texts(of(presentation.table(study)).body[0].parts[0])
     assert len(rows) == len(study.trials)
     assert rows[0][0].split(" ")[0] == str(study.best.number)
     assert presentation.front(study) is None and presentation.front(two_goals()) is not None
-    assert page.own(study, "luck") == of(page.luck_section(study)).id == "luck"
+    assert page.own(study, "bias") == of(page.bias_section(study)).id == "bias"
     assert page.against_the_best(study, study.best.number) == "best"
-    shown = of(presentation.importance(study)).body[0]
+    shown = of(presentation.importance(study)).body[0].parts[0]
     assert {row[0] for row in texts(shown)} <= set(study.trials.params)
     assert presentation.slices(study) is not None and presentation.parallel(study) is not None
 
