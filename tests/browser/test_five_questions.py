@@ -233,9 +233,8 @@ def test_a_page_recommends_one_threshold_with_its_price(
 def test_a_bound_that_will_not_hold_is_told_as_a_chance(read: Callable[[str], Reader]) -> None:
     found = swept(rows_of(400), "recall>=0.95")
     page, best = read(render(found)), chosen_of(found, "recall>=0.95")
-    (chance,) = page.found(rf"that it holds on new data has a chance of ({NUMBER})%")
+    (chance,) = page.found(rf"on new data with a probability of ({NUMBER})%")
     assert number(chance) == pytest.approx(100 * best["constraint"]["chance"], abs=0.51)
-    assert ("a coin toss" in page.head) == (40 <= number(chance) <= 60)
     again, safe, finds = page.found(
         rf"new tumours meet the constraint is ({NUMBER})%\. ({NUMBER}) meets it with 95% confidence: "
         rf"({NUMBER}) found"
