@@ -627,7 +627,7 @@ def headline(study: Study) -> Sentence:
     trials, complete = study.trials, len(study.trials.contenders)
     broken = trials.counts["infeasible"]
     if not complete and broken:
-        words = "_No trial satisfies the constraints_: {broken:count} of {trials:count} are infeasible."
+        words = "_No trial meets the constraints_: {broken:count} of {trials:count} are infeasible."
         return say(words, broken=broken, trials=len(trials))
     if not complete:
         return say("_No trial completed_: {trials:count} were started.", trials=len(trials))

@@ -362,10 +362,9 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
                 reference=_at_half(found, name),
             )
         case Cutoff():
-            gloss = say("decided at a confidence of at least {at}", at=threshold_text(best.threshold))
-            return forest_row(
-                name, objective_title(name), gloss, best.out_of_sample.value, "percent", reference=1.0
-            )
+            gloss = say("at a confidence of at least {at}", at=threshold_text(best.threshold))
+            title, coverage = f"Decided with {objective_title(name).lower()}", best.out_of_sample.value
+            return forest_row(name, title, gloss, coverage, "percent", reference=1.0)
         case Tuned() if (style := objective_style(name)) != "number":
             gloss = say("{how}", how=how(best))
             value, title = best.out_of_sample.value, objective_title(name)
