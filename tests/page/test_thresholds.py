@@ -95,6 +95,11 @@ NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
     "confidence": lambda s: [best["at_confidence"]["confidence"] for best in s.bounds()],
     "held": lambda s: [best["at_confidence"]["threshold"] for best in s.bounds()],
     "held_value": lambda s: [best["at_confidence"]["costs"]["value"] for best in s.bounds()],
+    "labels": lambda s: [
+        sum(0 <= (at if at is not None else 2) <= 1 for at in best["values"].values())
+        for best in s.sweep["optima"].values()
+        if "values" in best
+    ],
     "correct": lambda s: [best["accuracy"] * rows for best, rows in s.decided()],
     "wrong": lambda s: [(1 - best["accuracy"]) * rows for best, rows in s.decided()],
     "others": lambda s: [s.json["n"] - rows for _, rows in s.decided()],

@@ -21,6 +21,7 @@ from evalreport.features.site.leaderboard import (
     MissingRun,
     shared_findings,
 )
+from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.metrics.record import Metric
 from evalreport.page.charts import nice_step, pad_range, tick_text
@@ -114,18 +115,6 @@ def day(at: int, *, year: bool = False) -> str:
     ('1 Jan', '1 Jan 1970')
     """
     return format_date(datetime.fromtimestamp(at / 1000, UTC), year=year)
-
-
-def days(first: int, last: int) -> str:
-    """Return the days from one moment to another; the same day only once.
-
-    Examples
-    --------
-    >>> days(0, 0), days(0, 3 * 86_400_000)
-    ('1 Jan 1970', '1 Jan to 4 Jan 1970')
-    """
-    ends = day(first, year=True), day(last, year=True)
-    return ends[1] if ends[0] == ends[1] else f"{day(first)} to {ends[1]}"
 
 
 def history(
@@ -467,7 +456,7 @@ def _choice(board: Board, metric: Metric) -> Row | None:
         use = say("any" if len(tied) == len(known) else "any of {n:count}", n=len(tied))
     else:
         use = join_as_list([say("*{name:short}*", name=name) for name in tied], "or")
-    return f"the best {metric.title}", Cell(use), why
+    return f"the best {spoken(metric.title)}", Cell(use), why
 
 
 def _overlap(one: Estimate, other: Estimate) -> bool:
@@ -482,12 +471,10 @@ def _champion_behind(board: Board) -> bool:
 
 def _verdict(board: Board) -> Section:
     first = board.runs[0].facts
-    started = [run.started for run in board.runs if run.started is not None]
-    span = days(min(started), max(started)) if started else ""
     judged = f"{pluralize(len(board.runs), 'run')} ranked" + (
         f", {len(board.missing)} not" if board.missing else ""
     )
-    kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}", *([span] if span else []))
+    kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}")
     apart = board.champion is not None and board.best.stem in board.compared
     link = f"compare/{board.best.stem}.html" if apart else ""
     body = FrontVerdict(kicker, board_headline(board), _summary(board), link)
@@ -505,7 +492,7 @@ def _summary(board: Board) -> Sentence:
         how = "is significantly worse, by {gap}." if behind else "is not significantly worse."
         gap = _gap(board, champion.name) if behind else ""
         worse = say("The champion, *{name:short}*, " + how, name=champion.name, gap=gap)
-    value = f"{{value:{style}}}" + ("" if best.low is None else f" ({{value:{style} interval}})")
+    value = f"{{value:{style}}}"
     return paragraph(
         say(f"{board.metric.title} of *{{best:short}}* is {value}.", best=best.run, value=best.result),
         say("Tied: {named}" + more + ".", named=named) if tied else NOTHING,
@@ -575,6 +562,7 @@ def _shared_findings_section(board: Board) -> Section | None:
             Cell(_not_in(one.others, total), "text"),
         )
         for one in found[:MOST_SHARED]
+        if not OPTION.search(one.claim)
     ]
     summary = say("Findings of two or more runs. A finding of all runs is usually due to the data.")
     heads = (Column("Runs"), Column("Finding"), Column("Not in"))

@@ -31,6 +31,7 @@ from evalreport.features.systems.variance import (
     SystemsComparison,
     SystemValue,
 )
+from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.comparison.comparison_choices import (
@@ -336,7 +337,7 @@ def _source_row(found: SystemsComparison, one: SystemResult, value: SystemValue)
 def verdict_section(found: SystemsComparison) -> Section:
     """Return the first screen: one line per system, which one for which purpose, and common mistakes."""
     note = say(
-        "A dot is one run. Mean over the runs; the interval covers new {units} and new seeds.",
+        "Dots: runs. Intervals cover new {units} and new seeds.",
         units=found.unit[1],
     )
     columns = (
@@ -465,7 +466,7 @@ def choice_table(found: SystemsComparison) -> Table | None:
         other = next((name for name in texts if name not in tied), None)
         best, last = texts[next(iter(texts))], texts[tied[-1]]
         why = f"{best}, the next {texts[other]}" if other else f"{best} to {last}: not significant"
-        rows.append((f"the best {metric.title}", _use(tied, len(found.systems)), why))
+        rows.append((f"the best {spoken(metric.title)}", _use(tied, len(found.systems)), why))
     stable = sorted((one.churn.any, one.system) for one in found.systems if one.churn is not None)
     if len(stable) > 1:
         first, second = (percent(value, found.rows) for value, _ in stable[:2])
@@ -498,10 +499,7 @@ def agreement(found: SystemsComparison) -> AgreementBars | None:
     )
     return AgreementBars(
         rows,
-        say(
-            "{units} that most runs of one system get right and most of the other wrong.",
-            units=found.unit[1].capitalize(),
-        ),
+        say("By the majority of the runs."),
     )
 
 
@@ -533,11 +531,7 @@ def axis_range(values: Iterable[float], bounds: tuple[float, float] = (-1e300, 1
 def differences(found: SystemsComparison) -> Section:
     """Return the difference of every pair of systems by the primary metric, and by the other metrics."""
     main = found.differences_for(found.primary)
-    summary = say(
-        "First minus second, on the same {units}. A dot is a pair of runs; the interval covers new {units} "
-        "and new seeds.",
-        units=found.unit[1],
-    )
+    summary = say("First minus second. Dots: pairs of runs.")
     values = [end for d in main for end in (*(d.limits or ()), *_gaps(found, d))]
     axis = axis_range([0.0, *values])
     rows = (_pair(found, d, axis) for d in main)

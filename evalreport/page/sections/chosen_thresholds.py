@@ -11,7 +11,7 @@ from evalreport.core.estimate_format import format_estimate, format_reference, i
 from evalreport.core.format import Style, count, number, percent, show
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, paragraph, reference_sentence, say
+from evalreport.core.sentences import NOTHING, Sentence, paragraph, reference_sentence, say, truncate_name
 from evalreport.evaluation.threshold_selection import PLAIN, Selected, ThresholdSelection
 from evalreport.page.charts import (
     BOTTOM,
@@ -32,6 +32,7 @@ from evalreport.page.elements import (
     Forest,
     ForestRow,
     Note,
+    PagePart,
     Row,
     Section,
     Table,
@@ -52,14 +53,20 @@ from evalreport.page.sections.appendix import in_utc
 from evalreport.page.sections.choices import how, tuned_table
 from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.page.sections.first_screen import (
+    DRAWN,
+    LEFT,
+    RIGHT,
     CountBars,
     FirstScreen,
     Look,
+    Strip,
     SummaryItem,
+    Tick,
     check_skill,
     make_bar,
     pictures,
     run_checks,
+    score_height,
 )
 from evalreport.page.sections.headline import WORDS, Warned
 from evalreport.page.sections.threshold_table import (
@@ -403,9 +410,10 @@ def verdict_section(found: ThresholdSelection) -> Section:
     """Return the first screen of chosen thresholds."""
     ev, advice = found.evaluation, _recommended(found)
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}"
-    left, right = (
-        pictures(ev, advice) if found.optima and found.whole is not None else (_decided(found), None)
-    )
+    left: PagePart | None = _decided(found) or _strip(found)
+    right: PagePart | None = None
+    if found.optima and found.whole is not None:
+        left, right = pictures(ev, advice)
     body = FirstScreen(
         task=TITLES[ev.task],
         run=ev.provenance.title or ev.provenance.run_name,
@@ -454,6 +462,30 @@ def _decided(found: ThresholdSelection) -> CountBars | None:
         units=units(ev),
     )
     return CountBars((bar,), description, tuple((look, count(n), text) for look, n, text in parts))
+
+
+def _strip(found: ThresholdSelection) -> Strip | None:
+    """The chosen threshold of each label, lowest left; None of weights and without probabilities."""
+    tuned = next(iter(found.tuned_choices.values()), None)
+    ev = found.evaluation
+    if tuned is None or ev.task != "multilabel" or ev.score_kind != "probability":
+        return None
+    known = sorted((at, name) for name, at in tuned.values.items() if 0 <= at <= 1)
+    if not 1 < len(known) <= DRAWN:
+        return None
+    step = (RIGHT - LEFT) / len(known)
+    dots = (f"M{LEFT + step * (k + 0.5):.1f} {score_height(at)}h0" for k, (at, _) in enumerate(known))
+    title = f"Threshold of each label for {objective_title(tuned.objective)}, lowest left"
+    return Strip(
+        "label-thresholds",
+        title,
+        say("The chosen threshold of each of {labels:count} labels.", labels=len(known)),
+        "".join(dots),
+        "",
+        tuple(Tick(score_height(at), f"{at:g}") for at in (0.0, 0.5, 1.0)),
+        truncate_name(known[0][1], 24),
+        truncate_name(known[-1][1], 24),
+    )
 
 
 def _problems(found: ThresholdSelection) -> Iterator[SummaryItem]:

@@ -353,15 +353,18 @@ def make_strip(ev: Evaluation) -> Strip | None:
             occurring=len(known),
             noun=noun,
         ),
-        "".join(f"M{x:.1f} {_height(c.right / c.support)}h0" for x, c in zip(places, known, strict=True)),
+        "".join(
+            f"M{x:.1f} {score_height(c.right / c.support)}h0" for x, c in zip(places, known, strict=True)
+        ),
         "".join(_whisker(c, x) for x, c in zip(places, known, strict=True)),
-        tuple(Tick(_height(at), f"{100 * at:g}%") for at in (0.0, 0.5, 1.0)),
+        tuple(Tick(score_height(at), f"{100 * at:g}%") for at in (0.0, 0.5, 1.0)),
         truncate_name(str(known[0].label), 24),
         truncate_name(str(known[-1].label), 24),
     )
 
 
-def _height(value: float) -> float:
+def score_height(value: float) -> float:
+    """Return the height of a value between 0 and 1 on a plot."""
     return round(BOTTOM - (BOTTOM - TOP) * value, 1)
 
 
@@ -369,7 +372,7 @@ def _whisker(entry: ClassResult, x: float) -> str:
     recall = entry.metrics.get("recall")
     if not isinstance(recall, Estimate) or recall.low is None or recall.high is None:
         return ""
-    return f"M{x:.1f} {_height(recall.low)}V{_height(recall.high)}"
+    return f"M{x:.1f} {score_height(recall.low)}V{score_height(recall.high)}"
 
 
 def pictures(ev: Evaluation, better: MarkedThreshold | None) -> tuple[PagePart | None, PagePart | None]:
