@@ -243,7 +243,14 @@ EXPECTED, EQUALITIES = "expected", ("equals", "iequals", "icontains")
 
 def is_promptfoo(document: Any) -> bool:
     """Return whether a document is the output of an evaluation."""
-    return isinstance(value_at(document, "results", "results", 0, "vars"), dict)
+    return isinstance(value_at(_promptfoo_results(document), 0, "vars"), dict)
+
+
+def _promptfoo_results(document: Any) -> Any:
+    """Return the results of an output in JSON, or the lines of one in JSON lines."""
+    if are_records(document, "testIdx", "promptIdx", "vars", "success"):
+        return document
+    return value_at(document, "results", "results")
 
 
 def promptfoo_records(document: Any) -> Records:
@@ -258,7 +265,7 @@ def promptfoo_records(document: Any) -> Records:
     [{'expected': 'ham', 'testIdx': 0, 'output': 'ham'}]
     """
     rows = []
-    for result in value_at(document, "results", "results"):
+    for result in _promptfoo_results(document):
         row = scalars(value_at(result, "vars") or {})
         row |= {name: result[name] for name in PROMPTFOO_FIELDS if name in result}
         if result.get("failureReason") == PROMPTFOO_ERROR and "success" in row:

@@ -63,7 +63,10 @@ def inspect_log(grades: Sequence[Any], epochs: int = 1, scorer: str = "model_gra
 
 
 def promptfoo(path: Path, successes: Sequence[bool | None]) -> Path:
-    """Write the results of ``promptfoo eval -o``; None is a test that ended in an error."""
+    """Write the results of ``promptfoo eval -o`` in JSON, in the documented form; None ended in an error.
+
+    The file in JSON lines of `made` is of the tool itself.
+    """
     results = [
         {
             "testIdx": place,

@@ -111,3 +111,13 @@ def test_a_log_of_inspect_is_checked(
     done = run(capsys, "check", str(MADE / "inspect.eval"), "--require", rule, "--json")
     assert done.code == code
     assert [one["outcome"] for one in done.json["checks"] if one["kind"] == "rule"] == [outcome]
+
+
+def test_lines_of_promptfoo_have_its_successes() -> None:
+    """promptfoo itself printed 3 successes and 3 failures; a grader that throws is a failure for it."""
+    ev = read("promptfoo.jsonl", measures="latencyMs")
+    assert (ev.items, rate(ev), ev.no_grade) == (6, 0.5, 0)
+    mean = ev.measures["latencyMs"]["mean"]
+    lines = (MADE / "promptfoo.jsonl").read_text(encoding="utf-8").splitlines()
+    assert isinstance(mean, Estimate)
+    assert mean.value == pytest.approx(sum(json.loads(line)["latencyMs"] for line in lines) / 6)
