@@ -102,7 +102,7 @@ def test_the_digest_covers_the_modules_that_parsers_import(monkeypatch: pytest.M
     _own_digest.__wrapped__("")
     package = Path(parser.__file__).parent
     imported = {"parser"}
-    for name in ("parser", "auto", "rules", "shape"):
+    for name in ("parser", "auto", "parsing_rules", "shape"):
         source = (package / f"{name}.py").read_text(encoding="utf-8")
         for line in re.findall(r"^from evalreport\.features\.text_labels(.*)$", source, flags=re.MULTILINE):
             imported |= {word for word in re.findall(r"\w+", line) if (package / f"{word}.py").is_file()}
