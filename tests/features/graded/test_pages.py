@@ -129,9 +129,9 @@ def test_systems_of_graded_runs(
     asked = ("--experiment", "bench", "--tracking-uri", experiment.uri, "--by", "params.model")
     done = run(capsys, "compare", *asked, "-o", str(page))
     assert done.code == 0, done.err
-    assert "tuned beats base in Pass rate" in done.out
+    assert "tuned is better than base in Pass rate" in done.out
     words = text_of(page)
-    assert "tuned beats base in Pass rate" in words and "By items" in words
+    assert "tuned is better than base in Pass rate" in words and "By items" in words
     for missing in ("Truth", "Else answered", "By class"):
         assert missing not in words, missing
 

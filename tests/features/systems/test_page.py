@@ -53,7 +53,7 @@ def test_the_headline_says_who_wins_by_how_much_and_whether_the_seed_decides(
 
 
 def test_of_one_run_nothing_is_said_of_the_seed() -> None:
-    """Its seeds are unknown: "whatever the seed: in 2 of 2 pairs of runs" was said of it."""
+    """Its seeds are unknown: the headline said "whatever the seed: in 2 of 2 pairs of runs"."""
     one = np.repeat([1, 0], [100, 200])
     two = [np.roll(np.repeat([1, 0], [270, 30]), shift) for shift in (0, 2)]
     told = headline(er.compare(systems={"new": runs_of(two), "old": runs_of([one])})).text
