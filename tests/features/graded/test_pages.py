@@ -132,7 +132,7 @@ def test_systems_of_graded_runs(
     assert "tuned is better than base in Pass rate" in done.out
     words = text_of(page)
     assert "tuned is better than base in Pass rate" in words and "By items" in words
-    for missing in ("Truth", "Else answered", "By class"):
+    for missing in ("True label", "Wrong predictions", "By class"):
         assert missing not in words, missing
 
 
