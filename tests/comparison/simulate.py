@@ -217,9 +217,13 @@ def _covered(job: tuple[Setting, int, tuple[str, ...]]) -> list[Measured]:
     return found
 
 
-def _raised(job: tuple[Setting, int]) -> dict[str, Any]:
-    setting, times = job
-    found = false_alarms(setting, RUNS, times)
+def _named(setting: Setting, metrics: str) -> tuple[str, ...]:
+    return tuple(name for name in metrics.split(",") if name in COMPARED[setting.task])
+
+
+def _raised(job: tuple[Setting, int, tuple[str, ...]]) -> dict[str, Any]:
+    setting, times, names = job
+    found = false_alarms(setting, RUNS, times, names)
     print(setting.what, found, flush=True)
     return {"task": setting.task, "n": setting.n, "setting": setting.what, "times": times, "raised": found}
 
@@ -259,11 +263,14 @@ def as_markdown(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> s
 
 
 def write(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> None:
-    """Put what was measured in the place of what stands of the same, for the tests and for people."""
+    """Replace the stored results of the same settings, in JSON for the tests and as tables for people."""
     before = json.loads(RESULT.read_text("utf-8"))
     table = {(r.task, r.metric, r.setting, r.n): r for r in (Measured(**row) for row in before["coverage"])}
     table |= {(r.task, r.metric, r.setting, r.n): r for r in rows}
-    called = {(a["task"], a["setting"], a["n"]): a for a in (*before["false_alarms"], *alarms)}
+    called: dict[Any, dict[str, Any]] = {}
+    for found in (*before["false_alarms"], *alarms):
+        old = called.setdefault((found["task"], found["setting"], found["n"]), found)
+        old |= {**found, "raised": old["raised"] | found["raised"]}
     rows, alarms = list(table.values()), list(called.values())
     told, raised = (",\n  ".join(part) for part in (map(written, rows), map(json.dumps, alarms)))
     whole = f'{{\n "coverage": [\n  {told}\n ],\n "false_alarms": [\n  {raised}\n ]\n}}\n'
@@ -271,19 +278,25 @@ def write(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> None:
     TABLE.write_text(as_markdown(rows, alarms), encoding="utf-8")
 
 
-def main(times: str = "2000", words: str = "") -> None:
-    """Measure settings whose words hold one of some, all by default, one by one; each is written at once."""
+def main(times: str = "2000", words: str = "", metrics: str = "") -> None:
+    """Measure settings one by one, and write each at once.
+
+    The arguments are the number of simulations, parts of the descriptions of settings, separated by
+    semicolons, and names of metrics, separated by commas; all settings and metrics by default.
+    """
 
     def wanted(setting: Setting) -> bool:
         return any(word in f"{setting.task}, {setting.what}" for word in words.split(";"))
 
     often = int(times)
-    slow = [(setting, often // 8, names) for setting, names in RESAMPLED if wanted(setting)]
-    jobs = [*slow, *((setting, often, ()) for setting in SETTINGS if wanted(setting))]
+    slow = [(setting, often // 8, names) for setting, names in RESAMPLED if wanted(setting) and not metrics]
+    jobs = [*slow, *((setting, often, _named(setting, metrics)) for setting in SETTINGS if wanted(setting))]
     with ProcessPoolExecutor(PROCESSES) as pool:
         for rows in pool.map(_covered, jobs):
             write(rows, [])
-        for found in pool.map(_raised, [(setting, often // 5) for setting in EQUAL if wanted(setting)]):
+        for found in pool.map(
+            _raised, [(setting, often // 5, _named(setting, metrics)) for setting in EQUAL if wanted(setting)]
+        ):
             write([], [found])
 
 
