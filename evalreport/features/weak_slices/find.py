@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evalreport.columns.names import FOLDS, INDEX
+from evalreport.columns.names import FOLDS, INDEX, is_confidence, role
 from evalreport.comparison.changed_predictions import correct_rows
 from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary
@@ -117,11 +117,15 @@ _OF_A_MODEL = re.compile(r"(score|proba|prob|logit|pred)_", re.IGNORECASE)
 
 def _names(p: Predictions) -> list[str]:
     """Return the columns that may be a property of a row: no slices, folds, indexes or scores."""
+    known = (*p.slices, *INDEX)
     return [
-        name
-        for name in p.columns
-        if name not in (*p.slices, *INDEX) and name.lower() not in FOLDS and not _OF_A_MODEL.match(name)
+        name for name in p.columns if name not in known and name.lower() not in FOLDS and not _is_score(name)
     ]
+
+
+def _is_score(name: str) -> bool:
+    """Tell whether a column is the output of a model: a low confidence is no group of rows."""
+    return bool(_OF_A_MODEL.match(name)) or is_confidence(name) or role(name) == "score"
 
 
 def _halves(p: Predictions, sampling: Sampling) -> tuple[Data, ...] | str:

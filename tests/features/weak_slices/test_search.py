@@ -103,6 +103,15 @@ def test_without_columns_there_is_no_search() -> None:
     assert weak_slices(p, Sampling()) is None
 
 
+@pytest.mark.parametrize("name", ["confidence", "score", "proba_of_b", "fold"])
+def test_output_of_a_model_and_folds_are_not_searched(name: str) -> None:
+    found = columns(np.random.default_rng(0), N)
+    values = next(iter(found.values()))
+    assert weak_slices(rows({name: values}, 0.1), Sampling()) is None
+    beside = weak_slices(rows({"credit_score": values, name: values}, 0.1), Sampling())
+    assert beside is not None and beside.looked > 0
+
+
 def only(values: npt.NDArray[Any]) -> Any:
     (found,) = search_columns({"c": values}, ["c"], [ALL[: len(values)]])
     return found[0] if found else None
