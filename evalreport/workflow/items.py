@@ -173,9 +173,9 @@ class Item:
                 counting = next(filter(None, (source(self, request) for source in sources)), None)
                 if counting is None:
                     raise
-        for name in (*request.metrics, *request.points):
-            if is_own(name):
-                raise not_in_memory(name, f"{self.display_name}, {name}", MEMORY)
+        own = [*request.extra_metrics, *filter(is_own, (*request.metrics, *request.points))]
+        if own:
+            raise not_in_memory(own[0], f"{self.display_name}, {own[0]}", MEMORY)
         if self.run is None:
             return counting.run_on_counts(work, sought=sought)
         origin = run_origin(self.tracking_store, self.run)

@@ -218,3 +218,9 @@ def test_streams_refuse_functions_of_all_rows(
     assert what == f"error: {NET} is a function of all rows, and a stream does not keep them"
     assert where == f"  at   a.csv, {NET}"
     assert fix == f"  fix  pass --set engine=memory, or leave {NET} out"
+
+
+@pytest.mark.usefixtures("files")
+def test_streams_refuse_functions_in_python() -> None:
+    with pytest.raises(UsageError, match="cost is a function of all rows"):
+        er.evaluate_file("a.csv", engine="stream", extra_metrics={"cost": cost})
