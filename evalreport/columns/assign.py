@@ -83,9 +83,10 @@ def _records(values: Array) -> list[Mapping[Any, Any]] | None:
     """Return the cells of a column of records; None for other columns, and for scores by label."""
     if values.ndim != 1 or values.dtype != object or is_nested(values):
         return None
-    cells = [_alone(cell) for cell in values.tolist()]
-    if not any(isinstance(cell, Mapping) for cell in cells):
+    first = next((cell for cell in values if not is_gap(cell)), None)
+    if not isinstance(_alone(first), Mapping):
         return None
+    cells = [_alone(cell) for cell in values.tolist()]
     if any(not isinstance(cell, Mapping) and not is_gap(cell) for cell in cells):
         return None
     return [cell if isinstance(cell, Mapping) else {} for cell in cells]

@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -341,10 +341,12 @@ def _strip_affixes(label: str, before: str, after: str) -> str:
     return str(_normalise_label(label)).removeprefix(before).removesuffix(after)
 
 
+@lru_cache(4096)
 def _strip_numbering(label: str) -> str:
     return _strip_punctuation(_COUNTED.sub("", label, count=1))
 
 
+@lru_cache(4096)
 def _strip_punctuation(label: str) -> str:
     return str(_normalise_label(re.sub(r"^\W+|\W+$", "", label)))
 
@@ -353,6 +355,7 @@ def _plain(label: Any) -> Any:
     return str(label)
 
 
+@lru_cache(4096, typed=True)
 def _normalise_label(label: Any) -> Any:
     return " ".join(str(label).casefold().replace("_", " ").replace("-", " ").split())
 

@@ -17,9 +17,9 @@ from tests.misread.generated import outcome
 PLACE = Path(__file__).with_name("margin.json")
 MARGINS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 SEED = 31
-FITTED = 6
+FITTED = 3
 """Tables of each family of one half for which each margin is tried."""
-CHECKED = 31
+CHECKED = 3
 """Tables of each family of both halves that are read with the fitted margin."""
 OUTCOMES = ("right", "refused with a way that works", "refused", "wrong")
 Counts = dict[str, int]
