@@ -249,6 +249,8 @@ def find(
     try:
         found = _find(replace(_prepare_table(table, request), whole=whole), request, truth, roles)
     except AmbiguousColumnsError as error:
+        if "grade" in table.parts and "truth" not in table.parts:
+            refuse_grade(table, request)
         raise _with_tried_options(error, table, request, truth) from error
     except (ColumnNotFoundError, NoTableError, DataError) as error:
         if isinstance(error, SeveralEvaluationsError):
