@@ -268,7 +268,7 @@ def leaderboard_of(board: Board) -> Section:
     summary = say("All runs are evaluated on the same {rows:count} {unit}.", known)
     note = say(
         "Lines: {board.level:percent} intervals; shaded: the interval of the best run. Differences are "
-        "paired and adjusted for all {pairs:count} pairs. Below a rank: the range of possible ranks."
+        "paired and adjusted for all pairs. Below a rank: the range of possible ranks."
         + (" Dashed: the champion." if board.champion else ""),
         known,
     )
@@ -371,7 +371,7 @@ MOST_NAMED = 3
 """Runs that the sentence names; the others are counted."""
 MOST_SHOWN = 30
 """Runs without a rank in the table; all are in `runs.json`."""
-MOST_CHOICES = 4
+MOST_CHOICES = 3
 """Purposes in the table of choices."""
 SHOWN = 3
 """Shared findings that are not folded."""
@@ -501,11 +501,11 @@ def _summary(board: Board) -> Sentence:
 
 
 def _gap(board: Board, name: str) -> Sentence:
-    """The size of a difference to the best, with its interval, without signs."""
+    """The size of a difference to the best, without sign."""
     d = board.field.difference(board.best.name, name)
     value, low, high = abs(d.difference or 0.0), *sorted(abs(x) for x in (d.adjusted.low, d.adjusted.high))  # type: ignore[union-attr]
-    shown, limits = gap(value, low, high, board.metric.style)
-    return say("{shown} ({limits})", shown=shown.removeprefix("+"), limits=limits.replace("+", ""))
+    shown, _ = gap(value, low, high, board.metric.style)
+    return say("{shown}", shown=shown.removeprefix("+"))
 
 
 def _history(board: Board) -> Section | None:
