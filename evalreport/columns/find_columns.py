@@ -444,7 +444,7 @@ def _refuse_labels(
         name: values[some] for name, values in free.items() if name not in used and not is_like_score(name)
     }
     refuse_rivals(others, reading, named=named)
-    if y_pred is not None and whole and request.weight is None:
+    if found.y_pred is not None and whole and request.weight is None:
         refuse_counts(free, found.y_true, found.y_pred)
     if whole:
         is_named = named or request.labels is not None

@@ -92,7 +92,9 @@ def bin_slices(
     return found, tuple(notes)
 
 
-def quantile_edges(numbers: npt.NDArray[np.float64], quantiles: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def quantile_edges(
+    numbers: npt.NDArray[np.float64], quantiles: Sequence[float] | npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
     """Return the upper ends of all bins but the last one.
 
     They have four digits, so that an edge in words is exact; each bin between contains a number.

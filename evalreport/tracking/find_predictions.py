@@ -530,8 +530,8 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
     pair = None if request.label_file else pair_tables(halves, request.columns)
     if pair is not None:
         spare = [printable(name) for name, _ in halves if name not in pair.files]
-        notes = (f"not used: {list_names(spare)}",) if spare else ()
-        return RunTable(pair.table, request.columns, pair.taken, notes, truth=pair.truth)
+        unused = (f"not used: {list_names(spare)}",) if spare else ()
+        return RunTable(pair.table, request.columns, pair.taken, unused, truth=pair.truth)
     if graded:
         (name, rows), said = one_of(graded)
         inside = (file.path for file in files if file.path == name)

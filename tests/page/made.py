@@ -250,7 +250,7 @@ def renamed(kind: str, names: Sequence[str]) -> Evaluation:
     texts = ("run_id", "run_name", "experiment", "dataset", "source", "sha256", "parser", "model", "tracking")
     provenance = replace(
         PROVENANCE,
-        **dict.fromkeys((*texts, "made", "command", "commit"), name),
+        **dict.fromkeys((*texts, "made", "command", "commit"), name),  # type: ignore[arg-type]
         label_names=((name, name),),
         columns=((name, name),),
         software=((name, name),),

@@ -79,7 +79,8 @@ def test_f1_as_a_function_is_the_built_in_objective() -> None:
     p = rows(3)
     ours, theirs = chosen(p, f_one), Sweep.from_table(scores_of_rows(p)).best("f1")
     assert isinstance(theirs, Optimum)
-    assert (ours.threshold, ours.apparent) == (theirs.threshold, pytest.approx(theirs.apparent))
+    assert ours.threshold == theirs.threshold
+    assert ours.apparent == pytest.approx(theirs.apparent)
     assert (ours.tp, ours.fp) == (theirs.tp, theirs.fp)
 
 

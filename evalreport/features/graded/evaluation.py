@@ -211,7 +211,7 @@ class GradedEvaluation(Evaluation):
         found = None if pair is None else corrected_difference(*pair, self.sampling)
         if not isinstance(found, Estimate):
             return None
-        difference = CorrectedDifference(found.value, found.low, found.high, found.method)
+        difference = CorrectedDifference(found.value, found.low, found.high, found.method or "")
         rates = self.judge.corrected, baseline.judge.corrected
         return JudgedPair(*names, int(found.n), rates, difference)
 

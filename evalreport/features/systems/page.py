@@ -446,9 +446,10 @@ def _status(found: SystemsComparison, one: SystemResult) -> tuple[Sentence, Lite
     behind = next(
         d for d in found.differences_for(found.primary) if (d.run, d.baseline) == (best.system, one.system)
     )
+    low, high = behind.limits or (None, None)
     return say(
         "{gap} worse",
-        gap=points(abs(behind.difference or 0.0), *(behind.limits or (None, None)), main_metric(found).style),
+        gap=points(abs(behind.difference or 0.0), low, high, main_metric(found).style),
     ), "worse"
 
 

@@ -40,7 +40,7 @@ def wrong_rate(y_true, y_pred, y_score, weight, columns):  # type: ignore[no-unt
     return float((y_true != y_pred).mean())
 
 
-wrong_rate.better = "lower"
+wrong_rate.better = "lower"  # type: ignore[attr-defined]
 
 
 def read_pairs(data: bytes, select: Select | None) -> Content:
