@@ -90,7 +90,7 @@ def second_run(
     run: Predictions,
     redone: float,
     error: float,
-    broken: float | npt.NDArray[np.float64] = 0.0,
+    broken: float | npt.NDArray[np.floating[Any]] = 0.0,
 ) -> Predictions:
     """Return predictions of which some are made again with an error rate, and some become wrong."""
     again, wrong = generator.random(len(run)) < redone, generator.random(len(run)) < error
