@@ -369,19 +369,40 @@ def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
 
 def _first_rows(data: DataSet, request: Columns) -> Sequence[RawTable]:
     """Return the first batches with the columns that may have a role: all of them where that costs little."""
-    if data.format in ("parquet", "arrow") and len(data.names) <= COMPARED_COLUMNS:
+    if data.format in ("parquet", "arrow", "jsonl") and len(data.names) <= COMPARED_COLUMNS:
         try:
             read = _drop_folds(list(data.names), request)
             return _head(data.settle_columns(read), read, request)
-        except DataError:  # a column without a role may contain anything
+        except EvalreportError:  # a column without a role may contain anything
             pass
-    read = _drop_folds(list(column_selector(request)(data.names)), request)
+    chosen = {*column_selector(request)(data.names), *_columns_with_roles(data, request)}
+    read = _drop_folds([name for name in data.names if name in chosen], request)
     head = _head(data.settle_columns(read), read, request)
     more = named_after_labels(request)(Content(data.names, _as_one(head).columns))
     if more:
         read = _drop_folds([name for name in data.names if name in {*read, *more}], request)
         head = _head(data.settle_columns(read), read, request)
     return head
+
+
+def _columns_with_roles(data: DataSet, request: Columns) -> Collection[str]:
+    """Return the columns of a CSV that its first rows give a role: all columns where these leave a question.
+
+    The types of a CSV are settled by a pass over its columns, so that others are not read.
+    """
+    names = _drop_folds(list(data.names), request)
+    if data.format != "csv" or len(names) > COMPARED_COLUMNS:
+        return ()
+    try:
+        batch = data.preview(names)
+        table = kept_rows(table_of(batch, data.files[0], data), request) if batch else None
+        roles = None if table is None or not table.n else roles_of_table(table, request)
+    except UsageError:
+        return names
+    except EvalreportError:
+        return ()
+    parts = () if roles is None else (roles.truth, roles.pred, roles.score)
+    return {column_of(name, data.names) for part in parts if part is not None for name in part.columns}
 
 
 @contextmanager
