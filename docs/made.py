@@ -138,13 +138,13 @@ def _coverage(task: str, name: str) -> str:
 
 def finding_page() -> str:
     """Every finding, with what makes it appear and what silences it."""
-    from evalreport.findings.ordered_rules import SAID, rules
+    from evalreport.findings.ordered_rules import SUPPRESSED_BY, rules
 
     rows = [
         (
             f"`{rule.__name__}`",
             plain(inspect.getdoc(rule) or ""),
-            ", ".join(f"`{name}`" for name in SAID.get(rule.__name__, ())),
+            ", ".join(f"`{name}`" for name in SUPPRESSED_BY.get(rule.__name__, ())),
         )
         for rule in rules()
     ]

@@ -117,7 +117,7 @@ def emotions_of(split: str, name: str, **options: Any) -> er.Evaluation:
 
 
 def many() -> er.Evaluation:
-    """1000 classes, made up: neighbours within a group of eight are taken for one another."""
+    """1000 classes, made up: neighbours within a group of eight are confused with each other."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 1000, 20_000)
     near = truth // 8 * 8 + rng.integers(0, 8, 20_000)
@@ -134,7 +134,7 @@ def one_row() -> er.Evaluation:
 
 
 def one_class() -> er.Evaluation:
-    """Only one class in the truth."""
+    """Only one class in the true labels."""
     scores = er.Probabilities(np.linspace(0, 1, 60))
     return named(
         er.evaluate(["no"] * 60, scores=scores, labels=er.Binary("no", "yes")), "one-class", "made up"

@@ -2,7 +2,7 @@
 
     python examples/registry.py [FOLDER]
 
-The first version becomes the champion, a better one takes its place, and one with too many false alarms is
+The first version becomes the champion, a better one takes its place, and one with too many false positives is
 refused. Everything goes into one folder (`registry-output/` without an argument), an SQLite store included.
 """
 
@@ -27,7 +27,7 @@ RULES = ("--require", "precision >= 0.97", "--require", "recall drops <= 0.02")
 
 
 def register(client: MlflowClient, folder: Path) -> None:
-    """Log the predictions of each model as a run of its own, and register the model with that run."""
+    """Log the predictions of each model as a separate run, and register the model with that run."""
     experiment = client.create_experiment(NAME, artifact_location=(folder / "artifacts").as_uri())
     client.create_registered_model(NAME)
     frame = pd.read_parquet(SCORES)

@@ -1,8 +1,8 @@
 """A real sweep to report on: an Optuna study whose trials are nested MLflow runs as well.
 
 Sixty-four pipelines (hashed n-grams, a linear model trained epoch by epoch, bad ones pruned) sort the
-messages of banking77's twenty largest intents. Each is judged on the same 400 messages, few enough for luck
-to matter; 2,000 more that chose nothing show afterwards how good the best one really is.
+messages of banking77's twenty largest intents. Each is evaluated on the same 400 messages, few enough for
+chance to matter; 2,000 more that chose nothing show afterwards how good the best one really is.
 
     python examples/sweep_study.py [FOLDER]      makes FOLDER/study.db and FOLDER/mlflow.db
 """
@@ -34,7 +34,7 @@ EPOCHS = 4
 
 @dataclass(frozen=True)
 class Sweep:
-    """What the example made: where it lies, and what became of the best trial.
+    """The results of the example: its location, and the best trial.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def suggest(trial: optuna.Trial) -> tuple[list[Any], SGDClassifier]:
 
 
 def epochs(parts: list[Any], model: SGDClassifier) -> Iterator[float]:
-    """Train, and give the accuracy on the judging messages after each epoch."""
+    """Train, and return the accuracy on the evaluation messages after each epoch."""
     (_, intents), (_, truth), _ = messages()
     every = np.unique(intents)
     for _ in range(EPOCHS):

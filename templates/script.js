@@ -1,7 +1,7 @@
 "use strict";
 // Everything is in the page before this runs: it adds the sliders, sorting, filters and the matrix's readout.
 // Nothing is stored, fetched or evaluated; text reaches the page through textContent alone.
-// What stands between "only NAME" and "always" is in pages alone that have data of that name.
+// The code between "only NAME" and "always" is only in pages with data of that name.
 (() => {
 const byId = id => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -118,8 +118,8 @@ if (sweep && "N" in sweep) {
     };
     write("threshold-value", threshold(t[i]));
     counts("count-", { tp: tp[i], fn, fp: fp[i], tn });
-    const finds = tp[i] - tp[now], alarms = fp[i] - fp[now];
-    if (now !== undefined) each({ tp: finds, fn: -finds, fp: alarms, tn: -alarms }, (key, more) => write("change-" + key,
+    const finds = tp[i] - tp[now], wrong = fp[i] - fp[now];
+    if (now !== undefined) each({ tp: finds, fn: -finds, fp: wrong, tn: -wrong }, (key, more) => write("change-" + key,
       more ? count(Math.abs(more)) + (more > 0 ? " more than at " : " fewer than at ") + threshold(t[now]) : ""));
     each(shares, (key, [k, of]) => {
       if (!z) return rates("rate-", { [key]: [part(k, of), percent, of] });
@@ -196,22 +196,22 @@ if (cutoff) slider("cutoff", i => {
 // always
 
 // only matched
-// Two runs at the same number of alarms: the baseline, and the run that is held against it.
-const alarms = data.matched;
-if (alarms) slider("alarms", i => {
-  const { a, n, P, names, what, sides } = alarms, rate = 1000 * a[i] / n;
+// Two runs at the same number of alerts: the baseline, and the run that is compared with it.
+const alerts = data.matched;
+if (alerts) slider("alerts", i => {
+  const { a, n, P, names, what, sides } = alerts, rate = 1000 * a[i] / n;
   const [base, run] = ["base", "run"].map((prefix, k) => {
-    const side = sides[k], t = side.t[i], tp = side.found[i], fp = side.alarms[i];
+    const side = sides[k], t = side.t[i], tp = side.found[i], fp = side.false_positives[i];
     write(prefix + "-t", t === null ? "above all" : threshold(t));
     counts(prefix + "-", { tp, fn: P - tp, fp, tn: n - P - fp });
     return tp;
   });
   const more = run - base;
   const gap = more ? count(Math.abs(more)) + (more > 0 ? " more" : " fewer") : "as many";
-  const said = "With at most " + count(a[i]) + " alarms each, " + names[1] + " finds " + gap + ": " + count(run) +
+  const said = "With at most " + count(a[i]) + " alerts each, " + names[1] + " finds " + gap + ": " + count(run) +
     " and " + count(base) + " of " + count(P) + " " + what + ".";
-  write("alarms-value", fixed(rate, rate >= 100 || Number.isInteger(rate) ? 0 : 1));
-  write("alarms-said", said);
+  write("alerts-value", fixed(rate, rate >= 100 || Number.isInteger(rate) ? 0 : 1));
+  write("alerts-said", said);
   return said;
 });
 // always
@@ -372,7 +372,7 @@ if (svg && m) {
 
 all("textarea").forEach(box => on(box, "focus", () => box.select()));
 
-// Links within the page: a sandboxed frame does not scroll to them by itself.
+// Links within the page: a sandboxed frame does not scroll to them automatically.
 const links = all("nav a"), bar = document.querySelector("nav");
 const visit = id => {
   const target = byId(id);

@@ -1,5 +1,5 @@
 "use strict";
-// The leaderboard stands sorted before this runs: it adds filter, sorting, columns, and the choice of two runs.
+// The leaderboard is sorted before this runs: it adds filter, sorting, columns, and the choice of two runs.
 (() => {
 const byId = id => document.getElementById(id);
 const all = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -17,7 +17,7 @@ rows.forEach(row => {
   link.before(tick);
 });
 
-// A line under the last run that is not told apart from the best, while the best stand first.
+// A line under the last run that is tied with the best, while the best are first.
 const line = () => {
   rows.forEach(row => row.classList.remove("last"));
   if (!heads[2].hasAttribute("aria-sort") || heads[2].getAttribute("aria-sort") !== best) return;

@@ -46,7 +46,7 @@ RETIRED = {
     r"(?:gate|rule) (?:is |stays |was )?(?:open|closed)": "check passed, failed, inconclusive",
     r"anew|alike|whoever|unasked|"
     r"by (?:itself|themselves)|dearer?|fares?": "again, the same, anyone, automatically",
-    r"(?:is|are|was|were) no (?!longer|more|less)\w+|"
+    r"(?<!there )(?:is|are|was|were) no (?!longer|more|less)\w+|"
     r"holds? no|hold(?:s)? only|have no (?:say|part)": "is not a, contains no",
     r"(?:reads?|writes?) alone|alone (?:are|is|can)|beside it": "only, next to it",
     r"nobody|somebody|of ours|of its own|of theirs|of yours": "no one, evalreport's, separate",
@@ -73,7 +73,7 @@ def python_texts(source: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string.lstrip("#: ")
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
-            for number, line in enumerate(re.sub(r"``?[^`]+``?", "", node.value).split("\n")):
+            for number, line in enumerate(re.sub(r"``?[^`]+``?|\{[^{}]*\}", "", node.value).split("\n")):
                 if not line.lstrip().startswith((">>>", "...")):
                     yield node.lineno + number, line
 
@@ -88,18 +88,33 @@ def prose(source: str) -> Iterator[tuple[int, str]]:
             yield number, re.sub(r"`[^`]+`|\{\{[^}]*\}\}|\{%[^%]*%\}|<[^>]+>|\]\([^)]*\)", " ", line)
 
 
+def comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of the comments and of the quoted sentences of a script or style sheet."""
+    for number, line in enumerate(source.splitlines(), start=1):
+        for match in re.finditer(r"//.*|/\*.*?\*/|\"[^\"]* [^\"]*\"", line):
+            yield number, match[0]
+
+
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Yield line and text of what a person reads in a file."""
     source = path.read_text(encoding="utf-8")
-    return python_texts(source) if path.suffix == ".py" else prose(source)
+    kinds = {".py": python_texts, ".js": comments, ".css": comments}
+    return kinds.get(path.suffix, prose)(source)
+
+
+def find_words(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the retired words of a text, each with the word to use."""
+    text = ALLOWED.sub(" ", text)
+    for pattern, instead in PATTERNS:
+        for match in pattern.finditer(text):
+            yield match[0], instead
 
 
 def find_hits(path: Path) -> Iterator[tuple[int, str, str, str]]:
     """Yield line, retired word, the word to use and the text around it."""
     for number, text in texts(path):
-        for pattern, instead in PATTERNS:
-            for match in pattern.finditer(ALLOWED.sub(" ", text)):
-                yield number, match[0], instead, text.strip()[:160]
+        for word, instead in find_words(text):
+            yield number, word, instead, text.strip()[:160]
 
 
 def files(paths: list[Path]) -> list[Path]:

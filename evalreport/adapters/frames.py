@@ -66,7 +66,7 @@ def table_of(frame: Any, request: Columns) -> RawTable:
     UsageError
         It is no frame.
     DataError
-        A column twice, or one that is wanted and holds no labels, numbers or text.
+        A duplicate column, or a used one without labels, numbers or text.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def table_of(frame: Any, request: Columns) -> RawTable:
     more = choose(found.names, set(named_after_labels(request)(content)).intersection)
     content = replace(content, columns={**content.columns, **found.arrays(more)})
     if not found.names or any(len(array) == 0 for array in content.columns.values()):
-        raise DataError("the frame holds no rows", where=NAME, fix="check what was selected")
+        raise DataError("the frame has no rows", where=NAME, fix="check what was selected")
     n = max((len(array) for array in content.columns.values()), default=0)
     others = _others(found, content.columns) if n <= COMPARED_ROWS else {}
     columns = {**content.columns, **others}
@@ -93,7 +93,7 @@ def _others(found: Frame, known: Mapping[str, Array]) -> dict[str, Array]:
     for name in [name for name in found.names if name not in known][:COMPARED_COLUMNS]:
         try:
             others[name] = found.array(name)
-        except EvalreportError:  # a column that nobody asked for may hold anything
+        except EvalreportError:  # an unused column may contain anything
             continue
     return others
 
@@ -136,7 +136,7 @@ def _series(column: Any, name: str) -> Array:
         raise DataError(
             f"column {name!r} cannot be read: {reason}",
             where=f"{NAME}, column {name!r}",
-            fix="hold one kind of value in it: text, numbers, or lists of these",
+            fix="use one type of value in it: text, numbers, or lists of these",
         ) from error
     return _column(chunked, name)
 
@@ -159,7 +159,7 @@ def _arrow(frame: Any) -> Frame:
         kind = type(frame).__name__
         lazy = hasattr(frame, "collect")
         raise UsageError(
-            f"{kind} is no frame with rows" if lazy else f"{kind} is no frame",
+            f"{kind} is not a frame with rows" if lazy else f"{kind} is not a frame",
             where=NAME,
             fix=f"pass {kind}.collect()" if lazy else "pass pandas, Polars, PyArrow or a DuckDB relation",
         )

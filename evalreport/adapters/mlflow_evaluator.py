@@ -108,7 +108,7 @@ def _static(dataset: Any, config: dict[str, Any]) -> Evaluation:
     frame = dataset.features_data
     if not hasattr(frame, "assign") or not dataset.has_targets:
         raise UsageError(
-            "there are no targets" if hasattr(frame, "assign") else "static predictions are no frame",
+            "there are no targets" if hasattr(frame, "assign") else "static predictions are not a DataFrame",
             where="mlflow.models.evaluate",
             fix="pass a DataFrame, targets=COLUMN and predictions=COLUMN",
         )
@@ -237,7 +237,7 @@ def _evaluate_estimator(
 
 
 def _log_evaluation(ev: Evaluation, run_id: str, where: Destination) -> Any:
-    """Log into the run, which is MLflow's and has not ended, and return what stands there now."""
+    """Log into the run, which belongs to MLflow and has not ended, and return its current contents."""
     from mlflow.models import EvaluationResult
 
     from evalreport.tracking.client import connect

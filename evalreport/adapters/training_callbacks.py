@@ -82,8 +82,8 @@ def evaluation_of(
     Parameters
     ----------
     outputs : array of shape (n, labels), (n,) or (n, 1), with any batch axes before, or a list of batches
-    targets : array of codes of shape (n,), or (n, labels) of indicators, batched alike
-        Rows with the code -100 are padding and left out.
+    targets : array of codes of shape (n,), or (n, labels) of indicators, in the same batches
+        Rows with the code -100 are padding and skipped.
     labels : sequence of labels, optional
         Their names in the order of the columns; else 0, 1, ….
     kind : {"logits", "probabilities"}
@@ -183,7 +183,7 @@ class TrainerMetrics:
     labels : sequence of labels, optional
         Their names in the order of the logits; else 0, 1, ….
     names : sequence of str, optional
-        Metrics that the Trainer is told of; all that are defined without it.
+        Metrics reported to the Trainer; all defined ones by default.
     kind : {"logits", "probabilities"}
     **settings
         ``confidence``, ``resamples``, … of `er.evaluate`.
@@ -213,7 +213,7 @@ class TrainerMetrics:
         self.evaluation: EvaluateEvaluation | None = None
 
     def __call__(self, predicted: Any) -> dict[str, float]:
-        """Evaluate an `EvalPrediction`; what else the model puts out beside the logits is left alone."""
+        """Evaluate an `EvalPrediction`; other outputs of the model than the logits are ignored."""
         outputs = predicted.predictions
         outputs = outputs[0] if isinstance(outputs, tuple) else outputs
         found = evaluation_of(outputs, predicted.label_ids, self.labels, kind=self.kind, **self.settings)
@@ -230,7 +230,7 @@ def trainer_callback(metrics: TrainerMetrics, run_id: str | None = None) -> Any:
     metrics : TrainerMetrics
         That the Trainer has as `compute_metrics`.
     run_id : str, optional
-        Else the run that is active while the Trainer evaluates, also one of its own MLflow callback.
+        Else the run that is active while the Trainer evaluates, also that of its MLflow callback.
 
     Raises
     ------
@@ -392,6 +392,6 @@ def _parts(outputs: Any) -> tuple[Any, Any]:
         raise DataError(
             "the step does not return its outputs and targets",
             where="test_step",
-            fix='return {"outputs": logits, "targets": codes}, with "loss" beside where there is one',
+            fix='return {"outputs": logits, "targets": codes}, and "loss" if there is one',
         )
     return outputs["outputs"].detach().cpu(), outputs["targets"].detach().cpu()

@@ -227,7 +227,7 @@ def log(
     """
     if not hasattr(ev, "with_provenance"):
         raise UsageError(
-            f"ev is {type(ev).__name__}, which er.log does not take",
+            f"ev is {type(ev).__name__}, which er.log does not accept",
             where="ev",
             fix="pass an evaluation, or what er.sweep found; log comparisons with evalreport compare --log",
         )

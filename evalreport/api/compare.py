@@ -192,7 +192,7 @@ def compare(
     """
     if systems is not None:
         if len(evaluations):
-            raise UsageError("both runs and systems are given", fix="pass er.compare(systems={...}) alone")
+            raise UsageError("both runs and systems are given", fix="pass only er.compare(systems={...})")
         compared: SystemsComparison = extension("api", "comparing systems")(
             systems, metrics=metrics, primary=primary
         )

@@ -160,7 +160,7 @@ def _space(labels: list[Label], positive: Label | None) -> LabelSpace:
     match labels:
         case [one]:
             raise DataError(
-                f"there is one label alone, {one!r}", where="y", fix="evaluate rows of both classes"
+                f"there is only one label, {one!r}", where="y", fix="evaluate rows of both classes"
             )
         case [first, second]:
             return (
@@ -192,7 +192,8 @@ def _with_unseen(table: Array, classes: list[Label], labels: list[Label], method
     unseen = [label for label in labels if label not in classes]
     if unseen and method != "predict_proba":
         raise UsageError(
-            f"the estimator has never met {', '.join(map(repr, unseen))}, so {method} has no score of it",
+            f"the estimator was not trained on {', '.join(map(repr, unseen))}, so {method} has no "
+            "score for it",
             where="y",
             fix="train on every class (StratifiedKFold), or pass response_method='predict'",
         )
@@ -212,7 +213,7 @@ def _multilabel(
         raise UsageError(
             "y has several columns, and they hold more than 0 and 1",
             where="y",
-            fix="evaluate each output on its own; several labels per row are indicators",
+            fix="evaluate each output separately; several labels per row are indicators",
         )
     named = list(getattr(y, "columns", range(truth.shape[1]))) if labels is None else list(labels)
     space = Multilabel([_plain(name) for name in named])
@@ -392,7 +393,7 @@ def _splits(estimator: Any, X: Any, truth: Array, cv: Any, groups: Any) -> Itera
         raise DataError(
             f"{int((times > 1).sum())} rows are tested more than once",
             where=f"cv, first: row {int(np.flatnonzero(times > 1)[0])}",
-            fix="pass a splitter whose folds part the rows, such as KFold; evaluate repetitions one by one",
+            fix="pass a splitter with disjoint test folds, such as KFold; evaluate repetitions separately",
         )
     yield from splits
 

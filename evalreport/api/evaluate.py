@@ -97,8 +97,8 @@ class Evaluation(Result, model.Evaluation):
     >>> ev = er.evaluate(["ham", "spam", "spam", "ham"], ["ham", "spam", "ham", "ham"])
     >>> ev
     Evaluation(binary, 4 rows: recall 50%, specificity 100%, precision 100%, … 56 metrics, 2 findings)
-    >>> ev.verdict
-    'Not demonstrated to beat always saying “ham”: it finds 1 of 2 spam cases and flags 0 of 2 ham cases.'
+    >>> ev.verdict.partition(":")[0]
+    'Not significantly better than always predicting “ham”'
     >>> er.Evaluation.from_json(ev.to_json()) == ev
     True
     """
@@ -329,7 +329,7 @@ def _of_frame(
     for name, values in arrays.items():
         if values is not None:
             raise UsageError(
-                f"{name} are given beside a frame",
+                f"{name} are given in addition to a frame",
                 where=name,
                 fix="put them into the frame and name the column, as in group='site'",
             )
@@ -348,7 +348,7 @@ def _no_frame(name: str) -> UsageError:
     return UsageError(
         f"{name} needs a frame: y_true is not a frame with the predictions",
         where=name,
-        fix="pass the frame alone, or arrays: y_true, y_pred=, scores=, labels=er.Binary(no, yes), …",
+        fix="pass only the frame, or arrays: y_true, y_pred=, scores=, labels=er.Binary(no, yes), …",
     )
 
 
@@ -357,7 +357,7 @@ def _tuning_rows(tune_on: evaluation.Evaluation | None, *, chosen: bool) -> Pred
     rows = tuning_rows(tune_on)
     if rows is not None and not chosen:
         raise UsageError(
-            "there are rows to tune on, and nothing to choose",
+            "there are rows to tune on, but no objective",
             where="tune_on",
             fix='pass an objective, as in threshold="max-f1"',
         )

@@ -425,11 +425,11 @@ def check_scores(scores: Any, *, fits: bool = False) -> None:
     --------
     >>> check_scores([-0.2, 0.9])
     Traceback (most recent call last):
-    evalreport.core.errors.UsageError: scores are list with values outside of [0, 1]: their kind is not known
+    evalreport.core.errors.UsageError: scores are list with values outside of [0, 1]: their kind is unknown
     """
     if scores is not None and not isinstance(scores, KINDS) and not fits:
         raise UsageError(
-            f"scores are {type(scores).__name__} with values outside of [0, 1]: their kind is not known",
+            f"scores are {type(scores).__name__} with values outside of [0, 1]: their kind is unknown",
             where="scores",
             fix="wrap them: er.Probabilities(scores), er.Logits(scores) or er.Decisions(scores)",
         )
@@ -505,7 +505,7 @@ def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missin
         raise DataError(
             "true and predicted labels have no label in common",
             where=f"y_true: {right[0]}, …; y_pred: {told[0]}, …",
-            fix="write the predictions with the labels of the truth, or declare all: labels=[…]",
+            fix="use the same labels in y_true and y_pred, or declare all: labels=[…]",
         )
     found = single_label(right, told, (), Columns(labels=labels or None), is_text)
     if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):

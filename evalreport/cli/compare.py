@@ -31,7 +31,7 @@ from evalreport.page.comparison.table import (
     row_texts,
 )
 from evalreport.page.comparison.wording import (
-    baseline_tally,
+    baseline_counts,
     headline,
     mistake_counts,
     pairing_sentence,
@@ -164,7 +164,7 @@ def _ranking(found: Comparison) -> Iterator[str]:
     rows += [[row.entry.run, *row_texts(RANKING_COLUMNS, row).values()] for row in comparison_ranking(found)]
     yield from _align_rows(rows)
     if found.baseline is not None:
-        yield baseline_tally(found).text
+        yield baseline_counts(found).text
 
 
 def _cut(name: str) -> str:

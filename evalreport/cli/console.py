@@ -116,7 +116,7 @@ def align_columns(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], left: Collection[int]) -> tuple[Piece, ...]:
-    """The cells, each as wide as its column; the last of words as it is: nothing stands behind it."""
+    """The cells, padded to the width of their column, except a last one of text."""
     own = len(cells) - 1 if len(cells) - 1 in left else len(cells)
     return tuple(
         Piece(cell, display_width(cell) if place == own else widths[place], 2, place in left)
@@ -339,13 +339,13 @@ class Console:
                 self.drawn = False
 
     def rest(self) -> None:
-        """Take the line of progress away until something is done again."""
+        """Remove the progress line until the next step."""
         with self.lock:
             self.doing = self.stage = None
             self.clear()
 
     def say(self, *lines: str, level: int = 0) -> None:
-        """Tell the person something on stderr, when the verbosity allows it; data never break a line."""
+        """Print lines on stderr if the verbosity allows it; data never break a line."""
         if self.verbosity >= level:
             for line in lines:
                 self._tell(line)
@@ -357,7 +357,7 @@ class Console:
             self.head("warning:", "yellow", message)
 
     def head(self, word: str, color: str, message: str) -> None:
-        """Tell a message on stderr behind a word in colour; its further lines stand under its first."""
+        """Print a message on stderr after a coloured word; further lines are aligned with the first."""
         first, *rest = wrap_line(f"{word} {message}", width_of(sys.stderr), hang=len(word) + 1)
         self.err("\n".join([self.paint(word, color) + first.removeprefix(word), *rest]))
 

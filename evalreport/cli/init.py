@@ -168,7 +168,7 @@ def add_settings(place: Path, lines: list[str]) -> None:
     taken = known and (place.name != "pyproject.toml" or "evalreport" in known.get("tool", {}))
     if taken:
         raise UsageError(
-            f"{place.name} has settings already",
+            f"{place.name} already has settings",
             where=str(place),
             fix="edit it, or print the settings with -o -",
         )

@@ -416,7 +416,7 @@ def _split_output(ctx: click.Context, param: click.Parameter, values: tuple[str,
             page = _only_one("page", page, value)
         elif os.path.isfile(value):
             raise UsageError(
-                f"{Path(value).name} is a file, and would be written over",
+                f"{Path(value).name} is a file and would be overwritten",
                 where=f"-o {value}",
                 fix="name a page (.html), a summary (.md) or a folder",
             )

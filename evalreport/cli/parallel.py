@@ -107,8 +107,8 @@ def _lost_worker_error(code: int) -> EvalreportError:
     how = f"killed by signal {-code}" if code < 0 else f"ended with code {code}"
     return EvalreportError(
         f"the process that worked on it was {how}",
-        where="this run alone; the others go on",
-        fix="look for a lack of memory, and try again with fewer --set jobs",
+        where="only this run; the others continue",
+        fix="check the free memory, and try again with fewer --set jobs",
     )
 
 

@@ -30,6 +30,17 @@ BACKWARDS = ("inverted", "own_scores")
 """Findings about scores of another label: all other numbers would be wrong."""
 
 
+def column_line(taken: Sequence[tuple[str, str]]) -> str:
+    """Return how the columns were read.
+
+    Examples
+    --------
+    >>> column_line([("truth", "y"), ("score", "p"), ("task", "binary")])
+    'Using: truth=y, score=p, task=binary'
+    """
+    return "Using: " + ", ".join(f"{part}={value}" for part, value in taken)
+
+
 def print_evaluation(
     console: Console, ev: Evaluation, taken: Sequence[tuple[str, str]], line: Callable[[str], None]
 ) -> None:
@@ -39,7 +50,7 @@ def print_evaluation(
     """
     from evalreport.page.payload import present
 
-    console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
+    console.say(column_line(taken))
     if console.verbosity > 0 and ev.provenance.column_decision is not None:
         console.say(*ev.provenance.column_decision.lines)
     warn_of(console, ev)

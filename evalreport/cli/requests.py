@@ -167,7 +167,7 @@ def _unit(value: Any) -> tuple[str, str]:
     parts = several_words(value)
     if len(parts) != 2:
         raise UsageError(
-            f"--set unit={value} is not two words", fix="write one and many: --set unit=tumour,tumours"
+            f"--set unit={value} is not two words", fix="write singular and plural: --set unit=tumour,tumours"
         )
     return parts[0], parts[1]
 

@@ -166,7 +166,7 @@ def _refuse_outside(name: str, value: str, file: Path, shown: str) -> None:
     if outside:
         verb = "write" if name in _WRITTEN else "read"
         raise UsageError(
-            f"{name} leads out of the folder of {file.name}: {value}",
+            f"{name} is outside the folder of {file.name}: {value}",
             where=shown,
             fix=f"{verb} below that folder, {_TRUST}",
         )

@@ -101,7 +101,7 @@ def put_document(text: str) -> None:
 
 def _write(what: str | bytes, *, nl: bool) -> None:
     try:
-        click.echo(what, nl=nl, color=True)  # whoever asks for styles knows that the stream shows them
+        click.echo(what, nl=nl, color=True)  # callers that ask for styles know that the stream supports them
     except BrokenPipeError:
         raise
     except OSError as error:

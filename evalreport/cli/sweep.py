@@ -13,7 +13,7 @@ from evalreport.cli import options as opt
 from evalreport.cli.console import Console, align_columns, emphasised, indent_lines
 from evalreport.cli.options import SectionCommand, engine, write_examples
 from evalreport.cli.parallel import each_run
-from evalreport.cli.print_evaluation import print_delivered, success_record
+from evalreport.cli.print_evaluation import column_line, print_delivered, success_record
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.cli.settings import sweeps
 from evalreport.core.bounds import number
@@ -307,7 +307,7 @@ def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) ->
         run = run_of(item, where)
         asked_here = replace(asked, item=item.name if len(items) > 1 else "", every=console.json)
         found, collected = swept_item(item, request, asked_here)
-        console.say("took " + ", ".join(f"{part} {value}" for part, value in collected.taken))
+        console.say(column_line(collected.taken))
         read = (*files_read(request, [item]), cost_file)
         key = "" if item.run is None else item.run.run_id
         document = Deliverable(found, notes=request.notes)

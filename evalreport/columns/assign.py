@@ -51,7 +51,7 @@ _MOST_FIELDS = 200
 _LOOKED_AT = 50
 """Rows that tell whether the others are looked at."""
 _ENOUGH = 20
-"""Rows from which lists with one item each are no lists of any number of labels."""
+"""Minimum number of rows to conclude that lists with one item each are not label sets."""
 
 
 def with_fields(columns: Mapping[str, Array]) -> dict[str, Array]:
@@ -351,7 +351,7 @@ def _with_vector(columns: dict[str, Array], part: Part, request: Columns, notes:
 
 
 def _kind(name: str, columns: Sequence[Array]) -> ScoreKind | None:
-    """Return logit for predictions that are no probabilities: what a Trainer returns; else None."""
+    """Return logit for predictions outside of [0, 1], as a Trainer returns them; else None."""
     outside = any((column < 0).any() or (column > 1).any() for column in columns)
     return "logit" if outside and role(name) == "prediction" else None
 

@@ -100,7 +100,7 @@ class Columns:
     batch_axis : bool
         Arrays (NPZ, NPY) lead with a batch axis, ``[batch, n, …]``, that is flattened to rows.
     list_separator : str, optional
-        What stands between the labels of a multilabel text cell: ``joy|anger``.
+        Separator of the labels in a multilabel text cell: ``joy|anger``.
     no_scores : bool
         Leave all score columns alone.
     where : tuple of str
@@ -152,7 +152,7 @@ class Columns:
         check_bins(self.slice_bins)
         if self.list_separator == "":
             raise UsageError(
-                "an empty text separates nothing",
+                "the separator is empty",
                 where="--set list_separator",
                 fix="write --set list_separator='|'",
             )
@@ -170,8 +170,8 @@ class Columns:
             )
         if self.scores is not None and self.scores.count("*") != 1:
             raise UsageError(
-                f"--scores {self.scores} holds {self.scores.count('*')} stars",
-                fix="write one * where the label stands, as in --scores 'proba_*'",
+                f"--scores {self.scores} holds {self.scores.count('*')}asterisks",
+                fix="write one * in place of the label, as in --scores 'proba_*'",
             )
 
     @property
@@ -292,7 +292,7 @@ def read_labels(spec: str) -> tuple[Label, ...]:
     Raises
     ------
     FileMissingError, DataError
-        The file is missing, is not UTF-8, or holds no list of labels.
+        The file is missing, is not UTF-8, or does not contain a list of labels.
     UsageError
         An empty list.
 
@@ -306,7 +306,7 @@ def read_labels(spec: str) -> tuple[Label, ...]:
     else:
         labels = tuple(label.strip() for label in spec.split(",") if label.strip())
     if not labels:
-        raise UsageError(f"--labels {spec} names no label", fix="write --labels A,B or --labels @FILE")
+        raise UsageError(f"--labels {spec} contains no label", fix="write --labels A,B or --labels @FILE")
     return labels
 
 

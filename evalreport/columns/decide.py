@@ -56,7 +56,7 @@ MARGIN = 2.0
 LEAST = 3.0
 """Weight of a hypothesis below which no hypothesis is taken."""
 LEAST_SCORE = 2.5
-"""Weight of scores below which they are left out."""
+"""Minimum weight of scores."""
 _COMPARED = 14
 """Columns of labels that are compared with each other, those with the best names first."""
 _BEST = 24

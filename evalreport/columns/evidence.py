@@ -89,7 +89,7 @@ class Profile:
 
     @cached_property
     def is_unique(self) -> bool:
-        """Whether nearly every row has a value of its own, as ids and texts have."""
+        """Whether nearly every row has a unique value, as in ids and texts."""
         return self.labels is not None and len(self.labels.codes) >= 20 and (
             len(self.labels) > 0.5 * len(self.labels.codes)
         )  # fmt: skip

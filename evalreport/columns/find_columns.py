@@ -126,11 +126,11 @@ class Found:
     ids, groups, folds, weights, example_texts : arrays of shape (n,), or None
     slices : mapping from column name to array of shape (n,)
     taken : tuple of (part, column)
-        What was taken for what, to be printed.
+        The column mapping, for printing.
     notes : tuple of str
         What was assumed.
     unused : tuple of str
-        Columns that were not taken for anything.
+        Unused columns.
     columns : mapping from column name to array of shape (n,)
         The values of these, and of the slices.
     files : tuple of RawTable
@@ -160,7 +160,7 @@ class Found:
 
     @property
     def unused_note(self) -> tuple[str, ...]:
-        """What is said of columns that were not taken for anything."""
+        """The note about unused columns."""
         return (f"not used: {list_names(self.unused)}",) if self.unused else ()
 
     @property
@@ -312,9 +312,9 @@ def find_folds(
     for name, one in zip(names, made, strict=True):
         if one.named != first.named:
             raise DataError(
-                f"fold {name} is laid out otherwise than {names[0]}",
+                f"fold {name} has a different layout than {names[0]}",
                 where=one.table.source,
-                fix="write every fold with the same columns, and a score for each label of any fold",
+                fix="write every fold with the same columns, and a score for every label",
             )
     whole, notes = join_folds([one.table for one in made], names, first.named)
     said = tuple(dict.fromkeys(note for one in made for note in one.said))
@@ -333,7 +333,7 @@ class _Prepared:
     named: Columns
     said: tuple[str, ...]
     some: bool
-    """Whether some rows of the file are left out."""
+    """Whether some rows of the file are skipped."""
     whole: bool = True
     """Whether all rows are here, not only the first of a stream."""
     trial: bool = False

@@ -78,7 +78,7 @@ def join_folds(
         raise DataError(
             f"column {lost!r} is in {times[lost]} of {len(tables)} folds",
             where=f"not in {gap}",
-            fix="write every fold with the same columns, and a score for each label of any fold",
+            fix="write every fold with the same columns, and a score for every label",
         )
     columns = {name: _stack_column(name, tables) for name, count in times.items() if count == len(tables)}
     columns[FOLD] = np.repeat(np.array(names, dtype=object), [table.n for table in tables])
@@ -92,7 +92,7 @@ def join_folds(
         sha256=digest,
         names=tuple(columns),
     )
-    notes = (f"not in every fold, and left out: {list_names(some)}",) if some else ()
+    notes = (f"not in every fold, and ignored: {list_names(some)}",) if some else ()
     return whole, (*notes, *missing(names))
 
 
@@ -108,7 +108,7 @@ def _stack_column(name: str, tables: Sequence[RawTable]) -> npt.NDArray[Any]:
         return stack(parts)
     except ValueError as error:
         raise DataError(
-            f"column {name!r} has another shape in some folds",
+            f"column {name!r} has different shapes in the folds",
             where=", ".join(str(part.shape) for part in parts[:5]),
             fix="write every fold with the same columns",
         ) from error
@@ -184,7 +184,7 @@ def one_answer_a_row(table: RawTable, request: Columns) -> tuple[RawTable, Colum
 
 
 def _lists(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool:
-    """Whether a column holds lists, by its first cell that is no gap."""
+    """Whether a column contains lists, by its first cell with a value."""
     if values.dtype != object:
         return False
     first = next(
@@ -301,9 +301,10 @@ def rows_of(
 def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
     if table.n != truth.n:
         raise DataError(
-            f"{table.name} has {table.n} rows and the truth in {truth.name} has {truth.n}",
+            f"{table.name} has {table.n} rows and the true labels in {truth.name} have {truth.n}",
             where=truth.source,
-            fix="both files hold the same examples, one row each: in the same order, or with an id in both",
+            fix="both files must contain the same examples, one row each: in the same order, or with "
+            "an id in both",
         )
     _refuse_other_order(table, truth)
     return np.arange(table.n)
@@ -323,9 +324,9 @@ def _refuse_other_order(table: RawTable, truth: RawTable) -> None:
     if row is not None:
         shown = f"column {name!r}" if name else "unnamed first column"
         raise DataError(
-            f"the index of {table.name} and that of {truth.name} differ, and there are no ids",
+            f"the indexes of {table.name} and {truth.name} differ, and there are no ids",
             where=f"{truth.source}, {shown}, first: row {row}, {ours[row]} and {theirs[row]}",
-            fix="write ids into both files (example_id), or leave the index out where the order is right",
+            fix="write ids into both files (example_id), or remove the index if the order is right",
         )
 
 
@@ -341,9 +342,9 @@ def _by_id(
     lost = [row for row, value in enumerate(ids) if value not in place]
     if lost:
         raise DataError(
-            f"truth is missing for {len(lost)} of {table.n} rows",
+            f"the true label is missing for {len(lost)} of {table.n} rows",
             where=f"{truth.source}, first: {other} {ids[lost[0]]!r} (row {lost[0]} of {table.name})",
-            fix="both files hold the same examples, one row each",
+            fix="both files must contain the same examples, one row each",
         )
     if len(place) > len(ids) and not some:
         known = set(ids)
@@ -351,13 +352,14 @@ def _by_id(
         raise DataError(
             f"{truth.name} has {pluralize(len(place) - len(ids), 'row')} without a prediction",
             where=f"{truth.source}, first: {other} {extra!r} (row {place[extra]})",
-            fix="both files hold the same examples, one row each; leave out of the truth what was not scored",
+            fix="both files must contain the same examples, one row each; remove the rows that were "
+            "not scored",
         )
     return np.array([place[value] for value in ids], dtype=np.intp)
 
 
 def check_ids(ids: Array, name: str) -> None:
-    """Refuse ids of which some are missing, or are no names.
+    """Refuse ids that are missing or not valid names.
 
     Raises
     ------
@@ -397,7 +399,7 @@ def _refuse_repeated(ids: Array, name: str, names: Sequence[str]) -> None:
 def _mend(name: str, names: Sequence[str]) -> str:
     runs = [column for column in names if column in RUNS]
     if runs:
-        return f"the rows seem to be of several runs (column {runs[0]}): keep each run in a file of its own"
+        return f"the rows seem to be of several runs (column {runs[0]}): keep each run in a separate file"
     return f"for several rows of one user pass --set group={name}; else name another column with --id"
 
 
@@ -422,7 +424,7 @@ def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
         raise DataError(
             f"{name} holds a value of {len(items[row]):,} characters, at most {most:,} make a name",
             where=f"column {name}, row {row}",
-            fix="generated answers are named with --response, texts to show with --set show_text",
+            fix="name generated responses with --response, and texts to show with --set show_text",
         )
 
 
@@ -470,7 +472,7 @@ def _where(table: RawTable, clauses: Sequence[str]) -> tuple[RawTable, tuple[str
             )
         kept &= found
     if not kept.any():
-        raise DataError("no row meets every --where", where=table.name, fix="leave one of them out")
+        raise DataError("no row matches every --where", where=table.name, fix="remove one of them")
     shown = " and ".join(clauses)
     return taken_rows(table, kept), (f"{kept.sum():,} of {table.n:,} rows, those where {shown}",)
 
@@ -520,9 +522,9 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
     counts = ", ".join(f"{value} {(texts == value).sum():,}" for value in values)
     if test is None:
         raise DataError(
-            f"column {name!r} tells {len(values)} parts of the data apart, and none is the test part",
+            f"column {name!r} has {len(values)} values, and none of them is the test part",
             where=f"{table.name}, column {name}: {counts}",
-            fix=f'say which rows are meant, as in --where "{name}={values[-1]}"',
+            fix=f'select rows, as in --where "{name}={values[-1]}"',
         )
     other = next(value for value in values if value != test)
     note = f'the test rows alone ({name}: {counts}); for others pass --where "{name}={other}"'
@@ -546,11 +548,11 @@ def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
     counts = ", ".join(f"{value} {(texts == value).sum():,}" for value in values)
     if len(submitted) != 1:
         raise DataError(
-            f"column {name!r} tells which annotations count, and not one state of them is submitted",
+            f"column {name!r} is the status of annotations, and none is submitted",
             where=f"{table.name}, column {name}: {counts}",
-            fix=f'say which rows are meant, as in --where "{name}={(submitted or values)[0]}"',
+            fix=f'select rows, as in --where "{name}={(submitted or values)[0]}"',
         )
-    note = f"the {submitted[0]} annotations alone ({name}: {counts}); the others are no true labels"
+    note = f"the {submitted[0]} annotations alone ({name}: {counts}); the others are not true labels"
     return taken_rows(table, texts == submitted[0]), f"{name}={submitted[0]}", note
 
 

@@ -199,7 +199,7 @@ class LabelPairs:
 
 @dataclass(frozen=True, eq=False)
 class Extras:
-    """What goes with the rows, as arrays of shape (n,), and which column was taken for what."""
+    """Other columns of the rows, as arrays of shape (n,), and the column mapping."""
 
     groups: Array | None
     folds: Array | None

@@ -53,7 +53,7 @@ class Parts:
 def column_mapping(
     truth: Part, pred: Part | None, scores: Part | None, kind: str | None
 ) -> tuple[tuple[str, str], ...]:
-    """Return what was taken for what, as it is printed."""
+    """Return the column mapping, for printing."""
     pairs = (
         ("truth", truth.display_name),
         ("prediction", None if pred is None else pred.display_name),
@@ -137,7 +137,7 @@ def _numbers(values: Array, name: str) -> Array:
             f"column {name!r} has {pluralize(rows.size, 'value')} that {'is' if rows.size == 1 else 'are'} "
             "NaN or infinite",
             where=f"column {name!r}, first: row {rows[0]}, {values[rows[0]]}",
-            fix="drop or repair those rows before the predictions are logged"
+            fix="fix or drop these rows before the predictions are logged"
             + ("" if np.isinf(values).any() or not finite.any() else f", or {without_gaps(name)}"),
         )
     return values
@@ -169,7 +169,7 @@ def align_scores(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple
     strangers = [label for label in scores.labels if label not in set(labels)]
     if strangers:
         raise DataError(
-            f"{pluralize(len(strangers), 'score column')} for no label of the label set",
+            f"{pluralize(len(strangers), 'score column')} that match no label of the label set",
             where=f"first: {strangers[0]!r}",
             fix="add the label to --labels, or name the score columns with --scores",
         )
@@ -262,9 +262,9 @@ def lists_of(columns: Mapping[str, Array], part: Part, request: Columns) -> Arra
         return values
     if request.list_separator is None:
         raise DataError(
-            f"column {name!r} holds no lists of labels",
+            f"column {name!r} contains no lists of labels",
             where=f"column {name!r}, first: row 0, {str(values[0])[:80]!r}",
-            fix="for text cells declare what separates the labels, as in --set list_separator='|'",
+            fix="for text cells declare the separator, as in --set list_separator='|'",
         )
     return split_lists(values, request.list_separator)
 

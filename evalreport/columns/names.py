@@ -3,9 +3,9 @@
 ``y_true``, ``Predicted``, ``trueLabel``, ``ground truth`` and ``expected_response/value`` are read alike: a
 name is cut into words, and its words are those of truth, of predictions, of scores, or of neither.
 
-Score columns that are named after the classes, whatever stands round the class's name.
+Score columns that are named after the classes, with any prefix and suffix.
 
-Which columns play which part, judged by their names alone.
+Column mapping by names only.
 
 Names are looked up in the order given here, and what was taken is always reported. A choice between
 equals (several score columns) is never made: it is an error that lists them.
@@ -65,7 +65,7 @@ _BESIDE = _words_of("beside", "output", "annotated", "model") | {"id", "ids", "i
 _LABELLIKE = _NOUNS | _BESIDE | _KNOWN
 
 SPLITS = ("split", "subset", "partition", "set", "data_split", "dataset_split", "phase", "stage")
-"""Columns whose values are parts of the data, each judged for itself."""
+"""Columns whose values are parts of the data, each tested separately."""
 FOLDS = ("fold", "cv_fold", "fold_id", "kfold", "fold_idx", "fold_index")
 """Columns that say by which model of a cross-validation a row was predicted."""
 STATUS = ("status", "response_status", "annotation_status", "annotation_state", "review_status")
@@ -229,13 +229,14 @@ def _best(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _rank(name: str) -> tuple[int, int]:
-    """A word that is known to be right or answered says more than a noun; then fewer words."""
+    """A word for correctness or prediction outranks a noun; then fewer words."""
     found = words(name)
     return (0 if set(found) & (_KNOWN | _GIVEN | _KINDS.keys()) else 1, len(found))
 
 
 def is_beside(name: str) -> bool:
-    """Tell whether a column names rows or parts of the data, or is a truth: no answer stands in it.
+    """Return whether a column names rows or parts of the data, or contains true labels, so it has no
+    predictions.
 
     Examples
     --------
@@ -318,7 +319,7 @@ def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, An
 
 
 def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
-    """How the labels of one side lose what stands round the longest label of the other."""
+    """How labels of one side lose the prefix and suffix around the longest label of the other."""
     inner = _normalise_label(max(shorter, key=len))
     if not inner:
         return []
@@ -401,7 +402,7 @@ _TRIED = 5
 
 
 def class_columns(names: Collection[str], labels: Collection[str]) -> Mapping[Affix, Mapping[str, str]]:
-    """Return the sets of columns that are named alike but for the label, as label to column.
+    """Return the sets of columns whose names differ only in the label, as label to column.
 
     By what stands before and behind the label: ``class_0``, ``p0``, ``setosa``, ``P(setosa)``. A set holds
     at least two labels, and all of them where nothing in its name says that it holds scores.
@@ -435,14 +436,14 @@ def _families_affixes(names: Collection[str], labels: Collection[str]) -> Iterat
 
 
 def _is_apart(affix: Affix, label: str) -> bool:
-    """Whether the label is a word of its own in the name: not the ``a`` of ``age``."""
+    """Whether the label is a separate word in the name: not the ``a`` of ``age``."""
     before, after = affix
     follows = not before or not before[-1].isalnum() or (label.isdigit() and before[-1].isalpha())
     return follows and (not after or not after[0].isalnum())
 
 
 def says_score(affix: Affix) -> bool:
-    """Tell whether what stands round the label is a word of scores.
+    """Return whether the text around the label is a word for scores.
 
     Examples
     --------
@@ -651,7 +652,7 @@ def named_part(names: Sequence[str], column: str, option: str, file: str) -> Par
     ]
     if not columns:
         raise ColumnNotFoundError(
-            f"no column of {file} is like {column}",
+            f"no column of {file} matches {column}",
             fix=f"columns are: {list_names(names)}. Use {option} PATTERN",
         )
     labels = tuple(name[len(before) : len(name) - len(after)] for name in columns)
@@ -662,8 +663,8 @@ def no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoun
     """Return the refusal of a table without a column of labels."""
     if len(names) == 1:
         return NoTableError(
-            f"{file} holds one column, {list_names(names)}, and no truth beside it",
-            fix="separate columns by a comma, semicolon, tab or |; truth of another file: --set "
+            f"{file} has only one column, {list_names(names)}, and no true labels",
+            fix="separate columns by a comma, semicolon, tab or |; labels in another file: --set "
             "truth_file=FILE",
         )
     taken = {*column_selector(Columns())(names), *request.named_columns}
@@ -676,7 +677,7 @@ def no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoun
 
 
 def family(names: Sequence[str], prefix: str, exclude: Collection[str] = ()) -> Part:
-    """Return the columns that begin alike, each named after a label.
+    """Return the columns with a common prefix, each named after a label.
 
     Examples
     --------

@@ -220,7 +220,8 @@ def unused_scores_note(
         if role(alike[0]) != "score":  # one column of something else: no option makes it rank three classes
             return ()
         return (
-            f"{alike[0]} is taken for the confidence of the given answer: one column ranks no class, so no "
+            f"{alike[0]} is read as the confidence of the predicted class: one column cannot rank the "
+            "classes, so no "
             "metric of scores is made of it; one column for each class is named with --scores",
         )
     verb = "looks like a score and is" if len(alike) == 1 else "look like scores and are"
@@ -236,7 +237,7 @@ _BETWEEN = re.compile(r"[\s,;]+")
 
 
 def is_nested(values: Array) -> bool:
-    """Tell whether a column holds several numbers in each cell, by its first cell that is no gap.
+    """Return whether a column has several numbers in each cell, by its first cell with a value.
 
     Examples
     --------
@@ -260,7 +261,7 @@ def matrix_of(values: Array, name: str) -> Mapping[str, Array]:
 
     Returns
     -------
-    mapping from what stands between the brackets (a place or a label) to float64 of shape (n,)
+    mapping from the text in brackets (a position or a label) to float64 of shape (n,)
 
     Raises
     ------
@@ -316,9 +317,9 @@ class _Places(dict[int, float]):
 
 def _unlike(name: str, row: int, cell: object) -> DataError:
     return DataError(
-        f"column {name!r} has a cell that is no list of scores like the others",
+        f"column {name!r} has a cell that is not a list of scores like the others",
         where=f"column {name!r}, row {row}, {str(cell)[:80]!r}",
-        fix="write the same number of scores in each row, or leave the column out with --set no_scores",
+        fix="write the same number of scores in each row, or ignore the scores with --set no_scores",
     )
 
 

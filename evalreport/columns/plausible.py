@@ -77,7 +77,7 @@ def _ignore_index_error(code: int, truth: str, where: str) -> DataError:
     return DataError(
         f"{truth} is {code} in some rows, and no prediction is: an ignore index",
         where=where,
-        fix=f'leave those rows out: --where "{truth}!={code}"',
+        fix=f'exclude these rows: --where "{truth}!={code}"',
     )
 
 
@@ -395,7 +395,8 @@ def refuse_rivals(columns: Mapping[str, Array], reading: LabelColumns, *, named:
         ours, theirs = (float((reading.decided == side).mean()) for side in (reading.y_true, reading.y_pred))
         if ours >= PROVEN and theirs < PROVEN and not named and len(reading.y_true) >= _SOME:
             raise DataError(
-                f"the greatest score is of {answer!r} in every row, not of the prediction {reading.pred!r}",
+                f"the highest score belongs to {answer!r} in every row, not to the prediction "
+                f"{reading.pred!r}",
                 where=f"columns {answer!r} and {reading.pred!r}, scores {reading.score}",
                 fix=f"name both, as in --truth {shlex.quote(reading.pred)} --pred {shlex.quote(answer)}",
             )
@@ -522,7 +523,7 @@ def refuse_order(
     fixes = [f"pass the order of the scores, --labels {shlex.quote(order)}"] if places else []
     fixes += ["leave the scores out: --set no_scores"] if given else []
     raise DataError(
-        f"the greatest score of {score} is of the {of} label in {agreement:.0%} of the rows",
+        f"the highest score of {score} belongs to the {of} label in {agreement:.0%} of the rows",
         where=f"{score}, labels {', '.join(labels)}; the {of} labels fit the order {order}",
         fix="; or ".join(fixes) or "name the score columns after their labels",
     )
@@ -559,7 +560,7 @@ def refuse_reversed(
         raise DataError(
             f"the scores {score} rank every {of} label last (area under ROC at most {worst:.2f})",
             where=f"{score}, labels {listed_names(labels)}",
-            fix="write distances or costs with the opposite sign, or leave the scores out: --set no_scores",
+            fix="write distances or costs with the opposite sign, or ignore the scores: --set no_scores",
         )
     other = f"--positive {shlex.quote(labels[0])}" if plain else "--set no_scores"
     raise DataError(

@@ -52,7 +52,7 @@ def read_single(rows: Rows, roles: Roles, request: Columns) -> Parts:
     truth = roles.truth
     if truth.labels:
         raise UsageError(
-            f"{truth.display_name} hold one column per label, which makes a multilabel problem",
+            f"{truth.display_name} have one column per label, which is a multilabel problem",
             fix="leave --set task out, or name the column of labels with --truth",
         )
     pred, text = roles.pred, roles.text
@@ -146,7 +146,7 @@ def _not_used(part: Part, error: DataError) -> str:
 
 
 def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool) -> _Scored:
-    """Return the scores as those of the labels; a confidence of the given answer becomes P(positive)."""
+    """Return the scores as those of the labels; a confidence of the predicted label becomes P(positive)."""
     named = request.score is not None or request.scores is not None
     part, note = usable(scored.part, found.space, named=named, alone=alone)
     if part is None or scored.raw is None:
@@ -163,7 +163,7 @@ def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool
 def _labels(columns: Mapping[str, Array], part: Part) -> Array:
     if part.labels:
         raise UsageError(
-            f"{part.display_name} hold one column per label, which makes a multilabel problem",
+            f"{part.display_name} have one column per label, which is a multilabel problem",
             fix="name one column of labels with --pred",
         )
     return labels_of(columns[part.columns[0]], part.columns[0])
@@ -181,7 +181,7 @@ def scores_in_order(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str
         return align_scores(raw, space.texts)
     if raw.labels and raw.labels[0] != str(space.positive):
         raise UsageError(
-            f"the scores are of {raw.labels[0]}, and the positive label is {space.positive}",
+            f"the scores are for {raw.labels[0]}, but the positive label is {space.positive}",
             where=f"labels {space.names[0]} and {space.names[1]}",
             fix=f"pass --positive {raw.labels[0]}, or name the score column of {space.positive} with --score",
         )
@@ -239,7 +239,7 @@ def of_positive(scores: Array, y_pred: Array | None, space: Binary, name: str) -
     >>> p.tolist()
     [0.75, 0.5]
     >>> note[:46]
-    'score is the confidence of the given answer, c'
+    'score is the confidence of the predicted label'
     """
     if y_pred is None or not len(scores):
         return scores, ""
@@ -247,11 +247,14 @@ def of_positive(scores: Array, y_pred: Array | None, space: Binary, name: str) -
     if positive.all() or not positive.any():
         return scores, ""
     if scores.min() >= 0.5 and scores.max() <= 1:
-        given = f"{name} is the confidence of the given answer"
+        given = f"{name} is the confidence of the predicted label"
         note = f"{given}, converted to that of {space.positive}: s, or 1 - s where the other was answered"
         return np.where(positive, scores, 1 - scores), note
     if is_confidence(name) and scores[positive].mean() <= scores[~positive].mean():
-        return None, f"{name} is the confidence of the given answer and was not used: some are below one half"
+        return (
+            None,
+            f"{name} is the confidence of the predicted label and was not used: some are below one half",
+        )
     return scores, ""
 
 
@@ -300,7 +303,7 @@ def in_label_order(
         f"the order of {part.display_name} is not known: they are numbered from 0",
         where=f"{part.display_name}; labels {list_names(names)}",
         fix=f"pass the order that was used, as in --labels {shlex.quote(','.join(text))}; "
-        "or leave the scores out: --set no_scores",
+        "or ignore the scores: --set no_scores",
     )
 
 

@@ -1,4 +1,4 @@
-"""Which columns hold the scores, judged by their names and, where these are the classes' own, by values.
+"""Which columns are the scores, by their names and, where these are class names, by their values.
 
 The label space of one label per row: the task, the label set and the positive label.
 """
@@ -166,7 +166,7 @@ def _with_label(part: Part, known: Collection[str]) -> Part:
 
 
 MAX_CLASSES = 10_000
-"""Distinct labels from which on a column is taken for numbers or texts, not for classes (chosen by hand)."""
+"""Number of distinct labels from which a column contains numbers or texts, not classes (chosen by hand)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +280,7 @@ def check_names(scored: Sequence[str], occurring: Sequence[Label]) -> None:
         raise UnnamedScoresError(error.message, where=error.where, fix=fix) from None
     if len(names) > 1 and not set(names) & set(occurring):
         raise UnnamedScoresError(
-            "no score column is for a label that occurs",
+            "no score column belongs to a label that occurs",
             where=f"scores of {list_names(map(str, scored))}; labels {list_names(map(str, occurring))}",
             fix=_names_of(scored, occurring),
         )
@@ -368,7 +368,7 @@ def cast_label(label: Label, others: Iterable[Label], what: str) -> Label:
         number = float("nan")
     if kind is bool or not number.is_integer():
         raise DataError(
-            f"{what} {text!r} is not like the labels of the data, which are {kind.__name__}",
+            f"{what} {text!r} has a different type than the labels of the data, which are {kind.__name__}",
             where=f"{what} {text!r}",
             fix=f"labels are: {list_names([str(one) for one in plain(known)])}",
         )

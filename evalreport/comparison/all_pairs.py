@@ -90,7 +90,7 @@ def contributions_of_run(metric: Metric, p: Predictions) -> ContributionsOfRun |
         return Undefined(f"an interval needs at least {FEWEST} rows", counted.facts.weight)
     parts = counted.contributions(metric)
     if parts is None:
-        return Undefined(f"single rows contribute nothing to {metric.title} that adds up", len(p))
+        return Undefined(f"{metric.title} is not a sum over rows", len(p))
     rows = counted.predictions
     strata = np.zeros(len(parts), dtype=np.int32)
     spread: Spread = "mean" if metric.interval == "mean" else "effective"
@@ -211,7 +211,7 @@ def run_field(
     >>> rows = [(name, predictions(Multiclass("ab"), truth, given)) for name, given in answers.items()]
     >>> field = run_field(metric, [(name, contributions_of_run(metric, p)) for name, p in rows])
     >>> field.difference("all", "none").verdict, field.difference("same", "none").verdict
-    ('better', 'not_demonstrated')
+    ('better', 'not_significant')
     """
     parts = np.stack([run.parts for _, run in runs]).astype(np.float64)
     spread, strata = runs[0][1].spread, runs[0][1].strata

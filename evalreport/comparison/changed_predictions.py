@@ -1,4 +1,4 @@
-"""Which answers changed between two runs on the same examples."""
+"""Changed predictions between two runs on the same examples, and agreement of several runs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Mask = npt.NDArray[np.bool_]
 Kinds: TypeAlias = tuple[Mask, Mask, Mask]
 """Rows that are fixed, broken, wrong in both."""
 Counts: TypeAlias = tuple[int, int, int]
-"""Of the same three."""
+"""Ids of the same three."""
 NAMED = 50
-"""Ids of fixed, of broken and of wrong examples that are kept: more nobody looks up (chosen by hand)."""
+"""Maximum number of ids kept of each kind (chosen by hand)."""
 SHOWN = 12
-"""Of these, examples that are kept with their answers: the most confident first."""
+"""Maximum number of examples kept with their predictions: the most confident first."""
 
 
 def correct_rows(p: Predictions) -> Mask:
-    """Return which answers are right, shape (n,); multilabel: every label of the row.
+    """Return which predictions are right, shape (n,); multilabel: every label of the row.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _by_slice(run: Predictions, kinds: Kinds) -> dict[str, Counts]:
 
 
 def _examples(run: Predictions, baseline: Predictions, rows: Mask) -> tuple[ChangedPrediction, ...]:
-    """The rows whose wrong answer was the most confident one."""
+    """The rows with the most confident wrong predictions."""
     found = np.flatnonzero(rows)
     sure = np.zeros(len(found))
     for side in (run, baseline):
@@ -155,11 +155,11 @@ def _counts_by_name(names: Sequence[str], moves: Sequence[npt.NDArray[np.integer
 
 
 FAR_BEHIND = 0.5
-"""Runs with fewer correct rows than this proportion of the best one are left out: they would decide "all"."""
+"""Runs with fewer correct rows than this proportion of the best one are skipped: they would decide "all"."""
 
 
 def agreement(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Agreement | None:
-    """Return how often the runs are right together; None unless all have predictions for the same rows.
+    """Return how often the runs agree; None unless all have predictions for the same rows.
 
     Examples
     --------

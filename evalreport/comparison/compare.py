@@ -1,9 +1,4 @@
-"""What a reader of a comparison must know before the numbers.
-
-Differences class by class and slice by slice, the largest first.
-
-Several evaluations against a baseline, or all against all.
-"""
+"""Compare several evaluations with a baseline, or all pairs: all rows, classes and slices, with caveats."""
 
 from __future__ import annotations
 
@@ -68,7 +63,7 @@ from evalreport.thresholds.objectives import Costs
 
 
 def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str, ...]:
-    """Return sentences on runs that are the same, label sets and thresholds that are not, and weights.
+    """Return caveats: identical runs, different label sets or thresholds, weights, inverted scores.
 
     Examples
     --------
@@ -77,7 +72,7 @@ def notes(names: Sequence[str], evaluations: Sequence[Evaluation]) -> tuple[str,
     >>> from evalreport.data.predictions import predictions
     >>> ev = evaluate_predictions(predictions(Binary(0, 1), [0, 1], [0, 0]))
     >>> notes(["a", "b"], [ev, ev])
-    ('“a” and “b” are the same predictions: no difference can be demonstrated.',)
+    ('“a” and “b” have the same predictions, so they do not differ.',)
     """
     return tuple(_sentences(names, evaluations))
 
@@ -86,38 +81,38 @@ def _sentences(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Itera
     runs = list(zip(names, evaluations, strict=True))
     for (a, x), (b, y) in combinations(runs, 2):
         if same_predictions(x, y):
-            yield f"“{a}” and “{b}” are the same predictions: no difference can be demonstrated."
+            yield f"“{a}” and “{b}” have the same predictions, so they do not differ."
     whole = set().union(*(ev.space.names for ev in evaluations))
     for name, ev in runs:
         if missing := sorted(whole - set(ev.space.names)):
             shown = some_of([f"“{label}”" for label in missing])
-            yield f"“{name}” does not know {shown}: compared over the union of the label sets."
+            yield f"“{name}” lacks the labels {shown}: compared over the union of the label sets."
     values = [(name, None if ev.threshold is None else ev.threshold.value) for name, ev in runs]
     known = [(name, value) for name, value in values if isinstance(value, float)]
     if len({value for _, value in known}) > 1:
-        told = ", ".join(f"“{name}” at {value:.4g}" for name, value in known)
-        yield f"The runs decide at different thresholds: {told}."
+        shown = ", ".join(f"“{name}” {value:.4g}" for name, value in known)
+        yield f"The runs use different thresholds: {shown}."
     of_all = [remark for remark in evaluations[0].remarks if all(remark in ev.remarks for ev in evaluations)]
     yield from (f"{remark} (in all runs)." for remark in of_all)
     for name, ev in runs:
         yield from (f"“{name}”: {remark}." for remark in ev.remarks if remark not in of_all)
     turned = [(name, one.action) for name, ev in runs for one in ev.findings if one.rule == "inverted"]
-    if turned:  # what is compared may be another label
+    if turned:  # the scores may be those of another label
         who = some_of([f"“{name}”" for name, _ in turned])
-        yield f"Worse than chance beyond doubt: {who}. {turned[0][1]}"
+        yield f"Significantly worse than chance: {who}. {turned[0][1]}"
 
 
 def same_predictions(a: Evaluation, b: Evaluation) -> bool:
-    """Return whether two evaluations are of the same answers and scores to the same examples."""
+    """Return whether two evaluations have the same predictions and scores for the same examples."""
     if a.predictions is None or b.predictions is None:
         return bool(a.provenance.sha256) and (
             (a.provenance.sha256, a.provenance.columns) == (b.provenance.sha256, b.provenance.columns)
         )
-    return a.predictions is b.predictions or equal_answers(a.predictions, b.predictions)
+    return a.predictions is b.predictions or equal_predictions(a.predictions, b.predictions)
 
 
-def equal_answers(a: Predictions, b: Predictions) -> bool:
-    """Return whether two runs have the same answers and scores."""
+def equal_predictions(a: Predictions, b: Predictions) -> bool:
+    """Return whether two runs have the same predictions and scores."""
     if a.space != b.space or len(a) != len(b) or not np.array_equal(a.y_true, b.y_true):
         return False
     if a.ids is not None and b.ids is not None and not np.array_equal(a.ids, b.ids):
@@ -133,20 +128,20 @@ def equal_answers(a: Predictions, b: Predictions) -> bool:
 
 Codes: TypeAlias = npt.NDArray[np.integer]
 COUNTED = tuple(find(name, "binary") for name in ("recall", "precision", "f1"))
-"""Metrics of each class from its answers."""
+"""Metrics of each class from predictions."""
 RANKED = tuple(find(name, "binary") for name in ("roc_auc", "average_precision"))
-"""Metrics of each class from its scores."""
+"""Metrics of each class from scores."""
 CELLS = 2_000_000
 """(row, class) cells up to which scores are compared class by class: each class is a sort. Chosen by hand
 for speed, so that classes stay a small part of a comparison's time."""
 BLOCK = 40
-"""Classes whose draws are held at once: 40 tables of 18 cells of 2000 draws are 12 MB."""
+"""Classes resampled at once: 40 tables of 18 cells of 2000 resamples are 12 MB."""
 
 
 def part_differences(samples: PairedSamples, names: tuple[str, str]) -> tuple[Difference, ...]:
     """Return the differences of each class and each slice, corrected for their number, the largest first.
 
-    Classes and slices with fewer than ten examples are left out.
+    Classes and slices with fewer than ten examples are skipped.
     """
     space = samples.run.predictions.space
     classes = [] if isinstance(space, Binary | Graded) else list(_classes(samples, names))
@@ -267,7 +262,7 @@ def _class_differences(
 def _as_binary_problems(
     samples: PairedSamples, names: tuple[str, str], codes: Codes, scores: bool
 ) -> Iterator[InferredDifference]:
-    """Class by class as binary problems: by their scores, or by their answers."""
+    """One binary problem per class: by scores, or by predictions."""
     for code in codes.tolist():
         pair = [one_label(side.predictions, code) for side in (samples.run, samples.baseline)]
         if not scores:
@@ -301,7 +296,7 @@ MOST_RUNS = 20
 """Runs of which every detail is compared: 190 pairs, as many as a page can show and a reader follow (chosen
 by hand; time and size grow with the square)."""
 MOST_LISTED = 6
-"""Pairs whose alarms are listed, each place by place: those of four runs."""
+"""Maximum number of pairs with a list of alerts: those of four runs."""
 MOST_RANKED = 200
 """Runs that are ranked by one metric: each against the best and its neighbours, a row each."""
 
@@ -327,13 +322,13 @@ def compare(
     details: bool = True,
     costs: Costs | None = None,
 ) -> Comparison:
-    """Compare runs, paired wherever the same examples are proven.
+    """Compare runs, paired where they have the same examples.
 
     Parameters
     ----------
     evaluations : two to twenty evaluations
     baseline : int or None
-        Position of the run that the others are held against; None compares all with all.
+        Position of the run that the others are compared with; None compares all pairs.
     names : sequence of str, optional
         What to call the runs; their own names otherwise, made distinct.
     metrics : sequence of str
@@ -427,12 +422,12 @@ def _worse_slices(matches: Sequence[Match]) -> tuple[WorseSlices, ...]:
 
 
 def _worse_note(found: WorseSlices) -> str:
-    """Return what a search found for readers of the comparison."""
+    """Return a note about the slices that a search found."""
     first = next(iter(found.confirmed), None)
     if first is None or first.difference.value is None:
-        return f"“{found.run}” against “{found.baseline}”: {found.summary}."
+        return f"“{found.run}” compared with “{found.baseline}”: {found.summary}."
     points = f"{100 * first.difference.value:.1f} points more errors in {first.n:,} rows"
-    return f"“{found.run}” against “{found.baseline}”: {found.summary} ({points})."
+    return f"“{found.run}” compared with “{found.baseline}”: {found.summary} ({points})."
 
 
 def common_level(evaluations: Sequence[Evaluation], most: int) -> float:
@@ -457,7 +452,7 @@ def common_level(evaluations: Sequence[Evaluation], most: int) -> float:
 
 
 def name_of(ev: Evaluation, place: int) -> str:
-    """Return what to call an evaluation that nobody named."""
+    """Return the default name of an evaluation."""
     return ev.provenance.title or ev.provenance.run_name or ev.provenance.source or f"run {place + 1}"
 
 
@@ -502,7 +497,7 @@ def _is_ordered(space: LabelSpace) -> bool:
 
 
 def _primary(space: LabelSpace, differences: Sequence[Difference]) -> str:
-    """The metric that the verdict is about: one that every run has."""
+    """The primary metric: one that every run has."""
     undefined = {entry.metric for entry in differences if entry.difference is None}
     known = list(dict.fromkeys(d.metric for d in differences if d.metric not in undefined))
     usual = (*(OF_ORDER if _is_ordered(space) else ()), *PRIMARY[space.task])
@@ -539,7 +534,7 @@ def _index_pairs(count: int, baseline: int | None) -> list[tuple[int, int]]:
 
 
 def _count_once(known: dict[int, Counted], rows: Predictions) -> Counted:
-    """Each set of rows is counted once; while it is known, no other object can have its id."""
+    """A cache of the counts of each set of rows, by object id."""
     if id(rows) not in known:
         known[id(rows)] = Counted.from_predictions(rows)
     return known[id(rows)]
@@ -548,7 +543,7 @@ def _count_once(known: dict[int, Counted], rows: Predictions) -> Counted:
 def _differences_by_metric(
     matches: Sequence[Match], metrics: Sequence[Metric], level: float
 ) -> list[InferredDifference]:
-    """Metric by metric, so that what rows contribute to one is worked out once for all pairs."""
+    """Differences by metric, so that the row contributions of a metric are computed once for all pairs."""
     by_metric = [[_difference(metric, match, level) for match in matches] for metric in metrics]
     return [found for pairs in zip(*by_metric, strict=True) for found in pairs]
 
@@ -568,7 +563,7 @@ def _ranking(
     metric: Metric,
     level: float,
 ) -> tuple[RankedRun, ...]:
-    """Rank the runs by the differences of all pairs; a value that an evaluation lacks is that of its pair."""
+    """Rank the runs by the differences of all pairs; missing values are those of the pair."""
     pairs = adjusted_verdicts(
         _differences_by_metric(matches, [metric], level), {metric.name: metric.better}, level
     )
@@ -584,9 +579,10 @@ def _ranking(
 def _verdicts(
     matches: Sequence[Match], inferred: Sequence[InferredDifference], primary: str, level: float
 ) -> tuple[PairVerdict, ...]:
-    """Judge each pair by the primary metric and by each kind of error, whichever metrics were asked for.
+    """Return the verdict of each pair by the primary metric and each kind of error, for any selection of
+    metrics.
 
-    Ordered labels are judged by their order in place of the kinds of error: a miss counts by its distance.
+    Ordered labels use quadratic weighted kappa instead of the kinds of error.
     """
     space = matches[0].evaluations[0].space
     compared = {one.difference.metric for one in inferred}
@@ -636,7 +632,7 @@ def _answers(match: Match) -> tuple[Predictions, Predictions] | None:
 def _changed_predictions(
     matches: Sequence[Match], alike: Sequence[MatchedRuns]
 ) -> tuple[ChangedPredictions, ...]:
-    """What changed between the answers of each pair, binary runs at equal recall, too."""
+    """Changed predictions of each pair; for binary runs also at equal recall."""
     points = [point for each in alike for point in each.points if point.kind == "equal_recall"]
     matched = {(point.run, point.baseline): point.thresholds[0] for point in points}
     found = []
@@ -650,7 +646,7 @@ def _changed_predictions(
 
 
 def _mcnemar(match: Match) -> McNemarResult | None:
-    """None of rows that weigh or belong together: it takes each for one more, and belies the interval."""
+    """McNemar's test of each pair; none for weighted or grouped rows, which it would count as independent."""
     both = _answers(match)
     if both is None or match.samples is None or not match.samples.plain:
         return None

@@ -1,7 +1,4 @@
-"""What two binary runs reach where they decide alike: matched points, numbers of alarms, crossings.
-
-What a comparison says, as values.
-"""
+"""The results of a comparison: differences, verdicts, ranking, matched operating points."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import JudgedPair, WorseSlices
 from evalreport.thresholds.objectives import Costs
 
-MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alarms", "lowest_cost"]
+MatchKind: TypeAlias = Literal["own_thresholds", "equal_recall", "equal_alerts", "lowest_cost"]
 MatchVerdict: TypeAlias = Literal[
-    "better", "worse", "not_demonstrated", "equal_by_design", "too_few_to_say", "undefined"
+    "better", "worse", "not_significant", "equal_by_design", "too_few_to_say", "undefined"
 ]
 
 
@@ -26,9 +23,9 @@ MatchVerdict: TypeAlias = Literal[
 class MatchedCount:
     """A count of both runs at a matched point, in rows: run first, and run minus baseline.
 
-    `low` and `high` are None, and `verdict` is ``undefined``, where no resample differs or there were none;
-    ``too_few_to_say`` where the runs decide so few rows differently that no count of these would demonstrate
-    anything: the limits are then those of resamples where they hold 0, else None.
+    `low` and `high` are None, and `verdict` is ``undefined``, without resamples or where no resample differs.
+    The verdict is ``too_few_to_say`` where the runs differ in so few rows that no result could be
+    significant: the limits are then those of resamples if they contain 0, else None.
     """
 
     values: tuple[float, float]
@@ -40,22 +37,22 @@ class MatchedCount:
 
 @dataclass(frozen=True)
 class MatchedPoint:
-    """Two binary runs where they decide alike: at their own thresholds, equal recall, equal alarms, a cost.
+    """Two binary runs at a matched operating point: own thresholds, equal recall, equal alerts or a cost.
 
     Parameters
     ----------
     run, baseline : str
-    kind : {"own_thresholds", "equal_recall", "equal_alarms", "lowest_cost"}
+    kind : {"own_thresholds", "equal_recall", "equal_alerts", "lowest_cost"}
     thresholds : (float, float)
         Of the run, which moved, and of the baseline, which stayed; at the lowest cost both moved.
-    found, false_alarms : MatchedCount
-        Positives at or above the thresholds, and negatives. At the lowest cost they are cross-fitted: counted
-        on rows that took no part in the choice of the threshold that decides them.
+    found, false_positives : MatchedCount
+        Positives and negatives at or above the thresholds. At the lowest cost they are cross-fitted: counted
+        on rows not used to choose the threshold.
     cost : MatchedCount or None
-        What 1,000 rows cost; None where no cost was stated.
+        Cost of 1,000 rows; None where no cost was given.
     between : bool
-        Whether the run finds, or flags, just as many at no threshold, as scores are tied or rows weigh: its
-        counts are then those on the straight line from this threshold, which flags more, to the next.
+        Whether no threshold gives exactly the same number, because of tied scores or weights. The counts are
+        then interpolated from this threshold, which flags more, to the next.
     """
 
     run: str
@@ -70,18 +67,18 @@ class MatchedPoint:
 
 @dataclass(frozen=True)
 class AlertPoint:
-    """Both runs at a number of alarms, within a tie as many of its rows as there are alarms left for.
+    """Both runs at a number of alerts; counts within a tie are interpolated.
 
     Parameters
     ----------
-    alarms : float
+    alerts : float
         Rows that are flagged.
     thresholds : (float, float)
-        The lowest of each that flags no more, run first; infinite (null in JSON) where the top tie alone is
-        larger.
+        The lowest threshold of each that flags no more, run first; infinite (null in JSON) where the highest
+        tie already flags more.
     found : MatchedCount
         With an interval at nine of the places.
-    false_alarms : (float, float)
+    false_positives : (float, float)
     """
 
     alerts: Mass
@@ -91,16 +88,16 @@ class AlertPoint:
 
 
 @dataclass(frozen=True)
-class AlarmList:
-    """Two binary runs over the number of alarms, evenly on a logarithmic scale.
+class AlertList:
+    """Two binary runs over the number of alerts, evenly on a logarithmic scale.
 
     Parameters
     ----------
     run, baseline : str
     rows, positives : float
     own : (float or None, float or None)
-        Alarms at the threshold of each.
-    places : tuple of AlarmPlace
+        Alerts at the threshold of each.
+    places : tuple of AlertPoint
     """
 
     run: str
@@ -113,7 +110,7 @@ class AlarmList:
 
 @dataclass(frozen=True)
 class RocCrossing:
-    """Where the ROC curves of two runs meet or are nearest, and which finds more below and above that FPR."""
+    """A crossing of the ROC curves of two runs, and which run finds more below and above that FPR."""
 
     run: str
     baseline: str
@@ -123,15 +120,15 @@ class RocCrossing:
     ahead_above: str
 
 
-Verdict: TypeAlias = Literal["better", "worse", "not_demonstrated", "undefined"]
-PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_demonstrated", "undefined"]
+Verdict: TypeAlias = Literal["better", "worse", "not_significant", "undefined"]
+PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_significant", "undefined"]
 CLASS = "class: "  # how the scope of a class begins; that of a slice is ``column = value``
-DEMONSTRATED = ("better", "worse")  # verdicts of a difference whose interval excludes 0
+SIGNIFICANT = ("better", "worse")  # verdicts of a difference whose interval excludes 0
 
 
 @dataclass(frozen=True)
 class AdjustedInterval:
-    """Interval of a difference at the level that Holm's correction leaves to it."""
+    """Interval of a difference at its level after Holm's correction."""
 
     low: float
     high: float
@@ -140,13 +137,13 @@ class AdjustedInterval:
 
 @dataclass(frozen=True)
 class Detectable:
-    """The true difference that a sample like this demonstrates with the probability `power`.
+    """The minimum detectable difference of a sample of this size.
 
     Parameters
     ----------
     power : float
     difference : float or None
-        None where so small a sample demonstrates no difference that the metric can have.
+        None where it exceeds the range of the metric.
     """
 
     power: float
@@ -155,7 +152,7 @@ class Detectable:
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of a run minus the same metric of its baseline.
+    """The difference of a metric: run minus baseline.
 
     Parameters
     ----------
@@ -164,23 +161,23 @@ class Difference:
         The metric of the run and of the baseline, on the rows that were compared.
     difference, low, high : float or None
     p, p_adjusted : float or None
-        Two-sided, the inversion of the interval; adjusted by Holm over the runs compared by this metric.
+        Two-sided, by inversion of the interval; adjusted by Holm over the runs compared by this metric.
     adjusted : AdjustedInterval or None
         The interval at the level of Holm's step; it excludes 0 exactly where the adjusted p is below one
         minus the level of the comparison.
     method : str
     verdict : str
-        ``better`` or ``worse`` when `adjusted` excludes 0, else ``not_demonstrated``; ``undefined`` where
+        ``better`` or ``worse`` when `adjusted` excludes 0, else ``not_significant``; ``undefined`` where
         there is no interval or no better direction.
     detectable : Detectable or None
-        What this sample would have demonstrated with 80% probability.
+        The minimum detectable difference at 80% power.
     scope : str
         Empty for all rows, else the class or the slice.
     reason : str
-        Why something is missing.
+        The reason for a missing value.
     equal_within : float or None
-        The least X for which two one-sided tests, at the level of `adjusted`, say that the runs differ by
-        less than X (Schuirmann 1987).
+        The equivalence margin: the smallest X for which two one-sided tests at the level of `adjusted` are
+        significant (Schuirmann 1987).
     """
 
     metric: str
@@ -203,12 +200,11 @@ class Difference:
     @property
     def is_significant(self) -> bool:
         """Whether the adjusted interval excludes 0, in a direction that is better or worse."""
-        return self.verdict in DEMONSTRATED
+        return self.verdict in SIGNIFICANT
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """The interval that words and marks show, which is the adjusted one: beside a verdict the plain one
-        of several comparisons may exclude 0 where nothing is demonstrated."""
+        """The interval to show: the adjusted one if there is one, which agrees with the verdict."""
         if self.adjusted is not None:
             return self.adjusted.low, self.adjusted.high
         return None if self.low is None or self.high is None else (self.low, self.high)
@@ -216,9 +212,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class McNemarResult:
-    """McNemar's mid-p of right against wrong answers of two runs on the same examples.
+    """McNemar's mid-p test of two runs on the same examples.
 
-    It is the p value of the difference in accuracy, whose interval is its inversion.
+    The interval of the difference in accuracy is the inversion of this test.
     """
 
     run: str
@@ -232,7 +228,7 @@ class McNemarResult:
 class DelongResult:
     """DeLong's paired test of two ROC AUCs; `z` is None where the two rankings are the same.
 
-    `p` is that of the difference in ROC AUC: Student's, of the same deviate.
+    `p` is that of the difference in ROC AUC, from Student's t.
     """
 
     run: str
@@ -243,9 +239,9 @@ class DelongResult:
 
 @dataclass(frozen=True)
 class ChangedPrediction:
-    """One example that one run gets right and the other wrong: truth, both labels, and the texts they are of.
+    """One example that only one run gets right: true label, both predictions, and the responses behind them.
 
-    The texts, run first, only where they may be shown; ``""`` of a run that gave labels.
+    The responses, run first, only where they may be shown; ``""`` for a run that logged labels.
     """
 
     id: str
@@ -258,12 +254,12 @@ class ChangedPrediction:
 
 @dataclass(frozen=True)
 class ChangedPredictions:
-    """Which answers changed: `fixed` are right in the run alone, `broken` in the baseline alone.
+    """Counts of changed predictions: `fixed` are right only in the run, `broken` only in the baseline.
 
     `fixed_ids`, `broken_ids` and `both_wrong_ids` are the first fifty of each; `by_class` and `by_slice` map
     a name to its (fixed, broken, both wrong) counts; `examples` are some fixed, then some broken ones.
-    `at_equal_recall` has the counts of classes and slices where a binary run decides at the threshold that
-    finds as many positives as the baseline: what is left is the model's, not the threshold's.
+    `at_equal_recall` has the counts of classes and slices of a binary run at the threshold with the recall of
+    the baseline, which separates the model from its threshold.
     """
 
     run: str
@@ -283,19 +279,19 @@ class ChangedPredictions:
 
 @dataclass(frozen=True)
 class RankedRun:
-    """A run among others by one metric.
+    """A run in the ranking by one metric.
 
     Parameters
     ----------
     run : str
     value, low, high : float or None
-        Over all its own rows, with its interval.
+        Over all rows of the run, with the interval.
     ranks : (int, int) or None
-        First and last rank that the data leave to it; None where its value is undefined.
+        Lowest and highest possible rank; None where the value is undefined.
     best_group : bool
-        Whether it is not demonstrated worse than the first.
+        Whether it is not significantly worse than the first.
     behind : float or None
-        How far it is from the first on the rows of both, whichever is greater.
+        Absolute difference from the first on their common rows.
     """
 
     run: str
@@ -308,19 +304,19 @@ class RankedRun:
 
     @property
     def result(self) -> Estimate:
-        """Its value, which has to be defined, with its interval."""
+        """The value, which must be defined, with its interval."""
         return Estimate(self.value or 0.0, 0, self.low, self.high)
 
     @property
     def shown_ranks(self) -> str:
-        """The ranks that are left to it, "2 to 4"."""
+        """The possible ranks as text, "2 to 4"."""
         first, last = self.ranks or ("–", "–")
         return str(first) if first == last else f"{first} to {last}"
 
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """The verdict of a run against its baseline, which every headline, table and gate states.
+    """The verdict of a run compared with its baseline, used by every headline, table and check.
 
     Parameters
     ----------
@@ -331,10 +327,10 @@ class PairVerdict:
     better, worse : tuple of str
         Metrics that differ significantly; the recall of a class is ``recall[class]``.
     over : tuple of str
-        All metrics that were looked at: the primary one and those that count one kind of error. Intervals
-        are corrected for their number (Holm), so that two equal runs differ in at most 5% of samples.
+        All metrics tested: the primary one and those that count one kind of error. Intervals are corrected
+        for their number (Holm), so that two equal runs differ significantly in at most 5% of samples.
     primary : Difference or None
-        The difference of the primary metric, with the interval that this correction leaves to it.
+        The difference of the primary metric, with the corrected interval.
     """
 
     run: str
@@ -375,7 +371,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Several runs against a baseline, or all against all.
+    """Several runs compared with a baseline, or all pairs of runs.
 
     Parameters
     ----------
@@ -383,11 +379,11 @@ class Comparison:
         The runs, in the given order.
     evaluations : tuple of Evaluation
     baseline : int or None
-        Its position; None when all are compared with all.
+        Its position; None for all pairs.
     level : float
         Confidence level of every interval.
     primary : str
-        The metric that the ranking and the verdict are about.
+        The metric of the ranking and the verdict.
     pairings : tuple of (run, baseline, Pairing)
     differences : tuple of Difference
         All rows: each headline metric of each pair.
@@ -398,10 +394,10 @@ class Comparison:
     ranking : tuple of RankedRun
         All runs by `primary`, the best first.
     costs : Costs or None
-        What outcomes cost, where it was stated.
-    matched, alarms, crossings : tuple of MatchedPoint, AlarmList, RocCrossing
-        Binary with scores in both, on the same rows: each pair at matched points, over numbers of alarms, and
-        where curves cross.
+        Costs of the outcomes, if given.
+    matched, alerts, crossings : tuple of MatchedPoint, AlertList, RocCrossing
+        Binary with scores in both, on the same rows: each pair at matched points, over numbers of alerts, and
+        the crossings of their curves.
     run_agreement : Agreement or None
         Rows that all, some and none of the runs get right, where all have the same rows.
     weak_slices : tuple of WorseSlices
@@ -409,14 +405,14 @@ class Comparison:
     judge : tuple of JudgedPair
         Of each pair that one judge graded: the pass rates corrected by people, and their difference.
     notes : tuple of str
-        What a reader must know: other label sets, other thresholds, the same run twice.
+        Caveats for readers: different label sets or thresholds, identical runs.
 
     Examples
     --------
     >>> import evalreport as er
     >>> truth = ["a", "b"] * 20
     >>> er.compare([er.evaluate(truth, ["a"] * 40), er.evaluate(truth, truth)])
-    Comparison(run 1 and run 2: paired, 11 differences, judged by accuracy)
+    Comparison(run 1 and run 2: paired, 11 differences, primary metric accuracy)
     """
 
     KEYS: ClassVar = (
@@ -440,7 +436,7 @@ class Comparison:
     ranking: tuple[RankedRun, ...] = ()
     costs: Costs | None = None
     matched: tuple[MatchedPoint, ...] = ()
-    alerts: tuple[AlarmList, ...] = ()
+    alerts: tuple[AlertList, ...] = ()
     crossings: tuple[RocCrossing, ...] = ()
     run_agreement: Agreement | None = None
     weak_slices: tuple[WorseSlices, ...] = ()
@@ -449,7 +445,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         kinds = sorted({pairing.kind for *_, pairing in self.pairings})
-        shown = f"{len(self.differences)} differences, judged by {self.primary}"
+        shown = f"{len(self.differences)} differences, primary metric {self.primary}"
         return f"Comparison({' and '.join(self.names)}: {', '.join(kinds)}, {shown})"
 
     @property
@@ -466,10 +462,10 @@ class Comparison:
         return any(d.is_significant and {d.run, d.baseline} == {a, b} for d in self.differences_for(metric))
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the comparison as it stands in a file; the evaluations have files of their own.
+        """Return the comparison as in its file; the evaluations are in separate files.
 
-        Told again for readers that want one pair: `pairing`, the weakest of the pairs, and `movement`, of
-        the only pair.
+        Repeated for readers of a single pair: `pairing`, the weakest of the pairs, and `movement`, of the
+        only pair.
         """
         pairings = (how for *_, how in self.pairings)
         weakest = min(pairings, key=lambda how: (how.kind == "paired", how.n_shared))

@@ -136,7 +136,7 @@ def resampled_error(metric: Metric, run: RunReplicates, baseline: RunReplicates)
     Returns
     -------
     SampledError or None
-        None where the metric is no function of scores, or fewer than half of the resamples have a value.
+        None where the metric is not a function of scores, or fewer than half of the resamples have a value.
 
     References
     ----------
@@ -179,12 +179,12 @@ class PairedSamples:
 
     @property
     def plain(self) -> bool:
-        """Whether rows are alike: no weights and no clusters."""
+        """Whether rows have neither weights nor clusters."""
         return self.clusters is None and not self.run.predictions.weighted
 
     @property
     def clusters(self) -> npt.NDArray[np.int32] | None:
-        """Codes of rows that belong together."""
+        """Cluster code of each row."""
         groups = self.run.predictions.groups
         return None if groups is None else groups.codes
 
@@ -238,11 +238,12 @@ COUNTED: dict[str, tuple[int, ...]] = {
     "specificity": (0,),
     "fnr": (0, UNPARSED),
 }
-"""Answers that a binary proportion counts."""
+"""Predictions that a binary proportion counts."""
 
 
 def hits(metric: Metric, counted: Counted) -> Mask | None:
-    """Return which rows a proportion counts, shape (n,); None for what is no proportion over given rows."""
+    """Return which rows a proportion counts, shape (n,); None for metrics that are not a proportion of
+    rows."""
     p, answer = counted.predictions, counted.predictions.y_pred
     if metric.reads == "tally":
         values = counted.row_values.get(metric.name) if metric.interval == "wilson" else None
@@ -272,14 +273,14 @@ def denominator_rows(metric: Metric, p: Predictions) -> Mask | None:
 
 SAME = "the runs have the same value on every row"
 FEWEST = 10
-"""Shared rows below which no interval of a difference is given: Student's t of a handful is no promise."""
+"""Minimum number of shared rows for an interval of a difference: Student's t is unreliable for fewer."""
 ROUNDING = 1e-12
-"""A standard error up to this is none: that of equal rows is 0 but for the rounding of their sums."""
+"""Standard errors up to this are zero: equal rows have only rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)
 class InferredDifference:
-    """A difference and its intervals of every level, before it is judged beside others."""
+    """A difference and its intervals at every level, before correction for multiple comparisons."""
 
     difference: Difference
     curve: ConfidenceCurve | None = None
@@ -373,10 +374,9 @@ def _difference_by_contributions(
 
 
 def _constant_difference(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
-    """No row tells the runs apart, or all do alike: a ranking without a mistake and one turned round.
+    """A difference without variation: no row differs, or all differ in the same way.
 
-    A difference of 0 is then known exactly; any other has the runs' own limits (MOVER), which are exact where
-    the rows do not vary.
+    A difference of 0 is exact; any other has limits from the intervals of both runs (MOVER).
     """
     level = samples.sampling.level
     if not start.difference:
@@ -392,12 +392,12 @@ def _constant_difference(metric: Metric, samples: PairedSamples, start: Differen
 
 
 def sampling_error(metric: Metric, samples: PairedSamples, parts: Array) -> SampledError:
-    """Return the spread of a sum of what rows contribute to a metric, or to a difference of it.
+    """Return the standard error of a sum of row contributions to a metric, or to a difference.
 
     Parameters
     ----------
     parts : float64 array of shape (n,)
-        Of the rows of `samples`, which say whether these are alike, weighted, or in clusters.
+        Contributions of the rows of `samples`.
     """
     if samples.clusters is not None:
         return effective(np.asarray(np.bincount(samples.clusters, parts), dtype=np.float64))
@@ -491,7 +491,7 @@ def adjusted_verdicts(
     >>> two = Difference("f1", "c", "b", (0.81, 0.8), 0.01, -0.04, 0.06, p=0.7)
     >>> found = [InferredDifference(d, StudentCurve(d.difference, 0.0255)) for d in (one, two)]
     >>> [(d.verdict, round(d.adjusted.level, 3)) for d in adjusted_verdicts(found, {"f1": "higher"}, 0.95)]
-    [('better', 0.975), ('not_demonstrated', 0.95)]
+    [('better', 0.975), ('not_significant', 0.95)]
     """
     adjusted: dict[int, tuple[float, float]] = {}
     for name in {entry.difference.metric for entry in found}:
@@ -509,9 +509,9 @@ def adjusted_verdicts(
 
 
 def _verdict_without_interval(entry: Difference, better: Better) -> Difference:
-    """Without an interval nothing is significant; equal values are no difference, whatever the reason."""
+    """The verdict without an interval: equal values are not significant, others undefined."""
     known = entry.difference == 0 and better in ("higher", "lower")
-    return replace(entry, verdict="not_demonstrated") if known else entry
+    return replace(entry, verdict="not_significant") if known else entry
 
 
 def _adjusted_verdict(
@@ -550,7 +550,7 @@ def possible_difference(metric: str, value: float | None, difference: float) -> 
 def verdict_of(low: float, high: float, better: Better) -> Verdict:
     """Return what an interval of a difference says: better or worse where it excludes 0."""
     if low <= 0 <= high:
-        return "not_demonstrated"
+        return "not_significant"
     return "better" if (low > 0) == (better == "higher") else "worse"
 
 
@@ -624,7 +624,7 @@ def pair_verdict(
 
     >>> found = pair_verdict("new", "old", 0.95, [look("recall", 0.0411, 0.02), look("f1", 0.0, 0.03)], "f1")
     >>> round(found.primary.adjusted.level, 3), found.verdict
-    (0.975, 'not_demonstrated')
+    (0.975, 'not_significant')
     """
     known = [look for look in looks if look.found.curve is not None and look.better in ("higher", "lower")]
     levels = holm_levels([look.p for look in known], level)
@@ -634,7 +634,7 @@ def pair_verdict(
     better, worse = (
         tuple(name for name, d in held.items() if d.verdict == word) for word in ("better", "worse")
     )
-    outcome: PairOutcome = "not_demonstrated"
+    outcome: PairOutcome = "not_significant"
     if better or worse:
         outcome = "trade_off" if better and worse else "better" if better else "worse"
     if all(d.verdict == "undefined" for d in every.values()):
@@ -645,24 +645,24 @@ def pair_verdict(
 def ranking(
     values: Mapping[str, Result], pairs: Sequence[Difference], better: Better
 ) -> tuple[RankedRun, ...]:
-    """Return the runs, the best first, with the set of ranks that is left to each.
+    """Return the runs, best first, with the possible ranks of each.
 
     Parameters
     ----------
     values : mapping from a run's name to its value
     pairs : sequence of Difference
-        Of all pairs of runs by one metric, corrected for their number: with a chance of 95% nothing that is
-        demonstrated is false, so that all sets of ranks hold at once.
+        Of all pairs of runs by one metric, corrected for their number: with 95% confidence all significant
+        differences are real, so that all sets of ranks are simultaneous.
     better : Better
         Direction of the metric.
 
     Returns
     -------
     tuple of RankedRun
-        By their values, but none before one that is demonstrated better: values over other rows, of which
-        some are easier, may say the opposite. A run's ranks go from 1 + the runs demonstrated better to k -
-        the runs demonstrated worse. The best group is the first run and all that are not demonstrated worse
-        than it. A run whose value is undefined stands last, without ranks.
+        By their values, but never above a run that is significantly better: values over different rows may
+        contradict the paired difference. The ranks of a run go from 1 + the number of significantly better
+        runs to k - the number of significantly worse runs. The best group is the first run and all that are
+        not significantly worse. A run with an undefined value is last, without ranks.
 
     References
     ----------

@@ -1,17 +1,11 @@
-"""Two binary runs at numbers of alarms: what each finds when neither may raise more.
+"""Two binary runs at matched operating points: own thresholds, equal recall, equal alerts, lowest cost.
 
-Two binary runs at the threshold of least cost of each, counted on rows that took no part in its choice.
+At the default thresholds two models differ mostly in calibration. So the baseline keeps its threshold, and
+the other run moves to the threshold with the same recall, or the same number of alerts. With given costs
+each run has its cheapest threshold, cross-fitted.
 
-How many false alarms two binary runs are apart at equal recall, where few positives tell where that is.
-
-Resamples move the matching threshold among the positives that are there: with few of them beyond it they
-show too little of what other positives would do.
-
-Two binary runs where they decide alike: own thresholds, equal recall, equal alarms, the lowest cost.
-
-Compared at 0.5 and 0.5 two models differ mostly by how they are calibrated. So the baseline stays where it
-decides, and the other run moves to where it finds as many positives, or raises as many alarms; at a stated
-cost both stand where that is lowest.
+At equal recall resamples alone underestimate the error: with few positives above the threshold they vary too
+little.
 """
 
 from __future__ import annotations
@@ -24,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.comparison.comparison import (
-    AlarmList,
+    AlertList,
     AlertPoint,
     MatchedCount,
     MatchedPoint,
@@ -50,113 +44,111 @@ from evalreport.thresholds.per_label import dealt, units_of
 from evalreport.thresholds.sweep import Sweep
 
 PLACES = 180
-"""Numbers of alarms, evenly on a logarithmic scale: a slider's length in steps that a hand can tell apart;
-fewer of few rows, whose alarms are whole."""
+"""Numbers of alerts, evenly on a logarithmic scale: the steps of a slider; fewer for few rows."""
 PER_THOUSAND = (5, 10, 20, 50, 100, 200, 500)
-"""Alarms per 1,000 rows that have an interval, beside each run's own."""
+"""Alerts per 1,000 rows with an interval, in addition to those of each run."""
 ROUNDING = 1e-9
 """Sums of weights that differ by less are equal."""
 Tables = tuple[ScoreTable, ScoreTable]
 
 
-def alarm_numbers(rows: float, own: tuple[float | None, float | None]) -> tuple[Array, Array]:
-    """Return all numbers of alarms, and those that have an interval.
+def alert_numbers(rows: float, own: tuple[float | None, float | None]) -> tuple[Array, Array]:
+    """Return all numbers of alerts, and those with an interval.
 
     Examples
     --------
-    >>> every, marked = alarm_numbers(2000.0, (73.0, None))
+    >>> every, marked = alert_numbers(2000.0, (73.0, None))
     >>> 100 < len(every) < 190, marked.tolist()
     (True, [10.0, 20.0, 40.0, 73.0, 100.0, 200.0, 400.0, 1000.0])
     """
     even = np.round(np.geomspace(max(rows / 1000, 1), rows, PLACES))
     named = np.round(np.array(PER_THOUSAND) * rows / 1000)
-    marked = np.unique([*named[named >= 1], *(alarms for alarms in own if alarms)])
+    marked = np.unique([*named[named >= 1], *(alerts for alerts in own if alerts)])
     return np.unique([*even, *marked]), marked
 
 
-def places_of_alarms(table: ScoreTable, alarms: Array) -> Places:
-    """Return the place of the lowest threshold that raises no more than each number of alarms."""
+def places_of_alerts(table: ScoreTable, alerts: Array) -> Places:
+    """Return the position of the lowest threshold with at most each number of alerts."""
     raised = table.tp + table.fp
-    places: Places = len(raised) - np.searchsorted(raised[::-1], alarms + ROUNDING, side="right")
+    places: Places = len(raised) - np.searchsorted(raised[::-1], alerts + ROUNDING, side="right")
     return places
 
 
 def positives_at(table: ScoreTable, places: Places) -> tuple[Array, Array]:
-    """Return true and false alarms at places; none beyond the last."""
+    """Return true and false positives at positions; zero beyond the last."""
     last = len(table.tp) - 1
     there, place = places <= last, np.minimum(places, last)
     return np.where(there, table.tp[place], 0.0), np.where(there, table.fp[place], 0.0)
 
 
-def at_alarms(table: ScoreTable, alarms: Array) -> tuple[Array, Array]:
-    """Return true and false positives where just so many rows are flagged.
+def at_alerts(table: ScoreTable, alerts: Array) -> tuple[Array, Array]:
+    """Return true and false positives at numbers of alerts.
 
-    Within a tie they are on the straight line between the thresholds beside it: what flagging some of its
-    rows by chance finds. The threshold that flags "no more" flags nothing where the top tie is larger.
+    Within a tie they are interpolated: the expected counts if some rows of the tie are flagged at random.
 
     Examples
     --------
     >>> table = ScoreTable.from_scores(np.array([1, 1, 2, 2, 2]), np.array([0, 0, 1, 1, 0]) == 1)
-    >>> [part.round(2).tolist() for part in at_alarms(table, np.array([0.0, 1.0, 3.0, 4.0]))]
+    >>> [part.round(2).tolist() for part in at_alerts(table, np.array([0.0, 1.0, 3.0, 4.0]))]
     [[0.0, 0.67, 2.0, 2.0], [0.0, 0.33, 1.0, 2.0]]
     """
     tp, fp = np.append(table.tp, 0.0)[::-1], np.append(table.fp, 0.0)[::-1]
-    return np.interp(alarms, tp + fp, tp), np.interp(alarms, tp + fp, fp)
+    return np.interp(alerts, tp + fp, tp), np.interp(alerts, tp + fp, fp)
 
 
 def gaps_found(pair: Tables, share: Array) -> Array:
-    """Return how many more the first of two runs finds at shares of alarms."""
-    run, baseline = (at_alarms(t, share * (t.positives + t.negatives))[0] for t in pair)
+    """Return how many more positives the first of two runs finds at proportions of alerts."""
+    run, baseline = (at_alerts(t, share * (t.positives + t.negatives))[0] for t in pair)
     gaps: Array = run - baseline
     return gaps
 
 
-def alarm_list(
+def alert_list(
     names: tuple[str, str],
     tables: Tables,
     own: tuple[float | None, float | None],
     counted: dict[float, MatchedCount],
-) -> AlarmList:
-    """Return both runs at every number of alarms.
+) -> AlertList:
+    """Return both runs at every number of alerts.
 
     Parameters
     ----------
     names : (str, str)
-        Run and baseline, as all pairs here.
+        Run and baseline.
     own : (float or None, float or None)
-        Alarms of each at its own threshold.
-    counted : mapping from a number of alarms to MatchedCount
-        What is found at those that have an interval.
+        Alerts of each at its own threshold.
+    counted : mapping from a number of alerts to MatchedCount
+        The true positives at numbers of alerts with an interval.
     """
     rows, positives = tables[0].positives + tables[0].negatives, tables[0].positives
-    every, _ = alarm_numbers(rows, own)
-    places = [places_of_alarms(table, every) for table in tables]
+    every, _ = alert_numbers(rows, own)
+    places = [places_of_alerts(table, every) for table in tables]
     scores = [
         np.append(t.scores.astype(np.float64), np.inf)[at] for t, at in zip(tables, places, strict=True)
     ]
-    cells = [at_alarms(table, every) for table in tables]
+    cells = [at_alerts(table, every) for table in tables]
     made = []
-    for i, alarms in enumerate(every.tolist()):
+    for i, alerts in enumerate(every.tolist()):
         (tp, fp), (base_tp, base_fp) = ((float(tp[i]), float(fp[i])) for tp, fp in cells)
-        found = counted.get(alarms, MatchedCount((tp, base_tp), tp - base_tp))
-        made.append(AlertPoint(alarms, (float(scores[0][i]), float(scores[1][i])), found, (fp, base_fp)))
-    return AlarmList(*names, rows, positives, own, tuple(made))
+        found = counted.get(alerts, MatchedCount((tp, base_tp), tp - base_tp))
+        made.append(AlertPoint(alerts, (float(scores[0][i]), float(scores[1][i])), found, (fp, base_fp)))
+    return AlertList(*names, rows, positives, own, tuple(made))
 
 
 SURE = normal_quantile(0.999)
-"""Standard errors by which a run is ahead: among all places of two equal curves fewer are so by chance."""
+"""Minimum lead of a run in standard errors: rarely reached by chance at any point of two equal curves."""
 
 
 def roc_crossings(samples: PairedSamples, names: tuple[str, str]) -> tuple[RocCrossing, ...]:
     """Return where the ROC curves cross, the strictest first.
 
-    A run counts as ahead only where it finds more by a margin that two independent recalls there would
-    seldom have by chance; what lies between two such stretches of one run is no crossing.
+    A run is ahead only where its recall is significantly higher, with independent recalls; between two such
+    ranges of the same run there is no crossing.
 
     Parameters
     ----------
     samples : PairedSamples
-        Of a binary problem; nothing where one has no scores, or one class alone occurs.
+        Of a binary problem; empty where one has no scores, or only one class occurs.
     names : (str, str)
         Run and baseline.
     """
@@ -196,15 +188,15 @@ def _recall(table: ScoreTable, fpr: Array) -> Array:
 
 
 REPEATS = 5
-"""Times that rows are dealt into folds anew; once beyond `MANY` rows, where one deal is as good as five."""
+"""Repetitions of cross-fitting; only one above `MANY` rows, where it is as precise as five."""
 MANY = 20_000
 PER = 1000.0
-"""Rows that a cost is told of."""
+"""Number of rows to which a cost refers."""
 Bools = npt.NDArray[np.bool_]
 
 
 def cost_of(costs: Costs, cells: tuple[float, float], totals: tuple[float, float]) -> float:
-    """Return what 1,000 rows cost, from true and false alarms and from positives and negatives.
+    """Return the cost of 1,000 rows from true and false positives, and from positives and negatives.
 
     Examples
     --------
@@ -224,12 +216,12 @@ def lowest_cost_flags(
     Returns
     -------
     flagged : two float64 arrays of shape (n,)
-        Shares of the deals in which the other nine folds' cheapest threshold flags the row: both runs are
-        dealt alike.
+        Proportion of the repetitions in which the cheapest threshold of the other nine folds flags the row.
+        Both runs have the same folds.
     thresholds : (float, float)
         Cheapest on all rows.
 
-    None where there are fewer units than folds, or a fold leaves one class alone.
+    None where there are fewer units than folds, or only one class outside of a fold.
     """
     sides = (samples.run.predictions, samples.baseline.predictions)
     unit, objective = units_of(sides[0]), Objective("cost", costs=costs)
@@ -258,7 +250,7 @@ def scores_of(p: Predictions) -> npt.NDArray[np.floating]:
 
 
 def _lowest_cost_threshold(p: Predictions, rows: Bools, objective: Objective) -> float | None:
-    """The cheapest threshold of some rows; infinite where flagging none is."""
+    """The cheapest threshold of some rows; infinite where flagging none is cheapest."""
     weights = p.weights[rows] if p.weighted else None
     best = Sweep.from_table(
         ScoreTable.from_scores(scores_of(p)[rows], p.y_true[rows].astype(bool), weights)
@@ -267,12 +259,12 @@ def _lowest_cost_threshold(p: Predictions, rows: Bools, objective: Objective) ->
 
 
 def resampled_choices(tables: Tables, repeated: Sequence[Tables], costs: Costs) -> tuple[Array, Array]:
-    """Return the true and false alarms on all rows of thresholds that were chosen anew in resamples.
+    """Return the true and false positives on all rows at thresholds chosen in resamples.
 
     Returns
     -------
     tp, fp : float64 arrays of shape (resamples, 2)
-        Run and baseline: how far a choice on other rows moves the counts.
+        Run and baseline: the variation of the counts due to the choice of the threshold.
     """
     cells = []
     for pair in repeated:
@@ -288,7 +280,7 @@ def resampled_choices(tables: Tables, repeated: Sequence[Tables], costs: Costs) 
 def weighted_sum_error(p: Predictions, values: Array) -> tuple[float, float]:
     """Return the standard error of a weighted sum over rows, and its degrees of freedom.
 
-    Rows that belong together are one term.
+    Rows of a group are one term.
     """
     unit = units_of(p)
     sums = unit_sums(unit, p.weights * values, int(unit.max()) + 1)
@@ -299,11 +291,11 @@ def weighted_sum_error(p: Predictions, values: Array) -> tuple[float, float]:
 
 MIDDLE = 0.5
 BETWEEN = 4
-"""Places looked at from one threshold to the next: tied scores are far apart, and what is between counts."""
+"""Interpolation steps between two thresholds: tied scores are far apart."""
 
 
 def step_share(table: ScoreTable, place: int) -> float:
-    """Return where a threshold is between the two positives that enclose it: 0 is the lowest, 1 the highest.
+    """Return the relative position of a threshold between the two nearest positives: 0 lowest, 1 highest.
 
     Examples
     --------
@@ -317,13 +309,13 @@ def step_share(table: ScoreTable, place: int) -> float:
 
 
 def at_recall(run: ScoreTable, tp: float, share: float = MIDDLE) -> tuple[float, int]:
-    """Return the false positives of a run that finds so many, and the place of its threshold.
+    """Return the false positives of a run with `tp` true positives, and the position of its threshold.
 
-    Between two positives every threshold finds as many. The run is put as far between them as its baseline
-    is, so that the same scores give the same threshold and neither is favoured (the upper end spares the run
+    Between two positives every threshold has the same recall. The run gets the same relative position as its
+    baseline, so that equal scores give equal thresholds and no run has an advantage (the upper end saves
     half a step of false positives: five of 37 in a test of equal rankings). Where scores are tied and no
-    threshold finds just as many, it is on the straight line between two: the lower one, which finds more,
-    would have cost the run that was moved, 64 of 65 verdicts on equal runs.
+    threshold has exactly this recall, counts are interpolated: the lower threshold would be a disadvantage
+    of the moved run, in 64 of 65 verdicts on equal runs.
 
     Parameters
     ----------
@@ -349,11 +341,11 @@ def at_recall(run: ScoreTable, tp: float, share: float = MIDDLE) -> tuple[float,
 
 
 def limits_at_recall(samples: PairedSamples, threshold: float, level: float) -> tuple[float, float]:
-    """Return limits of how many more false alarms a run raises where it finds as many as its baseline.
+    """Return the interval of the difference in false positives at equal recall.
 
-    Two things are told by different rows at each threshold of the run: by the positives whether it finds as
-    many, by the negatives how many more it flags. A difference is ruled out where no threshold leaves the
-    squares of both deviations within that of Student's quantile, as the ROC curve of the run then passes by.
+    At each threshold of the run, positives and negatives are independent evidence: of the difference in
+    recall and of the difference in false positives. A difference is excluded where no threshold keeps the
+    sum of both squared deviations within Student's quantile.
 
     Parameters
     ----------
@@ -366,7 +358,7 @@ def limits_at_recall(samples: PairedSamples, threshold: float, level: float) -> 
     Returns
     -------
     low, high : float
-        Both 0 where the runs order all rows alike: they then decide alike wherever they find as many.
+        Both 0 where the runs rank all rows in the same order: they then agree at equal recall.
     """
     if _same_order(samples):
         return 0.0, 0.0
@@ -379,9 +371,9 @@ def limits_at_recall(samples: PairedSamples, threshold: float, level: float) -> 
 
 
 def _differences(samples: PairedSamples, threshold: float) -> Array:
-    """What is found more and raised more at each score of the run; sums of squares of both, and of products.
+    """Differences in true and false positives at each score of the run; sums of their squares and products.
 
-    Over rows, or groups of these; shape (5, scores + 1). As the threshold falls each row adds its own.
+    Over rows, or groups; shape (5, scores + 1), cumulated from the highest score down.
     """
     run, baseline = samples.run.predictions, samples.baseline.predictions
     values, place = np.unique(scores_of(run), return_inverse=True)
@@ -391,7 +383,7 @@ def _differences(samples: PairedSamples, threshold: float) -> Array:
     owner, at = keys // (size + 1), size - keys % (size + 1)
 
     def parts(kind: npt.NDArray[np.bool_]) -> tuple[Array, Array, Array]:
-        """Each unit's sum where all is unflagged; what a score adds to it, and what it was before."""
+        """Sum of each unit with nothing flagged; the amount that each score adds, and the sum before it."""
         start = -sums(unit, run.weights * kind * flagged, int(unit.max()) + 1)
         added = sums(key, run.weights * kind, len(keys))
         before = np.cumsum(added) - added
@@ -416,7 +408,8 @@ def _same_order(samples: PairedSamples) -> bool:
 
 
 def _middles(every: Array) -> Array:
-    """The middle of each step between two positives, with places on the lines between and that of 0."""
+    """The middle of each step between two positives, with interpolated points and the point of difference
+    0."""
     first = np.flatnonzero(np.diff(every[0], prepend=np.inf) < -ROUNDING)
     last = np.append(first[1:], every.shape[1]) - 1
     steps = every[:, (first + last + 1) // 2]
@@ -429,17 +422,17 @@ def _middles(every: Array) -> Array:
 
 
 RESAMPLES = 400
-"""Resamples of rows behind the standard errors: 400 know one to 3.5% (1 / sqrt(2 * 400))."""
+"""Bootstrap resamples for standard errors: 400 have a relative error of 3.5% (1 / sqrt(2 * 400))."""
 MOST_ROWS = 200_000
-"""Rows up to which matching is repeated in resamples, which takes about a second for each pair of runs;
-beyond, the counts stand without an interval, which would be a few thousandths of them."""
+"""Maximum number of rows for matching in resamples, which takes about a second per pair; counts of more
+rows have no interval, which would be a few thousandths of them."""
 
 
 def fewest_moved(level: float) -> int:
-    """Return from how many rows on that two runs decide differently these can be a significant difference.
+    """Return the minimum number of differing rows for a significant difference.
 
-    With fewer not even all of them on one side would: McNemar's mid-p is then 1 / 2^m. The spread of so few
-    rows over resamples is no guide: it calls four of four a difference.
+    With m rows, all in one direction, McNemar's mid-p is 1 / 2^m. Resamples of so few rows are too
+    optimistic: they call four of four significant.
 
     Examples
     --------
@@ -455,10 +448,10 @@ Cells = tuple[float, float]
 
 @dataclass(frozen=True)
 class MatchedRuns:
-    """Two binary runs at matched points, and over numbers of alarms."""
+    """Two binary runs at matched points, and over numbers of alerts."""
 
     points: tuple[MatchedPoint, ...]
-    alerts: AlarmList
+    alerts: AlertList
 
 
 @dataclass(frozen=True)
@@ -471,7 +464,7 @@ class _OperatingPoint:
     totals: tuple[float, float]
 
     def cost(self, costs: Costs) -> tuple[float, float]:
-        """What 1,000 rows cost."""
+        """Cost of 1,000 rows."""
         run, base = (cost_of(costs, cells, self.totals) for cells in zip(self.tp, self.fp, strict=True))
         return run, base
 
@@ -479,7 +472,7 @@ class _OperatingPoint:
 def matched_runs(
     samples: PairedSamples, names: tuple[str, str], costs: Costs | None = None
 ) -> MatchedRuns | None:
-    """Return both runs at each matched point and over alarms; None where one has no scores or threshold.
+    """Return both runs at each matched point and over alerts; None where one has no scores or threshold.
 
     Parameters
     ----------
@@ -488,15 +481,14 @@ def matched_runs(
     names : (str, str)
         Run and baseline.
     costs : Costs, optional
-        What outcomes cost; each point then has its cost, and there is one of lowest cost.
+        Costs of the outcomes; each point then has its cost, and there is a point of lowest cost.
 
     Returns
     -------
     MatchedRuns or None
-        Standard errors are those over resamples of rows (or of whole clusters) in each of which the run is
-        matched anew, so that they include that the matching threshold was found on the same rows. At equal
-        recall the limits are those of `limits_at_recall`; at the lowest cost the error is that of what rows
-        cost, which is cross-fitted (Bayle et al. 2020).
+        Standard errors are from resamples of rows (or of whole clusters), with matching repeated in each:
+        they include the choice of the matching threshold. At equal recall the limits are those of
+        `limits_at_recall`; at the lowest cost the error is that of the cross-fitted cost (Bayle et al. 2020).
 
     References
     ----------
@@ -513,18 +505,18 @@ def matched_runs(
         return None
     at, both = (ends[0], ends[1]), (tables[0], tables[1])
     repeated = list(_resample(samples)) if len(run) <= MOST_ROWS else []
-    kinds = _kinds(_alarms_at(both[0], at[0]), _alarms_at(both[1], at[1]), both[1].positives)
+    kinds = _kinds(_alerts_at(both[0], at[0]), _alerts_at(both[1], at[1]), both[1].positives)
     points = [_match_points(kind, at, both, repeated, samples, names, costs) for kind in kinds]
     lowest = None if costs is None else _lowest_cost(both, repeated, samples, names, costs)
     found = points if lowest is None else [*points, lowest]
-    return MatchedRuns(tuple(found), _alarms(at, both, repeated, samples, names))
+    return MatchedRuns(tuple(found), _alerts(at, both, repeated, samples, names))
 
 
 def _kinds(run: Cells, baseline: Cells, positives: float) -> list[MatchKind]:
     """Points at which both runs flag something.
 
-    A baseline that finds none or all of the positives has no recall to match: one that finds all does so at
-    any lower threshold, too.
+    A baseline that finds none or all of the positives is not matched by recall: one that finds all also
+    does at any lower threshold.
     """
     kinds: list[MatchKind] = []
     if sum(run) > ROUNDING or sum(baseline) > ROUNDING:
@@ -532,7 +524,7 @@ def _kinds(run: Cells, baseline: Cells, positives: float) -> list[MatchKind]:
     if ROUNDING < baseline[0] < positives - ROUNDING:
         kinds.append("equal_recall")
     if sum(baseline) > ROUNDING:
-        kinds.append("equal_alarms")
+        kinds.append("equal_alerts")
     return kinds
 
 
@@ -568,8 +560,8 @@ def _match_points(
     if costs is not None:
         every = [p.cost(costs) for p in again]
         cost = count.count_from_resamples(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
-    flagged = sum(_alarms_at(tables[0], point.threshold))
-    between = kind == "equal_alarms" and flagged > point.tp[0] + point.fp[0] + ROUNDING
+    flagged = sum(_alerts_at(tables[0], point.threshold))
+    between = kind == "equal_alerts" and flagged > point.tp[0] + point.fp[0] + ROUNDING
     return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost, between)
 
 
@@ -580,7 +572,7 @@ def _at_equal_recall(
     names: tuple[str, str],
     costs: Costs | None,
 ) -> MatchedPoint:
-    """Both where they find as many, so that false alarms alone are what differs, and what they cost."""
+    """Both runs at equal recall: they differ only in false positives, and in cost."""
     point, samples = _point("equal_recall", (own, own), tables), count.samples
     gap, moved = point.fp[0] - point.fp[1], count.count_changed((point.threshold, own))[1]
     few = len(samples) <= MOST_ROWS
@@ -593,12 +585,12 @@ def _at_equal_recall(
         low, high = sorted(each * end for end in ends)
         cost = count.with_verdict(point.cost(costs), (low, high), moved, more_is_better=False)
     found = MatchedCount(point.tp, 0.0, verdict="equal_by_design")
-    between = _alarms_at(tables[0], point.threshold)[0] > point.tp[0] + ROUNDING
+    between = _alerts_at(tables[0], point.threshold)[0] > point.tp[0] + ROUNDING
     return MatchedPoint(*names, "equal_recall", (point.threshold, own), found, alarms, cost, between)
 
 
 def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _OperatingPoint:
-    """Move the run to the baseline's recall, or to its number of alarms; the baseline stays."""
+    """Move the run to the baseline's recall, or to its number of alerts; the baseline stays."""
     run, baseline = tables
     stays = int(np.searchsorted(baseline.scores, own[1]))
     tp, fp = _counts(baseline, stays)
@@ -606,11 +598,11 @@ def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _Operat
         case "equal_recall":
             raised, place = at_recall(run, tp, step_share(baseline, stays))
             mine = tp, raised
-        case "equal_alarms":
+        case "equal_alerts":
             wanted = np.array([tp + fp])
-            (found,), (raised_there,) = at_alarms(run, wanted)
+            (found,), (raised_there,) = at_alerts(run, wanted)
             mine = float(found), float(raised_there)
-            place = int(places_of_alarms(run, wanted)[0])
+            place = int(places_of_alerts(run, wanted)[0])
             # within a tie the threshold is that which flags all of it
             place -= sum(_counts(run, place)) < sum(mine) - ROUNDING
         case _:
@@ -621,31 +613,31 @@ def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _Operat
     return _OperatingPoint(threshold, (mine[0], tp), (mine[1], fp), (baseline.positives, baseline.negatives))
 
 
-def _alarms_at(table: ScoreTable, threshold: float) -> tuple[float, float]:
-    """True and false alarms at a threshold."""
+def _alerts_at(table: ScoreTable, threshold: float) -> tuple[float, float]:
+    """True and false positives at a threshold."""
     return _counts(table, int(np.searchsorted(table.scores, threshold)))
 
 
 def _counts(table: ScoreTable, place: int) -> tuple[float, float]:
-    """True and false alarms at the threshold in a place of the table; none beyond its end."""
+    """True and false positives at the threshold at a position of the table; zero beyond its end."""
     tp, fp = positives_at(table, np.array([place]))
     return float(tp[0]), float(fp[0])
 
 
 @dataclass(frozen=True)
 class _Counter:
-    """What is counted of both, with the interval of its difference and the verdict."""
+    """Counts of both runs with the interval and verdict of their difference."""
 
     samples: PairedSamples
 
     def count_changed(self, thresholds: tuple[float, float]) -> tuple[int, int]:
-        """Return how many positives and negatives, or groups of these, two thresholds decide differently."""
+        """Return how many positives and negatives, or groups, differ between two thresholds."""
         sides = (self.samples.run.predictions, self.samples.baseline.predictions)
         run, base = (scores_of(p) >= at for p, at in zip(sides, thresholds, strict=True))
         return self.units(run != base)
 
     def units(self, differ: Bools) -> tuple[int, int]:
-        """Return of how many independent positives and negatives rows that differ are."""
+        """Return the number of independent positives and negatives among rows that differ."""
         p = self.samples.run.predictions
         positive, unit = p.y_true.astype(bool), units_of(p)
         found, alarms = (len(np.unique(unit[differ & side])) for side in (positive, ~positive))
@@ -659,7 +651,7 @@ class _Counter:
         if rate.low is None or rate.high is None or rate.low == rate.high:
             return MatchedCount(values, gap)
         verdict: MatchVerdict = verdict_of(rate.low, rate.high, record.better)
-        if verdict == "not_demonstrated" and moved < fewest_moved(self.samples.sampling.level):
+        if verdict == "not_significant" and moved < fewest_moved(self.samples.sampling.level):
             verdict = "too_few_to_say"
         return MatchedCount(values, gap, rows * rate.low, rows * rate.high, verdict)
 
@@ -694,25 +686,25 @@ class _Counter:
         if moved < fewest_moved(self.samples.sampling.level):
             few = MatchedCount(values, gap, low, high, "too_few_to_say")
             return replace(few, low=None, high=None) if excludes else few  # no interval may say otherwise
-        verdict: MatchVerdict = "not_demonstrated"
+        verdict: MatchVerdict = "not_significant"
         if excludes:
             verdict = "better" if (low > 0) == more_is_better else "worse"
         return MatchedCount(values, gap, low, high, verdict)
 
 
-def _alarms(
+def _alerts(
     own: tuple[float, float],
     tables: Tables,
     repeated: list[Tables],
     samples: PairedSamples,
     names: tuple[str, str],
-) -> AlarmList:
+) -> AlertList:
     raised = [sum(_counts(t, int(np.searchsorted(t.scores, at)))) for t, at in zip(tables, own, strict=True)]
     rows = tables[0].positives + tables[0].negatives
-    _, marked = alarm_numbers(rows, (raised[0], raised[1]))
+    _, marked = alert_numbers(rows, (raised[0], raised[1]))
     again = np.array([gaps_found(pair, marked / rows) for pair in repeated])
-    found = [at_alarms(table, marked)[0] for table in tables]
-    reached = [np.append(t.scores, np.inf)[places_of_alarms(t, marked)].tolist() for t in tables]
+    found = [at_alerts(table, marked)[0] for table in tables]
+    reached = [np.append(t.scores, np.inf)[places_of_alerts(t, marked)].tolist() for t in tables]
     count, free = _Counter(samples), float(max(len(samples) - 1, 1))
     spread = again.std(axis=0) if len(again) > 1 else np.zeros(len(marked))
     counted = {
@@ -721,7 +713,7 @@ def _alarms(
         )
         for alarms, a, b, s, *at in zip(marked.tolist(), *found, spread, *reached, strict=True)
     }
-    return alarm_list(names, tables, (raised[0], raised[1]), counted)
+    return alert_list(names, tables, (raised[0], raised[1]), counted)
 
 
 def _lowest_cost(
@@ -731,10 +723,10 @@ def _lowest_cost(
     names: tuple[str, str],
     costs: Costs,
 ) -> MatchedPoint | None:
-    """Both runs where their cost is lowest, each row decided by thresholds that it took no part in.
+    """Both runs at their lowest cost, cross-fitted.
 
-    The error is that of the rows and that of the choice: without the second 22 of 210 pairs of equal runs
-    were called different, with it 12 (n = 200 and 400, prevalence 0.3 and 0.1).
+    The error includes the rows and the choice of the threshold: without the second, 22 of 210 pairs of equal
+    runs were significantly different, with it 12 (n = 200 and 400, prevalence 0.3 and 0.1).
     """
     chosen = lowest_cost_flags(samples, costs)
     if chosen is None:
@@ -747,7 +739,7 @@ def _lowest_cost(
     tp_moved, fp_moved = count.units(run != base)
 
     def both(per: tuple[float, float], moved_rows: int, *, more_is_better: bool) -> MatchedCount:
-        """What flagged rows add up to, a positive and a negative with its own amount."""
+        """The sum over flagged rows, with one amount per positive and one per negative."""
         each = np.where(positive, *per)
         spread, free = weighted_sum_error(p, each * (run - base))
         drawn = sum(amount * (cells[:, 0] - cells[:, 1]) for amount, cells in zip(per, again, strict=True))

@@ -1,4 +1,4 @@
-"""The proof that two runs were scored on the same examples, and the rows that both share."""
+"""Matching the rows of two runs, by id or by order."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Pairing:
 
 @dataclass(frozen=True, eq=False)
 class PairedPredictions:
-    """Two runs on their shared examples, row by row in one order; None for both when unpaired."""
+    """Two runs on their shared examples, in the same order; None for both when unpaired."""
 
     pairing: Pairing
     run: Predictions | None = None
@@ -136,7 +136,7 @@ SIDES = ("the run", "the baseline")
 def pair(
     run: Evaluation, baseline: Evaluation, *, unpaired: bool = False, names: tuple[str, str] = SIDES
 ) -> PairedPredictions:
-    """Match the examples of two runs by id, or without ids by order when the truth is equal.
+    """Match the examples of two runs by id, or without ids by order if the true labels are equal.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def pair(
     UsageError
         The runs have different tasks.
     DataError
-        An id stands in several rows, the same example has another truth or weight, or without ids equally
+        An id appears in several rows, an example has different true labels or weights, or without ids equally
         many rows have another truth.
 
     Examples
@@ -171,7 +171,7 @@ def pair(
     if a is None or b is None:
         known = bool(run.label_digest) and run.label_digest == baseline.label_digest
         how = "the examples are the same (equal digests), but " if known else ""
-        return _unpaired_predictions(f"{how}the predictions of a run are not at hand, only its evaluation")
+        return _unpaired_predictions(f"{how}the predictions of a run are missing")
     run.refuse_pair(baseline)
     return match_rows(recode(a, space), recode(b, space), names)
 
@@ -190,19 +190,19 @@ def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
         return _unpaired_predictions("no ids on both sides: grades are matched by id only")
     if len(a) != len(b):
         return _unpaired_predictions(
-            f"no ids on both sides, and {len(a):,} rows against {len(b):,}: nothing shows which are the same"
+            f"no ids in both runs, and {len(a):,} and {len(b):,} rows: the rows cannot be matched"
         )
     differs = _rows_of_other_truth(a, b)
     if differs.size:
         row = int(differs[0])
         raise DataError(
-            f"no ids, and the truth differs in {differs.size:,} of {len(a):,} rows: the rows are in another"
-            " order, or the test sets are two versions",
+            f"no ids, and the true labels differ in {differs.size:,} of {len(a):,} rows: the rows are in"
+            " a different order, or the test sets differ",
             where=f"first: row {row}, {_truth(a, row)} and {_truth(b, row)}",
-            fix="name the column of ids with --id, or pass --unpaired when these are other examples",
+            fix="name the column of ids with --id, or pass --unpaired if these are different examples",
         )
     _same_weights(a, b)
-    return _paired_predictions(a, b, "no ids; equal truth in the same order")
+    return _paired_predictions(a, b, "no ids; same true labels in the same order")
 
 
 def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPredictions:
@@ -217,7 +217,7 @@ def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPred
     if differs.size:
         row = int(differs[0])
         raise DataError(
-            f"the truth of {differs.size:,} of {len(a):,} shared examples differs between the runs",
+            f"the true labels of {differs.size:,} of {len(a):,} shared examples differ between the runs",
             where=f"first: id {str(np.asarray(a.ids)[row])!r}, {_truth(a, row)} and {_truth(b, row)}",
             fix="score both runs against one version of the test set",
         )
@@ -233,7 +233,7 @@ def _refuse_repeated(p: Predictions, which: str) -> None:
         raise DataError(
             f"{again.shown}, so examples cannot be matched by id",
             where=f"{again.first_example} of {which}",
-            fix="name a column of ids in which each row has its own, with --id, or pass --unpaired",
+            fix="name a column of unique ids with --id, or pass --unpaired",
         )
 
 
@@ -265,7 +265,7 @@ def _same_weights(a: Predictions, b: Predictions) -> None:
         raise DataError(
             f"the weights of {differs.size:,} of {len(a):,} shared examples differ between the runs",
             where=f"first: row {row}, {a.weights[row]:g} and {b.weights[row]:g}",
-            fix="name one --set weight column that both runs hold, or none",
+            fix="name one --set weight column that both runs have, or none",
         )
 
 

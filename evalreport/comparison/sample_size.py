@@ -1,4 +1,4 @@
-"""How many rows a question needs: from what a sample like this one can tell."""
+"""Sample size planning from a pilot."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ Question: TypeAlias = Literal["half_width", "fixed", "other_rows", "same_rows"]
 
 
 def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
-    """Return how many rows demonstrate a difference, where `rows` demonstrate another with the same chance.
+    """Return the rows needed for a difference, given the difference detectable with `rows` at the same power.
 
     A standard error falls with the square root of the number of rows, as long as they are of the same kind.
 
     Parameters
     ----------
     rows : int
-        Of the pilot: the rows that `detectable` was worked out for.
+        Rows of the pilot.
     detectable : float
-        What they demonstrate, > 0.
+        Minimum detectable difference with these rows, > 0.
     wanted : float
-        What is to be demonstrated, on the same scale.
+        The difference to detect, on the same scale.
 
     Returns
     -------
     int or None
-        None where no number of rows will do: a difference of 0.
+        None for a difference of 0, which no number of rows can detect.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
 
 
 def about_rows(rows: int) -> str:
-    """Return a number of rows as it is told: two digits, rounded up, for a pilot knows it no better.
+    """Return a number of rows as text: rounded up to two digits, the precision of a pilot.
 
     Examples
     --------
@@ -65,22 +65,22 @@ def about_rows(rows: int) -> str:
 
 @dataclass(frozen=True)
 class RowsNeeded:
-    """How many rows a question about one metric needs, from what a pilot tells.
+    """The rows needed for a question about one metric, from a pilot.
 
     Parameters
     ----------
     metric : str
     question : {"half_width", "fixed", "other_rows", "same_rows"}
         An interval of plus or minus `wanted`; a difference of `wanted` from a fixed value, from another model
-        on as many other rows, from another model on the same rows, demonstrated with 80% probability.
+        on as many other rows, or from another model on the same rows, detected at 80% power.
     wanted : float
     rows : int
         Of the pilot.
     reached : float or None
-        What the pilot reaches: its half-width, or the difference that it demonstrates; None where it
-        demonstrates no difference that the metric can have.
+        Half-width or minimum detectable difference of the pilot; None where the latter exceeds the range of
+        the metric.
     needed : int or None
-        Rows that the question needs; None where no number will do: the metric cannot differ by so much.
+        Rows needed; None where the metric cannot differ by so much.
     run, baseline : str
         Of a comparison: the two that differ.
     needed_most : int or None
@@ -102,12 +102,12 @@ class RowsNeeded:
 def plan_sample(
     ev: Evaluation, metric: str, *, half_width: float | None = None, detect: float | None = None
 ) -> tuple[RowsNeeded, ...]:
-    """Return the rows that a question about a metric needs, from one pilot.
+    """Return the rows needed for a question about a metric, from one pilot.
 
     Parameters
     ----------
     ev : Evaluation
-        Of the pilot, whose interval tells how surely so many rows know the metric.
+        Of the pilot, with its interval.
     metric : str
     half_width, detect : float, optional
         What is wanted, > 0, on the scale of the metric.
@@ -129,9 +129,9 @@ def plan_sample(
     result = ev[metric]
     if isinstance(result, Undefined) or result.low is None or result.high is None:
         raise DataError(
-            f"the pilot has no interval of {metric}: {result.reason}",
+            f"the pilot has no interval for {metric}: {result.reason}",
             where="--metric",
-            fix="bring more rows, or ask for another metric",
+            fix="use more rows, or another metric",
         )
     half, value, rows = (result.high - result.low) / 2, result.value, ev.rows
     more, found = _width_ratio(find(metric), result), []
@@ -182,7 +182,7 @@ def _width_ratio(metric: Metric, pilot: Estimate) -> float:
 
 
 def _reach(d: Difference) -> float:
-    """What the sample would demonstrate, if the metric could differ so much."""
+    """The minimum detectable difference, within the range of the metric."""
     if d.adjusted is None:
         return math.inf
     ends = normal_quantile((1 + d.adjusted.level) / 2)
@@ -190,7 +190,7 @@ def _reach(d: Difference) -> float:
 
 
 def rows_for_difference(found: Comparison, wanted: float) -> tuple[RowsNeeded, ...]:
-    """Return the rows that demonstrate a difference of so much, of each metric of each pair.
+    """Return the rows needed to detect a difference of this size, for each metric of each pair.
 
     Parameters
     ----------
@@ -217,7 +217,8 @@ def rows_for_difference(found: Comparison, wanted: float) -> tuple[RowsNeeded, .
 
 @dataclass(frozen=True)
 class Equivalence:
-    """Whether two one-sided tests say that a metric of two runs differs by less than `within`."""
+    """An equivalence test: whether a metric of two runs differs by less than `within` (two one-sided
+    tests)."""
 
     metric: str
     run: str
@@ -227,7 +228,7 @@ class Equivalence:
 
 
 def equivalences(found: Comparison, within: float) -> tuple[Equivalence, ...]:
-    """Return of each difference that has an interval whether the two runs are equal within so much.
+    """Return the equivalence test of each difference that has an interval.
 
     Parameters
     ----------

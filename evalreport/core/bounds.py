@@ -91,9 +91,9 @@ class Bound:
         if change and value < 0:
             other = "rises" if change == "drops" else "drops"
             raise UsageError(
-                f"{text!r} bounds a change by a number below 0",
+                f"{text!r} limits a change by a negative number",
                 where=where,
-                fix=f'write the amount without a sign; the other way is "{match[1]} {other}"',
+                fix=f'write the amount without a sign; for the other direction write "{match[1]} {other}"',
             )
         return cls(match[1], _PLAIN[match[4]], value, (match[2] or "").strip(), change)
 
@@ -127,7 +127,7 @@ class Bound:
         return self.operator in (">", "<")
 
     def holds(self, value: float) -> bool:
-        """Return whether a value keeps the bound.
+        """Return whether a value satisfies the constraint.
 
         Examples
         --------
@@ -155,15 +155,15 @@ class Bound:
         >>> Bound.parse("recall >= 90").check_possible(0, 1)
         Traceback (most recent call last):
         ...
-        evalreport.core.errors.UsageError: 'recall >= 90' can never hold: recall lies within 0 to 1
+        evalreport.core.errors.UsageError: 'recall >= 90' can never be met: recall is within 0 to 1
         """
         if self.holds(high if self.demands == "high" else low):
             return
-        verb = f" {self.change} by" if self.change else " lies within"
+        verb = f" {self.change} by" if self.change else " is within"
         raise UsageError(
-            f"{self.text!r} can never hold: {self.metric}{verb} {low:g} to {high:g}",
+            f"{self.text!r} can never be met: {self.metric}{verb} {low:g} to {high:g}",
             where=where,
-            fix="write a share of 1, or with a percent sign: 0.9 or 90%",
+            fix="write a fraction or a percentage: 0.9 or 90%",
         )
 
 

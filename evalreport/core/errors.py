@@ -1,4 +1,4 @@
-"""One error tree. Every error says what is wrong, where, and how to mend it.
+"""The error classes. Every error states what is wrong, where, and how to fix it.
 
 The command line prints the three lines and leaves with the error's exit code; nothing else in the
 package catches them.
@@ -88,7 +88,7 @@ class RunNotFoundError(NotFoundError):
 
 
 class ArtifactNotFoundError(NotFoundError):
-    """The run exists but holds no predictions that can be read."""
+    """The run exists but has no predictions that can be read."""
 
     code = "ARTIFACT_NOT_FOUND"
 

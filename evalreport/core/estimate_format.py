@@ -127,7 +127,7 @@ def format_reference(value: float, result: Result, style: Style) -> str:
     """
     places = _interval_decimals(result, style) if isinstance(result, Estimate) else None
     scaled = value * SCALE[style][0]
-    if places is not None and scaled == round(scaled, 1):  # known exactly: no sample stands behind it
+    if places is not None and scaled == round(scaled, 1):  # known exactly, not from a sample
         places = min(places, int(not scaled.is_integer()))
     return format_decimals(value, places, style, result.n)
 
@@ -179,7 +179,7 @@ def gap(value: float, low: float | None, high: float | None, style: Style) -> tu
 
 
 def reach(value: float, style: Style) -> str:
-    """Return a half-width, or a difference that can be demonstrated: two digits, of rates in points.
+    """Return a half-width, or a detectable difference: two digits, rates in points.
 
     Examples
     --------

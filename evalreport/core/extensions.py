@@ -69,7 +69,7 @@ class Extension:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the feature's package is there; an optional folder may have been left out."""
+        """Whether the feature's package is installed; an optional folder may be missing."""
         try:
             return find_spec(self.path.partition(":")[0]) is not None
         except ModuleNotFoundError:
@@ -80,7 +80,7 @@ class Extension:
         return UsageError(
             f"{what} belongs to the feature {self.feature}, which is not installed",
             where=self.path,
-            fix="install the whole of evalreport again: pip install --force-reinstall evalreport",
+            fix="install the complete evalreport package again: pip install --force-reinstall evalreport",
         )
 
     def load(self) -> Any:
@@ -132,12 +132,12 @@ def extensions(point: str) -> tuple[Extension, ...]:
 
 
 def load_extensions(point: str) -> tuple[Any, ...]:
-    """Return the objects of all installed extensions of a point; a feature that was left out adds none."""
+    """Return the objects of all installed extensions of a point; a missing feature adds none."""
     return tuple(one.load() for one in extensions(point) if one.is_installed)
 
 
 def installed_extension(point: str, name: str) -> Any | None:
-    """Return the object of a name at a point; None where the feature was left out."""
+    """Return the object of a name at a point; None where the feature is missing."""
     return next((one.load() for one in extensions(point) if one.name == name and one.is_installed), None)
 
 
@@ -155,7 +155,7 @@ def extension(point: str, name: str) -> Any:
     raise UsageError(
         f"{name} belongs to a feature that is not installed",
         where=point,
-        fix="install the whole of evalreport",
+        fix="install the complete evalreport package",
     )
 
 

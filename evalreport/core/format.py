@@ -1,4 +1,4 @@
-"""Numbers as people read them. Rounding never lies at the ends: 99.96% is not 100%, 0.4% is not 0%.
+"""Numbers for readers. Rounding never reaches the ends: 99.96% is not 100%, 0.4% is not 0%.
 
 The page's script holds the same rules (`fmt` in `templates/script.js`); a test compares the two.
 """
@@ -253,9 +253,9 @@ FORMATS: dict[str, Callable[[float, float | None], str]] = {
 
 
 def of_how_many(share: float) -> tuple[int, int] | None:
-    """Return the share as "k in 10", or in 100 or 1,000 where that is too rough; None beyond that.
+    """Return a proportion as "k in 10", or in 100 or 1,000 where that is too coarse; None beyond that.
 
-    Neither k nor the rest may be off by more than a quarter, nor the share by more than 0.025.
+    Neither k nor the rest may be off by more than a quarter, nor the proportion by more than 0.025.
 
     Examples
     --------
@@ -272,13 +272,13 @@ def of_how_many(share: float) -> tuple[int, int] | None:
 DIGITS = 2
 """Significant digits of the half-width: the second is off by a tenth of it at most (as in PDG and GUM)."""
 FINEST = 9
-"""Decimals that are given at most: floats of rows weighed and summed hold no more."""
+"""Maximum number of decimals: sums of weighted floats are not more precise."""
 SCALE: dict[Style, tuple[float, str]] = {"percent": (100.0, "%"), "ratio": (1.0, ""), "number": (1.0, "")}
 """What a number is multiplied with, and its unit."""
 
 
 def decimals(low: float, high: float, style: Style, *beside: float) -> int | None:
-    """Return the decimals of an interval and of what stands beside it; None where it has no width.
+    """Return the decimals of an interval and of numbers next to it; None where it has no width.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ LONGEST = 40
 
 
 def short(data: Any) -> str:
-    """Return what stands in a document as an error tells it."""
+    """Return a value of a document as text for an error."""
     match data:
         case None:
             return "null"
@@ -95,7 +95,7 @@ def short(data: Any) -> str:
 
 def _nothing(data: Any) -> None:
     if data is not None:
-        raise MisfitError(f"{short(data)} where there is nothing to be told")
+        raise MisfitError(f"{short(data)} where no value is expected")
 
 
 def _flag(data: Any) -> bool:
@@ -127,7 +127,7 @@ def text(data: Any) -> str:
     if type(data) is not str:
         raise MisfitError(f"{short(data)} is not text")
     if not data.isascii() and any("\ud800" <= character <= "\udfff" for character in data):
-        raise MisfitError(f"{short(data)} is no Unicode")
+        raise MisfitError(f"{short(data)} is not Unicode")
     return data
 
 
@@ -301,10 +301,12 @@ def decode(hint: Any, data: Any, what: str = "these data") -> Any:
         raise DataError(
             f"{what} cannot be read: {misfit.what}",
             where=misfit.where,
-            fix="pass what evalreport wrote, unchanged",
+            fix="pass the file that evalreport wrote, unchanged",
         ) from None
     except RecursionError:
-        raise DataError(f"{what} is nested too deep", fix="pass what evalreport wrote, unchanged") from None
+        raise DataError(
+            f"{what} is nested too deep", fix="pass the file that evalreport wrote, unchanged"
+        ) from None
 
 
 def loads(text: str | bytes, what: str = "this text") -> Any:
@@ -330,7 +332,7 @@ def loads(text: str | bytes, what: str = "this text") -> Any:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 @cache
@@ -385,7 +387,7 @@ def _one_of(options: tuple[Any, ...]) -> Reader:
 
 
 def _union(hints: tuple[Any, ...]) -> Reader:
-    """Objects are told apart by their keys, then by what their class says of itself; all else by its type."""
+    """Objects are distinguished by their keys, then by their class's marker; all else by its type."""
     objects = [hint for hint in hints if _keys_of(hint) is not None]
     others = [hint for hint in hints if hint not in objects and hint is not type(None)]
     optional = type(None) in hints

@@ -1,4 +1,4 @@
-"""What long work is doing: said from any floor, heard by whoever listens, and by nobody unless asked."""
+"""Progress of long work: reported from any layer to a listener, if there is one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LISTENERS: list[Listener] = []
 
 
 def report_progress(what: str, done: int = 0, of: int = 0) -> None:
-    """Say what is done now, and how much of it; a tenth of a microsecond where nobody listens.
+    """Report the current step and its progress; a tenth of a microsecond without a listener.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def report_progress(what: str, done: int = 0, of: int = 0) -> None:
 
 @contextmanager
 def on_progress(hear: Listener) -> Iterator[None]:
-    """Have a function told of every stage while inside, in the thread that does the work."""
+    """Call a function for every step while inside, in the thread that does the work."""
     _LISTENERS.append(hear)
     try:
         yield

@@ -133,7 +133,7 @@ class Estimate:
         if not math.isfinite(self.value):
             raise ValueError(f"an Estimate is finite, not {self.value}; use Undefined(reason)")
         if self.low is not None and self.high is not None and not self.low <= self.value <= self.high:
-            raise ValueError(f"interval {self.low} to {self.high} does not hold its value {self.value}")
+            raise ValueError(f"interval {self.low} to {self.high} does not contain its value {self.value}")
 
     @property
     def width(self) -> float | None:

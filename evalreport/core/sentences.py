@@ -1,6 +1,6 @@
 """Sentences as values: their words, where they are stressed, and every number that they state.
 
-A sentence is made from a template of ours and values; nothing in a value is ever read as mark-up.
+A sentence is made from a template of the source and values; values are never read as mark-up.
 That each number is kept beside its words lets a test hold every sentence against the data.
 """
 
@@ -181,7 +181,7 @@ def _estimate_sentence(name: str, value: Estimate, spec: str, stress: Stress) ->
 
 
 def reference_sentence(name: str, value: float, result: Result, style: Style) -> Sentence:
-    """Return a number as words, with the decimals of the estimate that it stands beside.
+    """Return a number as text, with the decimals of the estimate next to it.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def _merge_runs(runs: list[Run]) -> Iterator[Run]:
 
 
 def paragraph(*sentences: Sentence) -> Sentence:
-    """Return sentences one after the other, empty ones left out.
+    """Return sentences one after the other, without empty ones.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text from strangers: secrets taken out, control characters made visible, names made safe for files.
+"""Untrusted text: secrets removed, control characters made visible, names made safe for files.
 
 Small pure functions, used wherever a name, a URI or a library's message reaches a person or a file.
 """
@@ -16,14 +16,14 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import quote, urlsplit
 
 HIDDEN = "***"
-"""What stands in place of a secret."""
+"""Replacement of a secret."""
 _URI = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s'\"<>|`{}]*")
 _AUTHORIZATION = re.compile(r"(?i)(authorization\W{1,4}(?:(?:basic|bearer)\s+)?)[^\s'\",;}]+")
 _BASIC = re.compile(r"(?i)\b(basic|bearer)\s+[A-Za-z0-9+/=._~-]{8,}")
 _SECRET_NAME = re.compile(r"^AWS_|_(TOKEN|PASSWORD|KEY|SECRET)$|^MLFLOW_TRACKING_USERNAME$")
 _PASSWORD = re.compile(r"://[^/@\s:]*:([^/@\s]+)@")
 _SHORTEST_SECRET = 6
-"""A shorter value of the environment is no secret but a word that text may hold, and is left as it is."""
+"""Shorter values of the environment are not secrets but common words, and stay."""
 _KEPT: set[str] = set()
 """Secrets that are not in the environment: of an address, of MLflow's file of credentials, of ``.netrc``."""
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -62,7 +62,7 @@ def redact_uri(uri: str) -> str:
 
 
 def redact(text: str, environ: Mapping[str, str] | None = None) -> str:
-    """Return text in which no URI keeps its secrets and no secret of the environment stands.
+    """Return text without secrets of URIs and of the environment.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ def load_function(spec: str, what: str = "parser") -> Callable[..., Any]:
     """
     module_name, _, path = spec.partition(":")
     if not (is_function(spec) and _NAMED.fullmatch(spec)):
-        raise UsageError(f"{what} {spec!r} names no function", where=what, fix=_FIX)
+        raise UsageError(f"{what} {spec!r} does not name a function", where=what, fix=_FIX)
     try:
         here = str(Path.cwd())
         sys.path.append(here)

@@ -43,7 +43,7 @@ from evalreport.statistics.score_table import NOT_TOLD, BinnedTable, ScoreTable,
 from evalreport.statistics.summary import Summary
 
 WIDEST = 100.0
-"""Half-width on the log scale from which a band is everything (e^100); e^710 is no float."""
+"""Half-width on the log scale from which a band is unbounded (e^100); e^710 overflows."""
 
 
 def roc_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 0.95) -> Band:
@@ -90,7 +90,7 @@ def _fill_gaps(fpr: Array, tpr: Array) -> tuple[Array, Array]:
 def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 0.95) -> Band:
     """Return limits of precision at each recall.
 
-    The odds of a false alarm among the flagged are N/P times FPR/TPR: limits of the false positive rate
+    The odds of a false positive among the flagged are N/P times FPR/TPR: limits of the false positive rate
     at that recall, combined with those of the odds N/P.
 
     Parameters

@@ -174,7 +174,7 @@ def _roc_along(line: Callable[[Places], Line], size: int) -> Curve:
 
 
 def _pr_of(table: ScoreTable) -> Curve:
-    """Of a table in which a positive stands at each odd place."""
+    """Of a table with a positive at each odd position."""
     path = table.path
 
     def line(at: Places) -> Line:
@@ -308,7 +308,7 @@ class MulticlassCurves:
     Parameters
     ----------
     coverage : Curve
-        Share of rows answered, the most confident first, against accuracy among them, in steps.
+        Coverage, most confident rows first, against accuracy, in steps.
     reliability : Reliability
         Confidence against accuracy in ten bins of equal width.
     histogram : Histogram
@@ -355,7 +355,7 @@ class MultilabelCurves:
 
 
 def coverage(table: ScoreTable) -> Curve:
-    """Return accuracy against the share of rows answered.
+    """Return accuracy against coverage.
 
     Parameters
     ----------

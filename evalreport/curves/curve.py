@@ -103,7 +103,7 @@ class Band(Series):
 
 @dataclass(frozen=True)
 class Reliability(Series):
-    """Mean score against observed share, bin by bin; empty bins are left out.
+    """Mean score against observed rate, bin by bin; empty bins are skipped.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class Reliability(Series):
     score : tuple of float
         Mean score in the bin.
     observed, low, high : tuple of float
-        Share of positives (of right answers, for a top label) with Wilson limits.
+        Proportion of positives (of right predictions, for a top label) with Wilson limits.
     n : tuple of float
         Weight in the bin.
     equal : str
@@ -145,7 +145,7 @@ class Histogram(Series):
     edges : tuple of float
         One more than there are bins; bins are closed on the right, the first on both sides.
     positive, negative : tuple of float
-        Weight of positives (right answers) and negatives (wrong answers) in each bin.
+        Weight of positives (right predictions) and negatives (wrong predictions) in each bin.
 
     Examples
     --------
@@ -187,13 +187,13 @@ class Cardinality(Series):
 RELIABILITY_BINS = 10
 """Tenths, as Hosmer & Lemeshow (1980) group risks and most published diagrams do."""
 HISTOGRAM_BINS = 25
-"""Bars of 4% each: still told apart on a phone (chosen by eye)."""
+"""Bars of 4% each: still distinct on a phone (chosen by eye)."""
 
 
 def reliability(
     table: ScoreTable, equal: Literal["count", "width"], *, rows: float | None = None, level: float = 0.95
 ) -> Reliability:
-    """Return mean score against observed share in ten bins.
+    """Return mean score against observed rate in ten bins.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def reliability(
         right, the first holding 0). Empty bins are left out.
     rows : float, optional
         Number of rows behind weighted counts, which the Wilson limits are made for; without it the
-        weights are taken for numbers of rows.
+        weights are treated as numbers of rows.
     level : float
         Confidence level of the Wilson limits.
 
@@ -309,7 +309,7 @@ def _equal_count(table: ScoreTable) -> Places:
 CANDIDATES = 2048
 """Points that a curve is first cut down to, evenly along its length: finer than any screen."""
 SHOWS = 1 / 2000
-"""A bend smaller than this share of the axes does not show (0.17 of 340 units)."""
+"""A bend smaller than this proportion of the axes is not visible (0.17 of 340 units)."""
 
 
 def evenly_spaced_places(length: Callable[[Places], Array], size: int, count: int) -> Places:

@@ -1,4 +1,4 @@
-"""One column of what somebody holds: gaps found, types told apart, nothing turned into something else.
+"""Checks and conversion of one input column: missing values, types, exact values.
 
 NumPy is too obliging here: it makes text of a list of names with a NaN among them, and floats of whole
 numbers beside a gap.
@@ -258,7 +258,7 @@ def _one_kind(items: list[Any], what: str) -> npt.NDArray[Any]:
     raise DataError(
         f"{what} holds values of type {kind}, not labels",
         where=f"{what}, first: row 0",
-        fix="a label is text, a whole number or a truth value",
+        fix="a label is text, a whole number or a boolean",
     )
 
 
@@ -278,7 +278,7 @@ def numbers(values: npt.ArrayLike | Sequence[Any], what: str) -> npt.NDArray[np.
     Raises
     ------
     DataError
-        More than one axis, or something that is no number (names the first row).
+        More than one axis, or a value that is not a number (names the first row).
 
     Examples
     --------
@@ -310,7 +310,7 @@ def _floats(items: list[Any], what: str) -> npt.NDArray[np.float64]:
     except OverflowError:
         row = next(row for row, item in enumerate(items) if isinstance(item, int) and abs(item) > HUGE)
         raise DataError(
-            f"{what} has a number of {len(str(abs(items[row])))} digits, which no float holds",
+            f"{what} has a number of {len(str(abs(items[row])))} digits, which do not fit into a float",
             where=f"{what}, first: row {row}",
             fix="check the program that wrote the column",
         ) from None
@@ -342,14 +342,14 @@ def check_text(values: npt.NDArray[np.str_], what: str) -> None:
     --------
     >>> check_text(np.array(["a", "b\ud800"]), "ids")
     Traceback (most recent call last):
-    evalreport.core.errors.DataError: ids hold text that is no Unicode: 'b\ud800'
+    evalreport.core.errors.DataError: ids contain text that is not Unicode: 'b\ud800'
     """
     characters = np.ascontiguousarray(values).view(np.uint32) if values.itemsize else np.array([], np.uint32)
     halves = np.flatnonzero((characters >= 0xD800) & (characters <= 0xDFFF))
     if halves.size:
         place = int(halves[0]) // (values.itemsize // 4)
         raise DataError(
-            f"{what} hold text that is no Unicode: {str(values[place])!a}",
+            f"{what} contain text that is not Unicode: {str(values[place])!a}",
             where=f"{what}, first: entry {place}",
             fix="write the file again as UTF-8",
         )
@@ -388,15 +388,15 @@ def _check_span(weights: npt.NDArray[np.float64], what: str) -> None:
     if most > HEAVIEST or least < 1 / HEAVIEST:
         size, which = (most, "large") if most > HEAVIEST else (least, "small")
         raise DataError(
-            f"a weight of {size:g} is too {which} to be multiplied",
+            f"a weight of {size:g} is too {which} for multiplication",
             where=f"{what}, first: row {np.flatnonzero(weights == size)[0]}",
             fix="divide all weights by their mean",
         )
     if most / least > WIDEST:
         raise DataError(
-            f"weights reach from {least:g} to {most:g}: the small ones vanish in every sum",
+            f"weights range from {least:g} to {most:g}: the small ones vanish in every sum",
             where=f"{what}, first: row {np.flatnonzero(weights == least)[0]}",
-            fix="leave out rows that weigh nothing, or give them a weight of 0",
+            fix="remove rows with a negligible weight, or set it to 0",
         )
 
 
@@ -433,7 +433,7 @@ def refuse_nul(items: Sequence[object], what: str) -> None:
         raise DataError(
             f"{what} has text that ends in a NUL character (U+0000)",
             where=f"{what}, first: row {row}, {str(items[row])[-80:]!r}",
-            fix="write the values without NUL characters, or with another character behind them",
+            fix="write the values without NUL characters, or with another character at their end",
         )
 
 
@@ -467,7 +467,7 @@ def identity_texts(values: npt.ArrayLike | Sequence[Any], what: str) -> list[str
 
 
 def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
-    """Refuse values that are no longer what was written, or that are no names.
+    """Refuse values that lost precision, or that are not names.
 
     Raises
     ------
@@ -488,7 +488,7 @@ def refuse_lost_identity(array: npt.NDArray[Any], what: str) -> None:
             raise _precision_loss_error(what, row, item)
         if isinstance(item, (list, dict, set, np.ndarray)):
             raise DataError(
-                f"{what} holds values of type {type(item).__name__}, which identify no row or group",
+                f"{what} holds values of type {type(item).__name__}, which cannot identify a row or group",
                 where=f"{what}, first: row {row}",
                 fix="write text or whole numbers, one per row",
             )
@@ -528,7 +528,7 @@ def ids_as_text(ids: npt.ArrayLike) -> npt.NDArray[np.str_]:
         raise DataError(
             f"{gaps.size} id{'s are' if gaps.size > 1 else ' is'} missing",
             where=f"ids, first: row {gaps[0]}",
-            fix="give every row an id, or leave the ids out",
+            fix="give every row an id, or remove the ids",
         )
     if held.dtype.kind in "iu":
         return make_read_only(held.astype(str))  # type: ignore[no-any-return]

@@ -237,7 +237,7 @@ def rename_labels(space: LabelSpace, names: Mapping[str, str]) -> LabelSpace:
     for label in names:
         if label not in space.code_of:
             raise DataError(
-                f"there is no label {label!r} to give a name",
+                f"there is no label {label!r} to rename",
                 where=f"--set label_names={label}",
                 fix=nearest(label, space.names),
             )
@@ -260,7 +260,7 @@ def _check_distinct(labels: Sequence[Label]) -> None:
     for label in labels:
         if str(label) in seen:
             raise DataError(
-                f"label {str(label)!r} stands twice in the label set",
+                f"label {str(label)!r} appears twice in the label set",
                 fix="labels are distinct, also as text: 1 and '1' are the same label",
             )
         seen[str(label)] = label
@@ -356,7 +356,7 @@ def distinct_labels(*columns: npt.NDArray[Any]) -> tuple[Label, ...]:
     for column in columns:
         found.update(np.unique(column).tolist())
     if len({isinstance(label, str) for label in found}) > 1:
-        raise DataError("truth and predictions mix text and numbers", fix="use one type for all labels")
+        raise DataError("true labels and predictions mix text and numbers", fix="use one type for all labels")
     return tuple(sorted(found))
 
 
@@ -413,7 +413,7 @@ def from_lists(space: Multilabel, rows: Sequence[Any], what: str) -> npt.NDArray
     Raises
     ------
     DataError
-        A row that is no list, a name outside the label set.
+        A row that is not a list, a name outside the label set.
 
     Examples
     --------

@@ -84,7 +84,7 @@ def answers_of(
     Raises
     ------
     DataError
-        Gaps that nobody allowed, or no answer at all.
+        Missing predictions that are not allowed, or no predictions at all.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def decisions(
     Raises
     ------
     DataError
-        Rows without an answer that nobody allowed; what `codes_of` refuses.
+        Missing predictions that are not allowed; what `codes_of` refuses.
     """
     match y_pred:
         case None:
@@ -213,7 +213,7 @@ def repeat_rows(p: Predictions, counts: npt.NDArray[np.float64]) -> Predictions:
     Raises
     ------
     DataError
-        A weight that is no whole number, or too many rows.
+        A weight that is not a whole number, or too many rows.
 
     Examples
     --------
@@ -226,15 +226,15 @@ def repeat_rows(p: Predictions, counts: npt.NDArray[np.float64]) -> Predictions:
     if (counts % 1 != 0).any():
         row = int(np.flatnonzero(counts % 1)[0])
         raise DataError(
-            f"weight {counts[row]:g} of row {row} is no number of rows",
+            f"weight {counts[row]:g} of row {row} is not a number of rows",
             where="weights",
-            fix="weights of kind count are whole; leave the kind out for weights that are relative",
+            fix="weights of kind count are whole; remove the kind for relative weights",
         )
     if counts.sum() > MOST_ROWS:
         raise DataError(
-            f"the weights stand for {counts.sum():,.0f} rows; at most {MOST_ROWS:,} are evaluated",
+            f"the weights represent {counts.sum():,.0f} rows; at most {MOST_ROWS:,} are evaluated",
             where="weights",
-            fix="leave the kind of the weights out: then they are relative",
+            fix="remove the kind of the weights to make them relative",
         )
     times = counts.astype(np.int64)
     whole = p.take(np.repeat(np.arange(len(p)), times))
@@ -282,7 +282,7 @@ class Categorical:
 
     @classmethod
     def from_values(cls, values: npt.ArrayLike, what: str = "values of a column") -> Categorical:
-        """Return a column from raw values; a gap is a value of its own, named ``(missing)``.
+        """Return a column from raw values; missing is a separate value, named ``(missing)``.
 
         Raises
         ------
@@ -537,15 +537,15 @@ def predictions(
 
 
 def _disjoint(folds: Categorical, ids: npt.NDArray[np.str_] | None) -> Categorical:
-    """Refuse one fold alone, and an id that stands twice: its row was tested twice."""
+    """Refuse one fold alone, and an id that appears twice: its row was tested twice."""
     again = None if ids is None else repeated_ids(ids)
     if again is None and len(folds.values) > 1:
         return folds
     what = "this is one" if again is None else f"their rows are not disjoint: {again.shown}"
     raise DataError(
-        f"a cross-validation has two folds or more that share no row, and {what}",
+        f"a cross-validation has two or more disjoint folds, and {what}",
         where=f"fold {folds.values[0]}" if again is None else again.first_example,
-        fix="pass the rows that each model was not fitted on, of every fold",
+        fix="pass the test rows of every fold",
     )
 
 

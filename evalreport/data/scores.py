@@ -344,13 +344,13 @@ def _check_scores(values: npt.ArrayLike, *, minus_infinity: bool = False) -> Flo
         raise DataError(
             f"scores have {len(bad)} value{'s that are' if len(bad) > 1 else ' that is'} NaN or infinite",
             where=f"first: row {_place(bad[0])}, {array[tuple(bad[0])]}",
-            fix="drop or repair those rows before the predictions are logged",
+            fix="fix or drop these rows before the predictions are logged",
         )
     return array
 
 
 def _as_numbers(values: npt.ArrayLike) -> npt.NDArray[Any]:
-    if isinstance(values, np.ma.MaskedArray):  # NumPy itself shows what lies beneath the mask
+    if isinstance(values, np.ma.MaskedArray):  # NumPy shows the values under the mask
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
@@ -378,7 +378,7 @@ def _outside(values: FloatArray, far: npt.NDArray[np.bool_]) -> DataError:
 
 
 def other_kind(values: FloatArray) -> str:
-    """Return the remedy for scores that are no probabilities, by what their range may be.
+    """Return the fix for scores outside of [0, 1], by their range.
 
     Examples
     --------

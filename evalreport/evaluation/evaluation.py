@@ -114,7 +114,7 @@ def curves(summary: Summary, level: float = 0.95) -> Curves | Undefined:
 
 CLASS_KEYS = "class_keys"
 """What a logged `evaluation.json` holds beside the evaluation: each label's metric key in MLflow."""
-UNREAD = "(not readable)"
+UNREAD = "(unparsed)"
 """The column of answers that could not be parsed."""
 
 
@@ -480,7 +480,9 @@ class Evaluation:
         place = differing(data, encode(made))
         if place is not None:
             raise DataError(
-                f"{WHAT} contradicts itself", where=place, fix="pass what evalreport wrote, unchanged"
+                f"{WHAT} contradicts itself",
+                where=place,
+                fix="pass the file that evalreport wrote, unchanged",
             )
         return made
 

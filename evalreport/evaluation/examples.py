@@ -1,4 +1,4 @@
-"""What is read row by row for people to look at: the worst mistakes, swaps, example texts."""
+"""Examples to show: the worst mistakes, swapped labels, example texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evalreport.evaluation.parts import Mistake, Swap
 from evalreport.statistics.confusion import Counts
 
 MISTAKES = 20
-"""Rows in the list of worst mistakes: as many as somebody reads."""
+"""Maximum number of rows in the list of worst mistakes."""
 SWAPS = 50
 """Pairs of labels, the most frequent first: the page shows a dozen, `evaluation.json` more."""
 PAIRS = 120
@@ -40,9 +40,9 @@ def truncate_text(text: str, length: int = TEXT) -> str:
 
 
 def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]:
-    """Return the most confident wrong answers; multilabel: the rows with most label errors.
+    """Return the most confident wrong predictions; multilabel: the rows with most label errors.
 
-    Without scores, the most frequent mix-ups: as many different ones as there are, one row of each in turn.
+    Without scores, rows of the most frequent confusions: one row of each in turn.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def worst_mistakes(p: Predictions, limit: int = MISTAKES) -> tuple[Mistake, ...]
 
 
 def _of_each_pair(p: Predictions, wrong: npt.NDArray[np.intp], limit: int) -> list[int]:
-    """Rows of different mix-ups in turn, then sorted by how often their mix-up occurs."""
+    """Rows of different confusions in turn, then sorted by the frequency of their confusion."""
     pair = p.y_true[wrong].astype(np.int64) * (len(p.space) + 1) + np.asarray(p.y_pred)[wrong]
     _, code, count = np.unique(pair, return_inverse=True, return_counts=True)
     frequent = np.argsort(-count, kind="stable")[:limit]
@@ -82,11 +82,11 @@ def _of_each_pair(p: Predictions, wrong: npt.NDArray[np.intp], limit: int) -> li
 
 
 def in_turns(rows: Sequence[Sequence[int]], limit: int = MISTAKES) -> list[int]:
-    """Return one row of each mix-up in turn until there are enough, then mix-up by mix-up.
+    """Return one row of each confusion in turn until there are enough, sorted by confusion.
 
     Parameters
     ----------
-    rows : for each mix-up, the most frequent one first, its rows
+    rows : the rows of each confusion, most frequent first
     limit : int
 
     Examples
@@ -178,7 +178,7 @@ def _column(codes: npt.NDArray[Any], code: int) -> npt.NDArray[np.int32]:
 
 
 def swaps(p: Predictions) -> tuple[Swap, ...]:
-    """Return label pairs of which one was left out and the other added, most often first.
+    """Return label pairs of which one was missed and the other added, most frequent first.
 
     `by_chance` is the product of both error counts over the number of rows.
     """
@@ -199,7 +199,7 @@ def top_swaps(space: Multilabel, both: npt.NDArray[Any], chance: npt.NDArray[Any
     Parameters
     ----------
     both, chance : float64 arrays of shape (labels, labels)
-        How often the first was left out and the second added, and how often by chance.
+        How often the first was missed and the second added, and how often by chance.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def pair_texts(p: Predictions, counts: Counts) -> tuple[tuple[int, int, tuple[st
     """Return up to two texts of each of the most frequent confusions; nothing without texts."""
     if p.texts is None or p.y_pred is None:
         return ()
-    top = counts.mix_ups[:PAIRS]
+    top = counts.off_diagonal[:PAIRS]
     found = []
     for row, column in zip(counts.rows[top].tolist(), counts.columns[top].tolist(), strict=True):
         answer = UNPARSED if column == counts.size else column

@@ -1,4 +1,4 @@
-"""The parts of an evaluation that are not numbers of their own floor: classes, slices, mistakes, origin.
+"""The parts of an evaluation other than metrics: classes, slices, mistakes, origin.
 
 Where rows weigh, whole rows are counted beside: sentences count them, shares and metrics are of weights.
 
@@ -34,7 +34,7 @@ because no prediction names it; ``spurious``: predicted, but no true example."""
 
 @dataclass(frozen=True)
 class Confusion:
-    """Another label that examples of this one were given: how many, and their share of the class."""
+    """A label that examples of this class are misclassified as: number, and proportion of the class."""
 
     label: Label | None
     weight: Mass
@@ -62,7 +62,7 @@ class ClassResult:
         bound, for it was chosen on the rows that judge it.
     """
 
-    # values of metrics stand by themselves, for readers that want no intervals
+    # values of metrics without intervals, for readers that need only them
     KEYS: ClassVar = (
         *("label", "state", "support", "predicted", "right"),
         *OF_CLASS,
@@ -80,7 +80,7 @@ class ClassResult:
     best: tuple[float, float] | None = None
 
     def again(self, name: str) -> float | None:
-        """Return the value of a metric that stands by itself."""
+        """Return the value of a metric without its interval."""
         return self.metrics[name].value if name in self.metrics else None
 
 
@@ -129,7 +129,7 @@ class Disparity:
     smallest : str
     smallest_rows : int
     smallest_value : Estimate or Undefined
-        The least group that was judged, and its value: how surely it is known limits the rest.
+        The smallest evaluated group and its value: its uncertainty limits the comparison.
     """
 
     column: str
@@ -176,7 +176,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Swap:
-    """Multilabel: one label left out while another was added wrongly, on the same row.
+    """Multilabel: one label missed while another was added wrongly, on the same row.
 
     `by_chance` is the count that independent errors would give.
     """
@@ -256,7 +256,7 @@ def _whole(*columns: np.ndarray) -> tuple[tuple[int, int, int], ...]:
 
 
 TOP_CONFUSIONS = 3
-"""Labels that a class is most often taken for: a cell of the table holds no more."""
+"""Maximum number of labels that a class is most often misclassified as, for a cell of the table."""
 
 
 def state(support: float, predicted: float) -> State:
@@ -317,7 +317,7 @@ def top_confusions(summary: Summary) -> list[tuple[Confusion, ...]]:
     support = counts.marginals.support
     labels = (*summary.space.display_labels, None)
     found: list[list[Confusion]] = [[] for _ in summary.space.labels]
-    for cell in counts.mix_ups:
+    for cell in counts.off_diagonal:
         row, weight = int(counts.rows[cell]), float(counts.weight[cell])
         if len(found[row]) < TOP_CONFUSIONS:
             found[row].append(Confusion(labels[int(counts.columns[cell])], weight, weight / support[row]))

@@ -1,6 +1,6 @@
 """Slices: the headline metrics for each value of a column, and how far each is from the rest.
 
-Each slice is counted once; the rest of a column is the sum of its other slices' facts.
+Each slice is counted once; the rest of a column is the sum of its other slices' statistics.
 
 How far apart the groups of a column lie: the greatest difference and the least ratio of each metric.
 
@@ -34,14 +34,14 @@ from evalreport.statistics.summary import Summary, align_tallies, merge, summari
 TOO_FEW = 10
 """Rows below which a slice shows counts and claims nothing."""
 MOST_VALUES = 200
-"""Values of a column beyond which only the most frequent are told apart."""
+"""Maximum number of values of a column; only the most frequent ones are slices."""
 
 SliceFacts: TypeAlias = Mapping[str, Mapping[str, Summary]]
 """By column and value."""
 
 
 def slice_facts(p: Predictions) -> SliceFacts:
-    """Return the facts of the rows of each value of each column, the most frequent values first."""
+    """Return the statistics of the rows of each value of each column, the most frequent values first."""
     return {name: _of_column(p, column) for name, column in p.slices.items()}
 
 
@@ -103,7 +103,7 @@ def rows_with(p: Predictions | None, name: str, value: str, *, others: bool = Fa
 
 
 def _facts(rows: Predictions) -> Summary:
-    """The facts that headline metrics read: of several labels none reads the score matrix."""
+    """The statistics of headline metrics: for several labels none reads the score matrix."""
     facts = summarise(rows)
     return facts if isinstance(rows.space, Binary) else replace(facts, scores=None, bins=None)
 
@@ -162,7 +162,8 @@ def span(values: Array) -> Array:
 
 
 def shortfall(values: Array) -> Array:
-    """Return what the least lacks to the greatest, as a share of it; 0 where all are 0."""
+    """Return the gap from the smallest to the largest value, as a proportion of the largest; 0 if all are
+    0."""
     most = values.max(axis=-1)
     ratio: Array = np.where(most > 0, values.min(axis=-1) / np.where(most > 0, most, 1.0), 1.0)
     return 1 - ratio
@@ -276,7 +277,7 @@ def disparities(
     ----------
     parts : mapping from a column's name to a mapping from a value to `Summary`
     slices : sequence of Slice
-        Groups with too few rows are left out.
+        Groups with too few rows are skipped.
     sampling : Sampling
     p : Predictions, optional
         The rows, needed where they weigh or belong together.

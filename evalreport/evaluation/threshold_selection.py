@@ -134,11 +134,11 @@ class ThresholdSelection:
         return (*told, *self.notes, *(f"{name}: {reason}." for name, reason in self.missing.items()))
 
     def to_wire(self) -> dict[str, Any]:
-        """Return what was chosen as it stands in a file, with the thresholds that the page shows."""
+        """Return the choices as in their file, with the thresholds that the page shows."""
         return self.record()
 
     def _deployment_entry(self, objective: str) -> dict[str, Any]:
-        """What a threshold does at the stated prevalence, as an entry of its own."""
+        """The metrics of a threshold at the given prevalence, as a separate entry."""
         return {"deployment": encode(self.deployed[objective])} if objective in self.deployed else {}
 
     def to_json(self) -> str:

@@ -59,7 +59,7 @@ OTHERS = (
     "Noto Sans Symbols 2",
     "Noto Emoji",
 )
-"""Fonts of Linux, macOS and Windows, asked in this order, so that one machine always draws alike."""
+"""Fonts of Linux, macOS and Windows, tried in this order, so that a machine always draws the same."""
 
 
 def families() -> list[str]:
@@ -73,7 +73,7 @@ def families() -> list[str]:
 BLUE, ORANGE, INK, GREY, LINE = "#0a5ba8", "#b0370c", "#14202c", "#485867", "#d8dfe6"
 BLUES = ("#ffffff", "#dbe9f7", "#a9cdee", "#4a8fcf", "#0a5ba8")
 LINES = ("solid", "dashed", "dashdot", "dotted", (0, (8, 2, 1, 2, 1, 2)))
-"""Line styles of several runs: never told apart by colour alone."""
+"""Line styles of several runs: they never differ only in colour."""
 COLUMNS = 3
 """Small charts in a row: their axes can still be read on a page."""
 DPI = 110
@@ -89,7 +89,7 @@ STYLE: Any = {
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
     "axes.titlesize": 11,
-    "axes.titley": 1.0,  # else its place is worked out anew with every text of both axes
+    "axes.titley": 1.0,  # else its position is recomputed with every text of both axes
     "axes.grid": False,
     "grid.color": LINE,
     "xtick.color": GREY,
@@ -104,7 +104,7 @@ MARGINS: Any = {"left": 0.11, "right": 0.98, "bottom": 0.1, "top": 0.94}
 """Room for titles and numbers around a unit square, which need no layout to be worked out."""
 
 FIFTHS = tuple(k / 5 for k in range(6))
-"""Where the ticks of a unit square stand: known beforehand, none is made that lies outside."""
+"""Ticks of a unit square, fixed so that none is outside."""
 
 P = ParamSpec("P")
 _one_at_a_time = RLock()
@@ -303,7 +303,7 @@ def reliability(*evaluations: Evaluation) -> Figure:
 
 @apply_figure_style
 def coverage(ev: Evaluation) -> Figure:
-    """Draw accuracy against the share of rows answered, most confident first (multiclass)."""
+    """Draw accuracy against coverage, most confident rows first (multiclass)."""
     figure, axes = new_figure()
     line(axes, part(ev, "coverage"), "", 0)
     unit_square(figure, axes, "share answered", "accuracy among the answered")
@@ -347,7 +347,7 @@ def part(ev: Evaluation, name: str) -> Any:
 
 
 def line(axes: Axes, curve: Curve, label: str, place: int) -> None:
-    """Draw one run's line, told apart by style as well as colour."""
+    """Draw one run's line with its own style and colour."""
     style: Any = LINES[place % len(LINES)]
     axes.plot(
         curve.x,
@@ -395,7 +395,8 @@ NAMED = 80
 
 @apply_figure_style
 def confusion_matrix(ev: Evaluation) -> Figure:
-    """Draw rows of truth against columns of predictions, coloured by the share of the row.
+    """Draw the confusion matrix: rows are true labels, columns predictions, coloured by proportion of the
+    row.
 
     Raises
     ------
@@ -405,7 +406,9 @@ def confusion_matrix(ev: Evaluation) -> Figure:
     from matplotlib.colors import LinearSegmentedColormap
 
     if ev.confusion is None:
-        raise UsageError("there is no confusion matrix", fix="multilabel problems and bare scores have none")
+        raise UsageError(
+            "there is no confusion matrix", fix="multilabel problems and scores without predictions have none"
+        )
     ev = ev.in_rows()
     assert ev.confusion is not None  # noqa: S101  asked before
     counts = ev.confusion.dense()
@@ -424,8 +427,10 @@ def confusion_matrix(ev: Evaluation) -> Figure:
         _cells(figure, axes, share, counts, colors)
     else:
         axes.imshow(share, cmap=colors, vmin=0, vmax=1, interpolation="antialiased", aspect="auto")
-    _name_axes(axes, names, [*names, "(not readable)"][: counts.shape[1]], 0.5 if size <= NAMED else 0.0)
-    axes.set(xlabel="predicted", ylabel="truth", title="Confusion matrix (colour: share of the true label)")
+    _name_axes(axes, names, [*names, "(unparsed)"][: counts.shape[1]], 0.5 if size <= NAMED else 0.0)
+    axes.set(
+        xlabel="predicted", ylabel="truth", title="Confusion matrix (colour: proportion of the true label)"
+    )
     return figure
 
 
@@ -483,7 +488,8 @@ MOST = 40
 
 @apply_figure_style
 def score_distributions(ev: Evaluation) -> Figure:
-    """Draw the scores of each class, of several classes or labels the confidence of right and wrong answers.
+    """Draw the scores of each class; for several classes or labels the confidence of right and wrong
+    predictions.
 
     Each side has an area of 1: a rare class is seen as well as a frequent one.
 
@@ -525,7 +531,7 @@ def score_distributions(ev: Evaluation) -> Figure:
     for text, name in zip(legend.get_texts(), (below, above), strict=True):
         text.set_text(short_name(str(name)))
     axes.set(xlabel="score" if binary else "confidence", ylabel="density")
-    axes.set_title("Scores by true class" if binary else "Confidence of right and wrong answers")
+    axes.set_title("Scores by true class" if binary else "Confidence of right and wrong predictions")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What chance alone would do, what is known of each label by counting, and whether skill is demonstrated."""
+"""Tests against chance for the findings: counts per label, expected agreement, skill."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from evalreport.metrics.catalogue import OF_ORDER, OF_RANKING
 from evalreport.statistics.confusion import sums
 
 SURE = 4.0
-"""Standard errors beyond which a difference of counts is claimed: one false alarm in 16,000 tries."""
-LUCK = 0.01
-"""Probability below which "it was luck" is ruled out."""
+"""Standard errors above which a difference of counts is reported: p < 1/16,000."""
+BY_CHANCE = 0.01
+"""p-value below which chance is ruled out."""
 
 
 @dataclass(frozen=True)
 class Margin:
-    """How often a label is true, predicted, both, and true of an answer that could not be read."""
+    """Counts of a label: true, predicted, correctly predicted, and true for an unparsed response."""
 
     label: Label
     support: float
     predicted: float
     right: float
-    unread: float = 0.0
+    unparsed: float = 0.0
 
     @property
     def excess(self) -> float:
-        """Predictions beyond the examples."""
+        """Predictions minus examples."""
         return self.predicted - self.support
 
     @property
     def discordant(self) -> float:
-        """Examples and predictions that do not agree: the variance of `excess` when nothing is favoured
+        """Examples and predictions that disagree: the variance of `excess` under marginal homogeneity
         (Stuart 1955, Maxwell 1970)."""
         return self.predicted + self.support - 2 * self.right
 
@@ -54,23 +54,23 @@ def margins(ev: Evaluation) -> tuple[Margin, ...]:
     >>> from evalreport.data.labels import Binary
     >>> from evalreport.data.predictions import predictions
     >>> margins(evaluate_predictions(predictions(Binary("no", "yes"), ["no", "yes"], ["no", "no"])))[0]
-    Margin(label='no', support=1.0, predicted=2.0, right=1.0, unread=0.0)
+    Margin(label='no', support=1.0, predicted=2.0, right=1.0, unparsed=0.0)
     """
     if ev.confusion is None:
         return tuple(Margin(c.label, c.support, c.predicted, c.right) for c in ev.classes)
     counts, known = ev.confusion, ev.confusion.marginals
     lost = counts.columns == counts.size
-    unread = sums(counts.rows[lost], counts.weight[lost], counts.size)
-    columns = (known.support, known.predicted, known.tp, unread)
+    unparsed = sums(counts.rows[lost], counts.weight[lost], counts.size)
+    columns = (known.support, known.predicted, known.tp, unparsed)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return tuple(Margin(label, *row) for label, row in zip(ev.space.display_labels, rows, strict=True))
 
 
 def informative(ev: Evaluation) -> float:
-    """Return how many independent rows stand behind one unit of weight.
+    """Return the number of independent rows per unit of weight.
 
-    Rows of one group may all be the same row again, so that only groups are sure to be independent; uneven
-    weights leave fewer effective rows (Kish 1965).
+    Rows of one group may all be copies of one row, so only groups count as independent; uneven weights reduce
+    the effective number of rows (Kish 1965).
     """
     known: float = ev.rows if ev.clusters is None else min(ev.rows, ev.clusters)
     if ev.weighted and ev.clusters is None:
@@ -110,10 +110,10 @@ def chi_square_deviate(statistic: float, df: int) -> float:
 
 
 def association(ev: Evaluation) -> float:
-    """Return right answers beyond those of shuffled answers, in standard errors.
+    """Return correct predictions minus those of shuffled predictions, in standard errors.
 
-    Shuffling keeps how often each label is true and how often it is predicted; the variance is that of a
-    permutation statistic (Hoeffding 1951). The labels of a multilabel problem are shuffled apart.
+    Shuffling keeps the frequencies of true and predicted labels; the variance is that of a permutation
+    statistic (Hoeffding 1951). The labels of a multilabel problem are shuffled separately.
     """
     known = margins(ev)
     together = [[margin] for margin in known] if ev.confusion is None else [known]
@@ -123,12 +123,12 @@ def association(ev: Evaluation) -> float:
 
 
 def right_by_chance(ev: Evaluation) -> float:
-    """Return how many answers of a single-label problem would be right if they were shuffled."""
+    """Return how many predictions of a single-label problem would be right after shuffling."""
     return _chance_agreement(ev.weight, margins(ev))[0]
 
 
 def _chance_agreement(n: float, known: Sequence[Margin]) -> tuple[float, float]:
-    """Right answers that are due to shuffled answers, and their variance."""
+    """Expected number of correct predictions after shuffling, and its variance."""
     truth = np.array([margin.support for margin in known])
     answers = np.array([margin.predicted for margin in known])
     both = truth * answers
@@ -137,21 +137,21 @@ def _chance_agreement(n: float, known: Sequence[Margin]) -> tuple[float, float]:
 
 
 CHANCE = 0.5
-"""ROC AUC of scores that know nothing, and balanced accuracy of answers that never look."""
+"""ROC AUC of random scores, and balanced accuracy of a constant prediction."""
 USELESS = 0.6
-"""Upper end of an interval of these below which next to nothing is known: 0.6 is called poor in any field."""
+"""Upper end of an interval of these below which there is practically no skill: 0.6 is poor in any field."""
 USELESS_MCC = 0.2
 """The same for agreement on a scale from 0 to 1: 2 · 0.6 − 1 for balanced classes."""
 EACH = 10
-"""Rows of each class from which on a model may be called useless rather than not demonstrated to be good."""
-MIN_ANSWERS: Mapping[Task, int] = {"binary": 2, "multiclass": 2, "multilabel": 1}
-"""Different answers below which a model never looks, whatever its sample."""
-Skill: TypeAlias = Literal["demonstrated", "barely", "not_demonstrated", "none", "reversed"]
-"""Better than chance; better, but by next to nothing; perhaps; not better or by next to nothing; worse."""
+"""Minimum number of rows of each class to report that there is no skill; with fewer: not significant."""
+MIN_PREDICTED: Mapping[Task, int] = {"binary": 2, "multiclass": 2, "multilabel": 1}
+"""Minimum number of distinct predicted labels; a model with fewer is constant, and has no skill."""
+Skill: TypeAlias = Literal["significant", "barely", "not_significant", "none", "reversed"]
+"""Better than chance; better, but hardly; inconclusive; no better or hardly better; worse."""
 
 
 def only_labels(ev: Evaluation) -> list[Label] | None:
-    """Return the one label that occurs (multilabel: none occurs); None where the truth varies."""
+    """Return the only true label (multilabel: none occurs); None where several occur."""
     known = [margin.label for margin in margins(ev) if margin.support > 0]
     match ev.space:
         case Binary() if ev.confusion is None:
@@ -166,7 +166,7 @@ def only_labels(ev: Evaluation) -> list[Label] | None:
 
 
 def ranking_skill(ev: Evaluation) -> Skill | None:
-    """Return what the data say of the ranking of the scores; None without scores, or where all are equal.
+    """Return the skill of the scores as a ranking; None without scores, or where all are equal.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def ranking_skill(ev: Evaluation) -> Skill | None:
     >>> from evalreport.data.scores import Probabilities
     >>> rows = predictions(Binary(0, 1), [0, 1] * 20, scores=Probabilities([0.2, 0.7] * 20))
     >>> ranking_skill(evaluate_predictions(rows))
-    'demonstrated'
+    'significant'
     """
     auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None or auc.low is None or auc.high is None or ev.data_checks.get("constant_scores"):
@@ -184,38 +184,37 @@ def ranking_skill(ev: Evaluation) -> Skill | None:
 
 
 def decision_skill(ev: Evaluation) -> Skill | None:
-    """Return what the data say of the decisions, beside an answer that never looks; None without decisions.
+    """Return the skill of the decisions compared with a constant prediction; None without decisions.
 
-    With rare classes a useful model may well be right less often than the constant answer, so that any one
-    of the metrics demonstrates skill.
+    With rare classes a useful model may be right less often than the constant prediction, so one significant
+    metric suffices.
     """
     known = margins(ev)
     if not known or only_labels(ev) is not None:
         return None
-    if sum(margin.predicted > 0 for margin in known) < MIN_ANSWERS[ev.task]:
+    if sum(margin.predicted > 0 for margin in known) < MIN_PREDICTED[ev.task]:
         return "none"
     found = [
         _classify_skill(low, high, level, useless, enough=enough(ev))
-        for low, high, level, useless in _witnesses(ev)
+        for low, high, level, useless in _skill_metrics(ev)
     ]
-    order: tuple[Skill, ...] = ("demonstrated", "reversed", "barely", "none", "not_demonstrated")
+    order: tuple[Skill, ...] = ("significant", "reversed", "barely", "none", "not_significant")
     skill = next((skill for skill in order if skill in found), None)
-    ranked = skill == "barely" and isinstance(ev.space, Binary) and ranking_skill(ev) == "demonstrated"
-    return "demonstrated" if ranked else skill  # few decisions at this threshold, of a useful ranking
+    ranked = skill == "barely" and isinstance(ev.space, Binary) and ranking_skill(ev) == "significant"
+    return "significant" if ranked else skill  # few positives at this threshold, from a useful ranking
 
 
 def _classify_skill(low: float, high: float, level: float, useless: float, *, enough: bool) -> Skill:
-    """Return where an interval is: significant is not useful, and not significant is not absent, unless the
-    interval cannot reach far."""
+    """Return the skill that an interval shows. Skill is absent only where the upper end is useless, too."""
     if low > level:
-        return "demonstrated" if high >= useless else "barely"
+        return "significant" if high >= useless else "barely"
     if high < level:
         return "reversed"
-    return "none" if high < useless and enough else "not_demonstrated"
+    return "none" if high < useless and enough else "not_significant"
 
 
-def _witnesses(ev: Evaluation) -> Iterator[tuple[float, float, float, float]]:
-    """Ends of the interval of each metric that decides, its level without skill, and that of hardly any."""
+def _skill_metrics(ev: Evaluation) -> Iterator[tuple[float, float, float, float]]:
+    """Ends of the interval of each metric that decides, its no-skill level, and the level of hardly any skill."""
     match ev.space:
         case Binary():
             levels = {"balanced_accuracy": (CHANCE, USELESS)}
@@ -231,14 +230,14 @@ def _witnesses(ev: Evaluation) -> Iterator[tuple[float, float, float, float]]:
         found = estimate(ev, name)
         if found is None or found.low is None or found.high is None:
             continue
-        if name != "accuracy" or found.low > level:  # below it a rare class may still be found
+        if name != "accuracy" or found.low > level:  # below it, rare classes may still be predicted well
             yield found.low, found.high, level, useless
 
 
 def gain_over_majority_class(ev: Evaluation) -> tuple[float, float, float]:
-    """Return by how much accuracy exceeds that of always predicting the most frequent label, and its ends.
+    """Return the gain of accuracy over always predicting the most frequent label, with its interval.
 
-    The two are of the same rows: only rows that exactly one of them has right vary (as in McNemar's test).
+    The difference is paired: only rows that exactly one of the two has right contribute (as in McNemar's test).
     """
     known = margins(ev)
     most = max(known, key=lambda margin: margin.support)
@@ -255,8 +254,8 @@ def gain_over_majority_class(ev: Evaluation) -> tuple[float, float, float]:
 def by_order(ev: Evaluation) -> Estimate | None:
     """Return quadratic weighted kappa where labels are ordered; None where they are not, or it is undefined.
 
-    Grades that are all one too high are never right and follow the order well: of ordered labels this is what
-    shows skill, and neither accuracy nor MCC, which count every miss the same.
+    It measures skill for ordered labels. Accuracy and MCC count every miss the same: grades that are all one
+    too high are never right, but follow the order.
     """
     ordered = isinstance(ev.space, Multiclass) and ev.space.ordered
     found = estimate(ev, OF_ORDER[0]) if ordered else None
@@ -264,12 +263,12 @@ def by_order(ev: Evaluation) -> Estimate | None:
 
 
 def enough(ev: Evaluation) -> bool:
-    """Return whether every class has the examples that a model needs to be called useless."""
+    """Return whether every class has enough examples to report that there is no skill."""
     return rarest(ev) * informative(ev) >= EACH
 
 
 def rarest(ev: Evaluation) -> float:
-    """Return the examples of the rarest of the classes that occur; of several labels, of the most frequent."""
+    """Return the examples of the rarest class that occurs; in multilabel problems, of the most frequent label."""
     known = [margin.support for margin in margins(ev) if margin.support > 0]
     if not known and isinstance(ev.space, Binary):
         share = value(ev, "prevalence") or 0.0

@@ -1,6 +1,6 @@
-"""Classes that are taken for one another: an order that puts them side by side, and the families.
+"""Findings about confusions: pairs and families of confused classes, and biased class frequencies.
 
-What is mistaken for what: pairs, families, and shares that drift.
+Also the order of the confusion matrix that puts confused classes next to each other.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from evalreport.findings.rule import CLASSES, FindingDraft, rule
 from evalreport.statistics.confusion import Counts
 
 PIECES = 40
-"""Blocks into which very many classes are cut, or up to twice as many."""
+"""Minimum number of blocks for very many classes; there are up to twice as many."""
 LARGEST = 9
-"""Classes that a family has at most."""
+"""Maximum number of classes in a family."""
 FAMILIES_SHOWN = 6
-"""Families that are shown: those with most mistakes inside."""
+"""Number of families shown: those with the most mistakes inside."""
 APART = 0.97
-"""Average distance above which two groups are not look-alikes: under 3% of either goes to the other."""
+"""Average distance above which two groups are not similar: under 3% of either is predicted as the other."""
 FAMILIES_FEWEST = 3
-"""Mistakes inside a family, below which it is chance."""
+"""Minimum number of mistakes inside a family; fewer are attributed to chance."""
 BEST_ORDER = 300
-"""Classes up to which the leaves of the tree are put in their best order (its cost grows with the cube)."""
+"""Maximum number of classes for optimal leaf ordering (its cost is cubic)."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Classes that stand side by side and are taken for one another.
+    """Neighbouring classes that are confused with each other.
 
     Parameters
     ----------
     members : tuple of int
         Codes, in the order of the matrix.
     start : int
-        Place of the first member in that order.
+        Position of the first member in that order.
     mistakes : float
-        Weight of answers that name another member.
+        Weight of the rows of one member that are predicted as another member.
     """
 
     members: tuple[int, ...]
@@ -57,7 +57,7 @@ class Kinship:
     order: tuple[int, ...]
     families: tuple[Family, ...]
     blocks: tuple[tuple[int, ...], ...] = ()
-    """The whole order cut where classes have least to do with each other: some forty to eighty pieces."""
+    """The order cut between the least confused classes: about forty to eighty blocks."""
 
     @property
     def mistakes(self) -> float:
@@ -66,10 +66,10 @@ class Kinship:
 
 
 def kinship(counts: Counts) -> Kinship:
-    """Return classes ordered by who is taken for whom, with the families of look-alikes.
+    """Return the classes clustered by their confusions, with the families of similar classes.
 
-    Average linkage on 1 - (R + Rᵀ), where R holds the confusions as shares of the true class; leaves in
-    optimal order (Bar-Joseph et al. 2001).
+    Average linkage on 1 - (R + Rᵀ), where R is the confusion matrix normalized over the true class; optimal
+    leaf ordering (Bar-Joseph et al. 2001).
 
     Examples
     --------
@@ -89,7 +89,7 @@ def kinship(counts: Counts) -> Kinship:
 
 
 def _blocks(tree: npt.NDArray[np.float64], size: int) -> Iterator[tuple[int, ...]]:
-    """The largest branches that are small enough, neighbours together while they still are."""
+    """The largest branches below the size limit; small neighbours are merged up to the limit."""
     most = max(LARGEST, -(-size // PIECES))
     under, left, block = _members(tree, size), [2 * size - 2], list[int]()
     while left:
@@ -129,7 +129,7 @@ def _members(tree: npt.NDArray[np.float64], size: int) -> list[list[int]]:
 
 
 def _families(tree: npt.NDArray[np.float64], order: list[int], counts: Counts) -> Iterator[Family]:
-    """The largest groups of look-alikes that are no larger than a family may be."""
+    """The largest groups of similar classes within the size limit of a family."""
     size = counts.size
     under = _members(tree, size)
     place = {code: at for at, code in enumerate(order)}
@@ -152,29 +152,29 @@ def _families(tree: npt.NDArray[np.float64], order: list[int], counts: Counts) -
 
 
 PART = 0.25
-"""Share of a class that one other label takes, from which on it is a mix-up."""
+"""Minimum proportion of a class that is predicted as one other class, for a notable confusion."""
 FEWEST = 5
-"""Rows below which a mix-up is an accident."""
+"""Minimum number of rows of a notable confusion."""
 RARE = 0.001
-"""Probability below which the most frequent of all pairs is no accident."""
+"""p-value, corrected for the number of pairs, below which a confusion is significant."""
 BACK = 0.5
-"""How often it happens the other way, against the first, from which on it goes both ways; so it does where a
-quarter of the other class goes that way, however few these are beside the first."""
+"""Minimum ratio of the two directions for a confusion in both directions. A quarter of the other class
+suffices, too, however few rows that is."""
 SHOWN = 2
-"""Mix-ups, and families, that a claim spells out."""
+"""Number of confusions, and of families, that a claim spells out."""
 MANY = 0.25
-"""Share of the mistakes inside families from which on they are worth a sentence."""
+"""Minimum proportion of all mistakes that are inside families."""
 ABOVE_DUE = 2.0
-"""How many times the mistakes that are due inside a family must be there: clustering finds some by chance."""
+"""Minimum ratio of the mistakes inside a family to those expected: clustering finds some by chance."""
 MUTUAL = 0.2
-"""Share of the mistakes inside a family that do not go to its most predicted member."""
+"""Minimum proportion of the mistakes inside a family that are not predictions of its most predicted member."""
 DRIFT = 0.05
-"""Share of the answers that would have to change for the shares to agree."""
+"""Minimum proportion of the predictions that would have to change for the class frequencies to match."""
 
 
 @dataclass(frozen=True)
 class NotableConfusion:
-    """Examples of one label that were given another, how many the other way, and whether that is as notable."""
+    """Rows of one class that are predicted as another, and the rows in the other direction."""
 
     truth: int
     answer: int
@@ -185,14 +185,16 @@ class NotableConfusion:
 
 @rule(
     section="confusions",
-    action="Read a few examples of each pair: the definitions may overlap, or the truth may be wrong.",
+    action="Read a few examples of each pair: the definitions may overlap, or true labels may be wrong.",
 )
 def top_confusions(ev: Evaluation) -> FindingDraft | None:
-    """What is mistaken for what, in words: one way or both."""
+    """The most frequent confusions, in one or both directions."""
     found = (
-        mix_ups(ev.confusion, informative(ev)) if ev.confusion is not None and ev.task == "multiclass" else []
+        notable_confusions(ev.confusion, informative(ev))
+        if ev.confusion is not None and ev.task == "multiclass"
+        else []
     )
-    if by_order(ev) is not None:  # a grade beside the true one is a near miss
+    if by_order(ev) is not None:  # a neighbouring grade is a near miss
         found = [pair for pair in found if abs(pair.truth - pair.answer) > 1]
     if not found or ev.confusion is None:
         return None
@@ -210,7 +212,7 @@ def top_confusions(ev: Evaluation) -> FindingDraft | None:
     ]
     total = sum(pair.weight + (pair.back if pair.both_ways else 0) for pair in found)
     wrong = _mistakes(ev.confusion)
-    rest = ". {n:count} such mix-ups hold {share:whole} of all mistakes." if len(found) > 1 else "."
+    rest = ". {n:count} such confusions account for {share:whole} of all mistakes." if len(found) > 1 else "."
     return FindingDraft(
         "; ".join(_pair(place, pair) for place, pair in enumerate(found[:SHOWN])) + rest,
         {"pairs": pairs, "n": len(found), "weight": total, "mistakes": wrong, "share": total / wrong},
@@ -220,22 +222,22 @@ def top_confusions(ev: Evaluation) -> FindingDraft | None:
 def _pair(place: int, pair: NotableConfusion) -> str:
     at = f"pairs[{place}]"
     if pair.both_ways:
-        return f"{{{at}[truth]:label}} and {{{at}[predicted]:label}} are mixed up both ways ({{{at}[weight]:count}} of {{{at}[support]:count}} and {{{at}[back]:count}} of {{{at}[back_support]:count}})"
-    back = f"{{{at}[back]:count}} the other way" if pair.back else "none the other way"
-    return f"{{{at}[weight]:count}} of {{{at}[support]:count}} {{{at}[truth]:label}} are labelled {{{at}[predicted]:label}}, {back}"
+        return f"{{{at}[truth]:label}} and {{{at}[predicted]:label}} are confused in both directions ({{{at}[weight]:count}} of {{{at}[support]:count}} and {{{at}[back]:count}} of {{{at}[back_support]:count}})"
+    back = f"{{{at}[back]:count}} the other way round" if pair.back else "none the other way round"
+    return f"{{{at}[weight]:count}} of {{{at}[support]:count}} {{{at}[truth]:label}} are misclassified as {{{at}[predicted]:label}}, {back}"
 
 
-def mix_ups(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
-    """Return cells that hold a quarter of a class, five rows or more, and far more than their due.
+def notable_confusions(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
+    """Return the cells with a quarter of a class, five rows or more, and significantly more than expected.
 
-    Due is the class's mistakes spread evenly over the other labels; chance is corrected for the number of
-    pairs. Both ways of a pair are one mix-up.
+    The expected number is the class's mistakes spread evenly over the other classes; the test is corrected
+    for the number of pairs. The two directions of a pair are one confusion.
 
     Parameters
     ----------
     counts : Counts
     scale : float
-        Independent rows behind one unit of weight.
+        Independent rows per unit of weight.
     """
     support, right = counts.marginals.support, counts.marginals.tp
     cells = zip(counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True)
@@ -260,10 +262,10 @@ def mix_ups(counts: Counts, scale: float = 1.0) -> list[NotableConfusion]:
 
 @rule(
     section="confusions",
-    action="Merge what need not be told apart; else sharpen the definitions or gather examples that differ.",
+    action="Merge classes that need not be distinguished; otherwise sharpen the definitions or add examples that differ.",
 )
 def families(ev: Evaluation) -> FindingDraft | None:
-    """Groups of labels that are taken for one another more often than their mistakes would have it."""
+    """Groups of classes with more confusions among them than expected by chance."""
     counts = ev.confusion
     if counts is None or ev.task != "multiclass" or not _mistakes(counts) or by_order(ev) is not None:
         return None
@@ -275,10 +277,10 @@ def families(ev: Evaluation) -> FindingDraft | None:
     among = (
         f"among {groups}"
         if len(found) == 1
-        else f"inside {{n:count}} groups of look-alikes, such as {groups}"
+        else f"within {{n:count}} groups of similar classes, such as {groups}"
     )
     return FindingDraft(
-        f"{{inside:count}} of {{mistakes:count}} mistakes ({{share:whole}}) are mix-ups {among}.",
+        f"{{inside:count}} of {{mistakes:count}} mistakes ({{share:whole}}) are confusions {among}.",
         {
             "families": [
                 {"labels": [ev.space.names[code] for code in family.members], "mistakes": family.mistakes}
@@ -293,12 +295,12 @@ def families(ev: Evaluation) -> FindingDraft | None:
 
 
 def _is_family(ev: Evaluation, counts: Counts, family: Family) -> bool:
-    """Whether mistakes inside a family are beyond what is due, and not all one label's attraction."""
+    """Whether there are more mistakes inside a family than expected, and not only predictions of one member."""
     members = list(family.members)
     dense = counts.dense()[:, : counts.size]
     np.fill_diagonal(dense, 0)
     missed, attracted = dense.sum(axis=1), dense.sum(axis=0)
-    # a member that attracts all there is leaves nothing to others
+    # where all mistakes are predictions of one member, none remain for others
     others = np.maximum(attracted.sum() - attracted[members], 1e-12)
     shares = attracted[members].sum() - attracted[members]
     due = float((missed[members] * shares / others).sum())
@@ -315,10 +317,10 @@ def _mistakes(counts: Counts) -> float:
 @rule(
     "note",
     section={**CLASSES, "multiclass": "confusions"},
-    action="Whoever counts predictions to learn how frequent a class is will be misled by that much.",
+    action="Class frequencies estimated from predictions will be biased by this much.",
 )
 def class_shares(ev: Evaluation) -> FindingDraft | None:
-    """The shares of predicted classes differ from those of the truth, beyond chance and noticeably."""
+    """The frequencies of predicted classes differ from those of the true labels, significantly and noticeably."""
     if ev.confusion is None:
         return None
     known, n = margins(ev), ev.confusion.total
@@ -330,9 +332,9 @@ def class_shares(ev: Evaluation) -> FindingDraft | None:
     binary = isinstance(ev.space, Binary)
     shown = known[1] if binary else most
     claim = (
-        "{label:label} is predicted {predicted:count} {predicted:time|times} in {n:weight} and true {support:count} {support:time|times}."
+        "{label:label} is predicted {predicted:count} {predicted:time|times} in {n:weight} and is the true label {support:count} {support:time|times}."
         if binary
-        else "The classes drift: {label:label} is predicted {predicted:count} {predicted:time|times} for {support:examples}, {least:label} {least_predicted:count} {least_predicted:time|times} for {least_support:count}; {moved:whole} of the answers would have to change to match."
+        else "Class frequencies are off: {label:label} is predicted {predicted:count} {predicted:time|times} for {support:examples}, {least:label} {least_predicted:count} {least_predicted:time|times} for {least_support:count}; {moved:whole} of the predictions would have to change to match."
     )
     return FindingDraft(
         claim,

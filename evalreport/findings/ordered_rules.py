@@ -1,8 +1,7 @@
 """An evaluation in plain English: every rule in order, ranked by how much it matters.
 
-A claim passes two kinds of bounds. Whether it is more than chance is statistics: `chance.SURE`, `chance.LUCK`
-and intervals. Whether it is worth a sentence is judgement: bounds that cite nothing are chosen by hand, so
-that what is told could change what somebody does.
+A finding has to be significant (`chance.SURE`, `chance.BY_CHANCE`, intervals) and large enough to matter. Limits
+of size without a reference are chosen by hand, so that a finding can change a decision.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ RULES: tuple[Rule, ...] = (
     skill.no_skill,
     skill.inverted,
     skill.barely_better,
-    skill.skill_not_demonstrated,
+    skill.skill_not_significant,
     skill.constant_scores,
     predicted_labels.never_predicted,
     predicted_labels.micro_macro_gap,
-    predicted_labels.favourite_labels,
+    predicted_labels.overpredicted_labels,
     skill.too_perfect,
     skill.imbalance,
     score_quality.off_scores,
@@ -45,7 +44,7 @@ RULES: tuple[Rule, ...] = (
     confusions.top_confusions,
     score_quality.miscalibrated,
     score_quality.certain_scores,
-    predicted_labels.unread_labels,
+    predicted_labels.unparsed_labels,
     sample.few_events,
     sample.small_classes,
     sample.duplicates,
@@ -59,41 +58,41 @@ RULES: tuple[Rule, ...] = (
     score_quality.same_rows,
     sample.data_notes,
 )
-"""Every rule of the core, the weightier first; within a severity findings keep this order."""
+"""Every rule of the core, most important first; findings of one severity keep this order."""
 OF_ROWS: tuple[Rule, ...] = (
     skill.one_class,
     predicted_labels.lookalikes,
     skill.no_skill,
     skill.inverted,
     skill.barely_better,
-    skill.skill_not_demonstrated,
+    skill.skill_not_significant,
     predicted_labels.never_predicted,
-    predicted_labels.favourite_labels,
+    predicted_labels.overpredicted_labels,
     predicted_labels.label_load,
     confusions.families,
     confusions.top_confusions,
-    predicted_labels.unread_labels,
+    predicted_labels.unparsed_labels,
     sample.few_events,
     sample.small_classes,
     confusions.class_shares,
     predicted_labels.spurious_classes,
 )
-"""Rules whose sentences count: whole rows, also where rows weigh."""
-SAID: Mapping[str, tuple[str, ...]] = {
+"""Rules whose sentences count rows: they use unweighted counts where rows have weights."""
+SUPPRESSED_BY: Mapping[str, tuple[str, ...]] = {
     "imbalance": ("one_class",),
     "too_perfect": ("one_class",),
     "class_shares": (
         "one_class",
         "never_predicted",
-        "favourite_labels",
+        "overpredicted_labels",
         "no_skill",
-        "skill_not_demonstrated",
+        "skill_not_significant",
     ),
     "spurious_classes": ("one_class", "lookalikes"),
     "macro_definitions": ("one_class",),
     "no_skill": ("own_scores", "inverted"),
     "barely_better": ("own_scores", "inverted", "too_perfect"),
-    "skill_not_demonstrated": ("own_scores", "inverted", "too_perfect"),
+    "skill_not_significant": ("own_scores", "inverted", "too_perfect"),
     "inverted": ("own_scores",),
     "off_scores": ("own_scores",),
     "other_threshold": ("off_scores",),
@@ -108,7 +107,7 @@ SAID: Mapping[str, tuple[str, ...]] = {
     "threshold_not_chosen": ("own_scores", "no_skill", "inverted", "constant_scores", "hard_scores"),
     "default_threshold": ("own_scores", "no_skill", "inverted", "constant_scores", "hard_scores"),
 }
-"""Findings that are left out where one of these tells the cause."""
+"""Findings that are suppressed where one of these reports the cause."""
 SEVERITIES = ("error", "caution", "note")
 
 
@@ -123,7 +122,7 @@ def rules() -> tuple[Rule, ...]:
 
 
 def find(ev: Evaluation) -> tuple[Finding, ...]:
-    """Return what the rules find, errors first, then cautions, then notes.
+    """Return the findings of all rules: errors, then cautions, then notes.
 
     Examples
     --------
@@ -139,6 +138,8 @@ def find(ev: Evaluation) -> tuple[Finding, ...]:
     made = (rule(rows if rule in OF_ROWS else ev) for rule in rules())
     found = {finding.rule: finding for finding in made if finding is not None}
     kept = [
-        finding for name, finding in found.items() if not any(said in found for said in SAID.get(name, ()))
+        finding
+        for name, finding in found.items()
+        if not any(cause in found for cause in SUPPRESSED_BY.get(name, ()))
     ]
     return tuple(sorted(kept, key=lambda finding: SEVERITIES.index(finding.severity)))

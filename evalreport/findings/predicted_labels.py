@@ -1,6 +1,6 @@
-"""Labels that are never answered, labels that absorb others, and averages that hide it.
+"""Findings about predicted labels: labels never predicted, over-predicted labels, averages that hide them.
 
-What only rows with several labels can show: two accuracies, empty answers, too many or too few labels.
+For multilabel problems also: two accuracies, empty predictions, too many or too few labels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evalreport.curves.curve import Curve
 from evalreport.data.labels import Label, Multilabel, Task
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import (
-    LUCK,
+    BY_CHANCE,
     SURE,
     Margin,
     deviation,
@@ -30,38 +30,40 @@ from evalreport.findings.chance import (
 from evalreport.findings.rule import CLASSES, FindingDraft, class_noun, estimate, rule, value
 
 FEW = 6
-"""Labels that a claim spells out whatever their length: who absorbs the others."""
+"""Number of predicted labels that a claim spells out whatever their length."""
 BROKEN = 0.1
-"""Share of the rows (and a quarter of the labels) from which on silence is no longer a detail."""
-FAVOURED = 1.5
-"""Ratio of predictions to examples from which on a label is a favourite."""
-ABSORBED = 0.25
-"""Part of all predictions, beyond their due, from which on over-predicted labels break a model that does not
-know them."""
+"""Proportion of the rows (or a quarter of the labels) above which missing predictions are an error."""
+MANY_TIMES = 1.5
+"""Minimum ratio of predictions to examples of an over-predicted label."""
+EXCESSIVE = 0.25
+"""Excess of over-predicted labels, as a proportion of all predictions, above which they are an error unless they
+are right more often than by chance."""
 LESS_VARIED = 0.8
-"""Ratio of the effective numbers of labels in answers and truth below which it is worth a sentence."""
+"""Ratio of the effective numbers of predicted and true labels below which the claim reports them."""
 SPURIOUS = 0.05
-"""Share of the rows whose answer has no example from which on that is no detail."""
+"""Proportion of rows predicted as a label without examples above which the finding is a caution."""
 GAP = 0.1
-"""Difference of averages that is worth a sentence."""
-FAVOURITES: Mapping[Task, str] = dict.fromkeys(CLASSES, "confusions") | {"multilabel": "labels"}
-"""Section that shows what is absorbed."""
+"""Minimum difference of averages for a finding."""
+SHOWN_IN: Mapping[Task, str] = dict.fromkeys(CLASSES, "confusions") | {"multilabel": "labels"}
+"""Section that shows over-predicted labels."""
 AVERAGES = {
-    "f1_macro": "over what occurs in truth or predictions (as scikit-learn does)",
-    "f1_macro_supported": "over what has examples",
-    "f1_macro_declared": "over all that is declared",
+    "f1_macro": "over labels that occur as true label or prediction (as in scikit-learn)",
+    "f1_macro_supported": "over labels with examples",
+    "f1_macro_declared": "over all declared labels",
 }
 
 
 @rule(section=CLASSES)
 def never_predicted(ev: Evaluation) -> FindingDraft | None:
-    """Labels that have examples and no prediction, when that is not the luck of tiny classes.
+    """Labels with examples and without predictions, when small classes do not explain it by chance.
 
-    Labels of which no answer at all could be read are left to `unread_labels`.
+    Labels without any parsed response are reported by `unparsed_labels`.
     """
     known = [margin for margin in margins(ev) if margin.support > 0]
-    silent = sorted((m for m in known if m.predicted == 0 and m.unread < m.support), key=lambda m: -m.support)
-    if not silent or _is_luck(ev, known, silent):
+    silent = sorted(
+        (m for m in known if m.predicted == 0 and m.unparsed < m.support), key=lambda m: -m.support
+    )
+    if not silent or _is_by_chance(ev, known, silent):
         return None
     weight = sum(margin.support for margin in silent)
     spoken = [m.label for m in sorted(margins(ev), key=lambda m: -m.predicted) if m.predicted > 0]
@@ -74,7 +76,7 @@ def never_predicted(ev: Evaluation) -> FindingDraft | None:
             "support": weight,
             "labels": [margin.label for margin in silent],
             "predicted_labels": spoken[: 2 * FEW],
-            "absorbing": _absorbing(ev, silent),
+            "predicted_instead": _predicted_instead(ev, silent),
         },
         severity="error" if broken else "caution",
         action=_advice(ev),
@@ -82,21 +84,21 @@ def never_predicted(ev: Evaluation) -> FindingDraft | None:
 
 
 def _advice(ev: Evaluation) -> str:
-    """What to do about silence: a ranking that knows the label needs another threshold, not other data."""
-    if ev.task == "binary" and ranking_skill(ev) == "demonstrated":
-        return "The scores do rank it: choose another threshold, --threshold max-f1 --tune-on FILE."
-    return "Check that they were in the training data, and in the list of answers that the model may give."
+    """Advice for labels that are never predicted: another threshold where the scores rank the label well."""
+    if ev.task == "binary" and ranking_skill(ev) == "significant":
+        return "The scores rank it better than chance: choose another threshold, --threshold max-f1 --tune-on FILE."
+    return "Check that they are in the training data, and among the labels that the model may return."
 
 
-def _is_luck(ev: Evaluation, known: Sequence[Margin], silent: Sequence[Margin]) -> bool:
-    """Whether a model without preferences would be silent on as many labels, and on the greatest of them.
+def _is_by_chance(ev: Evaluation, known: Sequence[Margin], silent: Sequence[Margin]) -> bool:
+    """Whether an unbiased model would also miss so many labels, or the largest of them.
 
-    Predictions of a label with s examples are then about Poisson(s), none of them with probability exp(-s).
+    Its predictions of a label with s examples are about Poisson(s): none with probability exp(-s).
     """
     scale = informative(ev)
     none = [math.exp(-margin.support * scale) for margin in known]
     greatest = math.exp(-silent[0].support * scale)
-    return poisson_tail(len(silent), sum(none)) > LUCK and len(known) * greatest > LUCK
+    return poisson_tail(len(silent), sum(none)) > BY_CHANCE and len(known) * greatest > BY_CHANCE
 
 
 def _silence(ev: Evaluation, silent: Sequence[Margin], spoken: Sequence[Label]) -> str:
@@ -107,14 +109,14 @@ def _silence(ev: Evaluation, silent: Sequence[Margin], spoken: Sequence[Label]) 
         else "{n_never_predicted:Its|Their} {support:weight} {support:is|are} wrong"
     )
     if len(spoken) <= FEW and len(silent) > len(spoken):
-        only = "no answer is given" if not spoken else "every answer is {predicted_labels:either}"
+        only = "no label is predicted" if not spoken else "every prediction is {predicted_labels:either}"
         return f"{who}: {only}. {wrong}."
-    to = ", most often labelled {absorbing:labels}" if _absorbing(ev, silent) else ""
+    to = ", most often predicted as {predicted_instead:labels}" if _predicted_instead(ev, silent) else ""
     return f"{who}: {{labels:labels}}. {wrong}{to}."
 
 
-def _absorbing(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
-    """The labels that most examples of silent labels are given, up to three."""
+def _predicted_instead(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
+    """The labels that are predicted most often for examples of these labels, up to three."""
     if ev.confusion is None or len(ev.space) == 2:
         return []
     place = {label: code for code, label in enumerate(ev.space.display_labels)}
@@ -126,14 +128,14 @@ def _absorbing(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
 
 
 @rule(
-    section=FAVOURITES,
-    action="See what is absorbed, then how often it stood in the training data or in the prompt.",
+    section=SHOWN_IN,
+    action="Look at which classes are misclassified as it, and check class frequencies in the training data or prompt.",
 )
-def favourite_labels(ev: Evaluation) -> FindingDraft | None:
-    """Labels that absorb others: far more predictions than examples, beyond chance."""
+def overpredicted_labels(ev: Evaluation) -> FindingDraft | None:
+    """Labels with significantly more predictions than examples."""
     known = margins(ev)
     made, due = sum(m.predicted for m in known), sum(m.support for m in known)
-    chosen = [m for m in known if len(known) > 2 and _is_favourite(ev, m, made / due if due else 0.0)]
+    chosen = [m for m in known if len(known) > 2 and _is_overpredicted(ev, m, made / due if due else 0.0)]
     if not chosen:
         return None
     chosen.sort(key=lambda margin: -margin.excess)
@@ -142,12 +144,12 @@ def favourite_labels(ev: Evaluation) -> FindingDraft | None:
     claim = "{top:label} {alone}is predicted {predicted:count} {predicted:time|times} for {support:examples}"
     if len(chosen) > 1:
         claim = (
-            "{labels:few} take {share_of_predictions:whole} of all predictions but are {share_of_truth:whole} of the truth; "
+            "{labels:few} are {share_of_predictions:whole} of all predictions but {share_of_truth:whole} of the true labels; "
             + claim
         )
     claim += "."
     if ev.task == "multiclass" and varied[0] < LESS_VARIED * varied[1]:
-        claim += " The answers are as varied as {effective_labels_predicted:tenths} equally frequent labels, the truth as {effective_labels_true:tenths}."
+        claim += " The predictions are as varied as {effective_labels_predicted:tenths} equally frequent labels, the true labels as {effective_labels_true:tenths}."
     return FindingDraft(
         claim,
         {
@@ -161,18 +163,18 @@ def favourite_labels(ev: Evaluation) -> FindingDraft | None:
             "effective_labels_predicted": varied[0],
             "effective_labels_true": varied[1],
         },
-        severity="error" if share - part > ABSORBED and not _exceeds_chance(ev, chosen) else "caution",
+        severity="error" if share - part > EXCESSIVE and not _exceeds_chance(ev, chosen) else "caution",
     )
 
 
 def _effective_labels(rows: Sequence[float]) -> float:
-    """How many equally frequent labels are as varied: exp(entropy) (Hill 1973, Ecology 54:427, order 1)."""
+    """The effective number of labels: exp(entropy) (Hill 1973, Ecology 54:427, order 1)."""
     part = np.array([number for number in rows if number > 0]) / sum(rows)
     return float(np.exp(-(part * np.log(part)).sum()))
 
 
 def _exceeds_chance(ev: Evaluation, chosen: Sequence[Margin]) -> bool:
-    """Whether predictions of these labels are right more often than shuffled ones: too many, but not blind."""
+    """Whether predictions of these labels are right more often than shuffled ones."""
     due = [margin.support * margin.predicted / ev.weight for margin in chosen]
     spread = sum(
         one * (1 - margin.support / ev.weight) * (1 - margin.predicted / ev.weight)
@@ -181,42 +183,45 @@ def _exceeds_chance(ev: Evaluation, chosen: Sequence[Margin]) -> bool:
     return deviation(ev, sum(margin.right for margin in chosen) - sum(due), spread) > SURE
 
 
-def _is_favourite(ev: Evaluation, margin: Margin, more: float) -> bool:
-    """Whether a label has half as many predictions again as examples, also beside all other labels."""
-    often = margin.predicted > FAVOURED * margin.support * max(1.0, more) and margin.support > 0
+def _is_overpredicted(ev: Evaluation, margin: Margin, more: float) -> bool:
+    """Whether a label has 1.5 times as many predictions as examples, also relative to all other labels."""
+    often = margin.predicted > MANY_TIMES * margin.support * max(1.0, more) and margin.support > 0
     return often and deviation(ev, margin.excess, margin.discordant) > SURE
 
 
 @rule(
     section="parsing",
-    action="Read these answers: the model may refuse, or name the label in words that the parser does not know.",
+    action="Read these responses: the model may refuse, or name the label in words that the parser does not know.",
 )
-def unread_labels(ev: Evaluation) -> FindingDraft | None:
-    """Labels of which no answer could be read: nothing is known of how well the model knows them."""
-    lost = [m for m in margins(ev) if m.support > 0 and m.unread == m.support]
+def unparsed_labels(ev: Evaluation) -> FindingDraft | None:
+    """Labels for which no response could be parsed."""
+    lost = [m for m in margins(ev) if m.support > 0 and m.unparsed == m.support]
     if not lost or ev.confusion is None or ev.confusion.unparsed_weight == ev.confusion.total:
         return None
     return FindingDraft(
-        "No answer to the {support:weight} of {labels:labels} could be read: what the model knows of {n:it|them} cannot be told.",
+        "No response could be parsed for the {support:weight} of {labels:labels}: the model's performance on {n:it|them} is unknown.",
         {"labels": [m.label for m in lost], "n": len(lost), "support": sum(m.support for m in lost)},
     )
 
 
-@rule(section=CLASSES, action="Quote the average over what has examples, or add examples of what is missing.")
+@rule(
+    section=CLASSES,
+    action="Quote the average over classes with examples, or add examples of the missing ones.",
+)
 def absent_classes(ev: Evaluation) -> FindingDraft | None:
-    """Labels without an example in this sample: nothing is known of them, and the model is not to blame."""
+    """Labels without an example in this sample."""
     known = margins(ev)
     missing = [margin.label for margin in known if margin.support == 0]
     if not missing or len(missing) >= len(known) - 1:
         return None
     supported, declared = value(ev, "f1_macro_supported"), value(ev, "f1_macro_declared")
-    claim = "{n_absent:count} of {n_labels:classes} {n_absent:has|have} no example in this sample: {labels:labels}. That is a gap of the sample, not a failure of the model."
+    claim = "{n_absent:count} of {n_labels:classes} {n_absent:has|have} no example in this sample: {labels:labels}. The sample lacks {n_absent:it|them}; the model did not fail."
     if (
         supported is not None and declared is not None and supported - declared > 0.001
     ):  # three decimals are shown
         claim += " Counting {n_absent:it|them} as zero lowers macro F1 from {f1_macro_supported:ratio} to {f1_macro_declared:of f1_macro_supported}."
     if ev.score_kind is not None:
-        claim += " Averages of areas and of calibration errors leave {n_absent:it|them} out."
+        claim += " Averages of areas under curves and of calibration errors skip {n_absent:it|them}."
     return FindingDraft(
         claim,
         {
@@ -229,12 +234,12 @@ def absent_classes(ev: Evaluation) -> FindingDraft | None:
     )
 
 
-@rule(section=CLASSES, action="Look at a few: the truth may lack the label, rather than the answer be wrong.")
+@rule(section=CLASSES, action="Look at a few: true labels may be incomplete, and these predictions right.")
 def spurious_classes(ev: Evaluation) -> FindingDraft | None:
     """Labels that are predicted and have no example."""
     extra = [m for m in margins(ev) if m.support == 0 and m.predicted > 0]
     weight = sum(margin.predicted for margin in extra)
-    if weight < 0.005 * ev.weight or not extra:  # fewer are slips in the truth: chosen by hand
+    if weight < 0.005 * ev.weight or not extra:  # fewer are labelling errors: chosen by hand
         return None
     return FindingDraft(
         "{predicted:count} {predicted:prediction|predictions} {predicted:names|name} {n:classes} without any example here: {labels:labels}.",
@@ -243,9 +248,9 @@ def spurious_classes(ev: Evaluation) -> FindingDraft | None:
     )
 
 
-@rule("note", section="metrics", action="Say which one is quoted, and compare runs by the same one.")
+@rule("note", section="metrics", action="State which one you quote, and compare runs by the same one.")
 def macro_definitions(ev: Evaluation) -> FindingDraft | None:
-    """The three macro averages of F1 differ, and which tool would say which."""
+    """The three macro averages of F1 differ."""
     found = {name: number for name in AVERAGES if (number := value(ev, name)) is not None}
     if len(found) < 2 or max(found.values()) - min(found.values()) <= 0.001:  # as they are shown
         return None
@@ -255,9 +260,9 @@ def macro_definitions(ev: Evaluation) -> FindingDraft | None:
     )
 
 
-@rule(section=CLASSES, action="Read the table line by line, the weakest first, before one number is quoted.")
+@rule(section=CLASSES, action="Read the table of classes, weakest first, before you quote one number.")
 def micro_macro_gap(ev: Evaluation) -> FindingDraft | None:
-    """Micro F1 far above macro F1 over the labels that have examples: one number hides the others."""
+    """Micro F1 far above macro F1 over the labels with examples: weak classes are hidden."""
     micro, macro = value(ev, "f1_micro"), value(ev, "f1_macro_supported")
     known = [entry for entry in ev.classes if entry.support > 0]
     if micro is None or macro is None or micro - macro < GAP:
@@ -285,7 +290,7 @@ def micro_macro_gap(ev: Evaluation) -> FindingDraft | None:
 
 
 def _is_below_level(result: Result | None, level: float, *, sure: bool = False) -> bool:
-    """Whether a value (or, to be sure, its whole interval) lies below a level; undefined counts as zero."""
+    """Whether a value (with `sure`, its whole interval) is below a level; undefined counts as zero."""
     if not isinstance(result, Estimate):
         return True
     high = result.high if sure and result.high is not None else result.value
@@ -293,15 +298,15 @@ def _is_below_level(result: Result | None, level: float, *, sure: bool = False) 
 
 
 MISREAD = 0.01
-"""Share of the rows, wrong by their spelling alone, from which on the numbers mean little."""
+"""Proportion of rows wrong only by their spelling above which the finding is an error."""
 
 
 @rule(
     section=CLASSES,
-    action="If they are one class, write it alike in truth and predictions; nothing is put together unasked.",
+    action="If they are one class, spell it the same in labels and predictions; labels are never merged automatically.",
 )
 def lookalikes(ev: Evaluation) -> FindingDraft | None:
-    """Labels that differ only in spaces, in case, in what cannot be seen or in how Unicode writes them."""
+    """Labels that differ only in spaces, case, invisible characters or Unicode form."""
     groups = _groups(ev.space.names)
     if not groups:
         return None
@@ -310,10 +315,10 @@ def lookalikes(ev: Evaluation) -> FindingDraft | None:
     mistaken = _mistaken(ev, groups)
     claim = "{first:label} and {second:label} differ only in {how}"
     if len(groups) > 1:
-        claim += ", as do {n:count} sets of labels in all"
+        claim += "; {n:count} sets of labels differ only in spelling"
     claim += "."
     if mistaken:
-        claim += " {mistaken:weight} {mistaken:is|are} counted as wrong for no other reason."
+        claim += " {mistaken:weight} {mistaken:is|are} counted as wrong only because of the spelling."
     return FindingDraft(
         claim,
         {
@@ -328,7 +333,7 @@ def lookalikes(ev: Evaluation) -> FindingDraft | None:
 
 
 def _groups(names: Sequence[str]) -> list[list[int]]:
-    """Codes of labels that are one when folded, two or more of each, in the order of the labels."""
+    """Codes of labels that are equal after folding, two or more of each, in the order of the labels."""
     found: dict[str, list[int]] = {}
     for code, name in enumerate(names):
         plain = _visible_characters(unicodedata.normalize("NFKC", name)).casefold()
@@ -337,20 +342,20 @@ def _groups(names: Sequence[str]) -> list[list[int]]:
 
 
 def _visible_characters(name: str) -> str:
-    """A name without what leaves no mark, such as a zero-width space or the choice of an emoji's look."""
+    """A name without invisible characters, such as zero-width spaces and variation selectors."""
     return "".join(
         one for one in name if unicodedata.category(one) != "Cf" and not "\ufe00" <= one <= "\ufe0f"
     )
 
 
 def _how(one: str, other: str) -> str:
-    """Which of the differences there are, in words."""
+    """The differences between two names, in words."""
     forms = [unicodedata.normalize("NFKC", name) for name in (one, other)]
     seen = [*map(_visible_characters, forms)]
     spaced = [" ".join(form.split()) for form in seen]
     found = [
         ("the form of their Unicode characters", forms[0] != one or forms[1] != other),
-        ("characters that cannot be seen", forms != seen),
+        ("invisible characters", forms != seen),
         ("spaces", seen != spaced),
         ("case", spaced[0] != spaced[1]),
     ]
@@ -358,37 +363,37 @@ def _how(one: str, other: str) -> str:
 
 
 def _mistaken(ev: Evaluation, groups: Sequence[Sequence[int]]) -> float:
-    """Weight of the rows whose answer is another spelling of their truth."""
+    """Weight of the rows whose prediction is another spelling of the true label."""
     if ev.confusion is None:
         return 0.0
     group = np.arange(len(ev.space) + 1)
     for codes in groups:
         group[list(codes)] = codes[0]
     rows, columns = ev.confusion.rows, ev.confusion.columns
-    alike = (rows != columns) & (group[rows] == group[columns])
-    return float(ev.confusion.weight[alike].sum())
+    only_spelling = (rows != columns) & (group[rows] == group[columns])
+    return float(ev.confusion.weight[only_spelling].sum())
 
 
 SPARSE = 0.8
-"""Share of label decisions that are "no" from which on their accuracy flatters."""
+"""Proportion of negative label decisions above which their accuracy is misleadingly high."""
 EMPTY = 0.05
-"""Share of rows, beyond those that truly carry nothing, which get no label."""
+"""Minimum excess of rows without a predicted label over rows without a true label, as a proportion of rows."""
 LOAD = 1.25
-"""Ratio of labels set to labels carried, either way, that is worth a sentence."""
+"""Minimum ratio of predicted to true labels, in either direction."""
 GAIN = 0.02
 """Gain in micro F1 below which no other threshold is recommended."""
 
 
-@rule(section="verdict", action="Quote subset accuracy, or F1 averaged over labels; never “accuracy” alone.")
+@rule(section="verdict", action="Quote subset accuracy, or F1 averaged over labels, not just “accuracy”.")
 def two_accuracies(ev: Evaluation) -> FindingDraft | None:
-    """Accuracy over label decisions flatters when most decisions are "no"."""
+    """Accuracy over label decisions is misleadingly high when most decisions are negative."""
     exact, each, carried = (
         value(ev, name) for name in ("subset_accuracy", "label_accuracy", "cardinality_true")
     )
     if exact is None or each is None or carried is None:
         return None
     none = 1 - carried / len(ev.space)
-    if none < SPARSE or each - exact < 0.2:  # nearer ones mislead nobody: chosen by hand
+    if none < SPARSE or each - exact < 0.2:  # a smaller difference does not mislead: chosen by hand
         return None
     known = estimate(ev, "label_accuracy")
     low, high = (each, each) if known is None else (known.low or 0.0, known.high or 1.0)
@@ -401,7 +406,7 @@ def two_accuracies(ev: Evaluation) -> FindingDraft | None:
         verdict = "no better" if each == none else f"not significantly {side}"
     gains = (each - none, low - none, high - none) if each > none else (none - each, none - high, none - low)
     return FindingDraft(
-        "“Accuracy” is two numbers: {subset_accuracy:percent} of {n:units} have every label right, and {label_accuracy:percent} of single label decisions are right. Setting no label at all would get {all_zeros:of label_accuracy} of these right: the model is "
+        "“Accuracy” has two meanings: {subset_accuracy:percent} of {n:units} have every label right, and {label_accuracy:percent} of single label decisions are right. Never predicting a label would get {all_zeros:of label_accuracy} of these right: the model is "
         + verdict
         + ".",
         {
@@ -417,9 +422,9 @@ def two_accuracies(ev: Evaluation) -> FindingDraft | None:
     )
 
 
-@rule(section="threshold", action="Lower the threshold, or always set the label with the highest score.")
+@rule(section="threshold", action="Lower the threshold, or always predict the label with the highest score.")
 def empty_predictions(ev: Evaluation) -> FindingDraft | None:
-    """Rows that get no label although they carry some."""
+    """Rows without a predicted label, more than rows without a true label."""
     empty, truly = value(ev, "empty_prediction_rate"), ev.no_skill.get("subset_accuracy")
     if empty is None or truly is None:
         return None
@@ -427,9 +432,9 @@ def empty_predictions(ev: Evaluation) -> FindingDraft | None:
     if got - bare < EMPTY * ev.weight or deviation(ev, got - bare, got + bare) < SURE:
         return None
     return FindingDraft(
-        "{empty:count} of {n:weight} ({share:of empty_prediction_rate}) get no label at all, "
-        + ("and {bare:count} carry none" if bare >= 1 else "though all carry some")
-        + ". On average {set:of cardinality_predicted} labels are set where {carried:of cardinality_true} belong.",
+        "{empty:count} of {n:weight} ({share:of empty_prediction_rate}) get no predicted label, "
+        + ("and {bare:count} have no true label" if bare >= 1 else "although all have true labels")
+        + ". On average {set:of cardinality_predicted} labels are predicted and {carried:of cardinality_true} are true.",
         {
             "empty": round(got, 9),
             "share": empty,
@@ -444,7 +449,7 @@ def empty_predictions(ev: Evaluation) -> FindingDraft | None:
 
 @rule(section="threshold", action="Move the threshold, or choose one for each label on validation data.")
 def label_load(ev: Evaluation) -> FindingDraft | None:
-    """Many more, or many fewer, labels are set than rows carry."""
+    """Many more, or many fewer, labels are predicted than true."""
     known = margins(ev)
     made, due = sum(m.predicted for m in known), sum(m.support for m in known)
     if not isinstance(ev.space, Multilabel) or not made or not due:
@@ -453,7 +458,7 @@ def label_load(ev: Evaluation) -> FindingDraft | None:
     if max(made / due, due / made) < LOAD or abs(off) < SURE:
         return None
     return FindingDraft(
-        "Too {many} labels are set: {made:count} in {n:weight}, where {carried:count} belong.",
+        "Too {many} labels are predicted: {made:count} in {n:weight}, with {carried:count} true labels.",
         {"made": made, "carried": due, "n": ev.weight, "many": "many" if made > due else "few"},
         section="labels" if ev.score_kind is None else None,
     )
@@ -464,9 +469,9 @@ def label_load(ev: Evaluation) -> FindingDraft | None:
     action="Choose one threshold, or one for each label, on validation data (--tune-on FILE).",
 )
 def one_threshold(ev: Evaluation) -> FindingDraft | None:
-    """All labels are decided at the default although another common threshold is better by F1 and by MCC.
+    """All labels use the default threshold although another common threshold has better F1 and MCC.
 
-    The other is the best on these very rows, so that its gain has to exceed the whole width of the interval.
+    The other one is chosen on the same rows, so its gain has to exceed the whole width of the interval.
     """
     point, now = ev.threshold, ev.metrics.get("f1_micro")
     if not isinstance(ev.curves, MultilabelCurves) or not isinstance(ev.curves.pr, Curve):
@@ -486,7 +491,7 @@ def one_threshold(ev: Evaluation) -> FindingDraft | None:
     if best.mcc(carried, cells) - _mcc(right, made, carried, cells) <= max(GAIN, width / 2):
         return None
     return FindingDraft(
-        "All labels are decided at the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 would be {best_f1:of f1_micro} instead of {f1:of f1_micro} on these {n:units}.",
+        "All labels use the default threshold {threshold:threshold}: at {best_threshold:threshold} micro F1 would be {best_f1:of f1_micro} instead of {f1:of f1_micro} on these {n:units}.",
         {
             "threshold": point.value,
             "f1": now.value,

@@ -1,4 +1,4 @@
-"""How a finding is told: a template over its evidence, so that no claim states a number of its own."""
+"""Findings as templates over their evidence: every number of a claim is in the evidence."""
 
 from __future__ import annotations
 
@@ -28,35 +28,36 @@ from evalreport.evaluation.examples import truncate_text
 from evalreport.metrics.catalogue import find
 
 SHOWN = 6
-"""Names that a list spells out."""
+"""Number of names that a list spells out."""
 FEW = 3
-"""Names of a list that stands beside many numbers."""
+"""Number of names in a list within a sentence of many numbers."""
 ROOM = 150
-"""Characters that a list of names may take before the rest is counted; two names always stand."""
+"""Length in characters at which a list of names is cut and the rest is counted; two names are always shown."""
 NAME = 60
 """Characters of a name that are shown."""
 NOTE = 160
-"""Characters of a note from the door."""
+"""Characters of a note about the input that are shown."""
 CLASSES: Mapping[Task, str] = {"binary": "threshold", "multiclass": "classes", "multilabel": "labels"}
 """Section that shows every label, by task."""
 ESTIMATED = ("percent", "ratio", "number", "two", "tenths")
-"""Styles of a number that may be an estimate; without an interval it is shown as they say."""
+"""Styles of a number that may be an estimate; without an interval the style decides the decimals."""
 
 
 @dataclass(frozen=True)
 class FindingDraft:
-    """What a rule has found.
+    """The template and evidence of a finding, before the claim is filled.
 
     Parameters
     ----------
     template : str
-        As of `say`, over what the evidence holds (``{pairs[0][weight]:count}`` further inside), or in one of
-        `STYLES`; it has no digits of its own. A metric under its own name has the decimals
-        of its interval; so has ``{low:of roc_auc}``. ``{own:within least most}`` has those of two ends, in the
-        style of the metric that the evidence names as ``judged_by``; ``apart`` is the same of a difference.
+        A template of `say` with fields of the evidence (nested as in ``{pairs[0][weight]:count}``) in one of
+        its styles or of `STYLES`; it contains no digits. A metric under its own name has the decimals of its
+        interval, and so has ``{low:of roc_auc}``. ``{own:within least most}`` has the decimals of the interval
+        from least to most, in the style of the metric ``judged_by`` of the evidence; ``apart`` is the same for
+        a difference.
     evidence : mapping from name to a number, a text, or a list of texts
     severity, section, action : str, optional
-        Where what was found decides them, and not the rule.
+        Override those of the rule.
     """
 
     template: str
@@ -76,7 +77,7 @@ class ShortClaim:
     Parameters
     ----------
     title, detail : str or callable
-        Templates over the evidence, as of `Told`; a callable returns the template for the evidence. Without a
+        Templates over the evidence, as in `FindingDraft`; a callable returns the template for the evidence. Without a
         title, the first clause of the claim is used.
     about : {"model", "data", "author"}
         ``model``: what goes wrong; ``data``: whether the numbers can be trusted; ``author``: only for the
@@ -114,12 +115,12 @@ class AddedRule:
 def rule(
     severity: Severity = "caution", *, section: str | Mapping[Task, str], action: str = ""
 ) -> Callable[[Callable[[Evaluation], FindingDraft | None]], Rule]:
-    """Make a rule of a function: its findings carry its name, and a claim filled from its evidence.
+    """Make a rule from a function: its findings have its name, and a claim filled from the evidence.
 
     Parameters
     ----------
     severity, section, action : str
-        As in `Finding`; the section may be another for each task.
+        As in `Finding`; the section may depend on the task.
 
     Examples
     --------
@@ -134,16 +135,16 @@ def rule(
     ('called', '1 case is called “ham”.')
     """
 
-    def make_rule(tell: Callable[[Evaluation], FindingDraft | None]) -> Rule:
-        @wraps(tell)
+    def make_rule(write_draft: Callable[[Evaluation], FindingDraft | None]) -> Rule:
+        @wraps(write_draft)
         def make_finding(ev: Evaluation) -> Finding | None:
-            told = tell(ev)
-            if told is None:
+            draft = write_draft(ev)
+            if draft is None:
                 return None
-            where = told.section or (section if isinstance(section, str) else section[ev.task])
-            claim = fill(ev, told.template, told.evidence)
-            how = told.severity or severity
-            return Finding(tell.__name__, how, claim, told.evidence, told.action or action, where)
+            where = draft.section or (section if isinstance(section, str) else section[ev.task])
+            claim = fill(ev, draft.template, draft.evidence)
+            level = draft.severity or severity
+            return Finding(write_draft.__name__, level, claim, draft.evidence, draft.action or action, where)
 
         return make_finding
 
@@ -151,14 +152,14 @@ def rule(
 
 
 def fill(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> str:
-    """Return a template filled from the evidence of a finding."""
+    """Return the text of a template, filled from the evidence of a finding."""
     return say(template, evidence, of=ev.rows, words=partial(_format_field, ev, evidence)).text
 
 
 def _format_field(
     ev: Evaluation, evidence: Mapping[str, Any], name: str, known: Any, style: str
 ) -> str | None:
-    """A field as it is shown: an estimate, and what stands beside one, with the decimals of its interval."""
+    """A formatted field: estimates, and numbers shown next to one, have the decimals of the interval."""
     if "|" in style:
         return None
     kind, _, names = style.partition(" ")
@@ -168,7 +169,7 @@ def _format_field(
         text = format_decimals(known, decimals(low, high, scale, known), scale)
         return text if kind == "within" else text.removesuffix("%")
     own = ev.metrics.get(name)
-    alone = isinstance(own, Estimate) and own.low != own.high  # without width it has no decimals of its own
+    alone = isinstance(own, Estimate) and own.low != own.high  # without width it does not determine decimals
     of = name if kind in ESTIMATED or (kind == "of" and alone) else names
     result = ev.metrics.get(of)
     if isinstance(result, Estimate) and result.low is not None and math.isclose(known, result.value):
@@ -179,12 +180,12 @@ def _format_field(
 
 
 def class_noun(ev: Evaluation) -> tuple[str, str]:
-    """Return what a class is called: a label where rows carry several or where text is read."""
+    """Return the noun for a class: "label" for multilabel problems and parsed text, else "class"."""
     return ("label", "labels") if ev.task == "multilabel" or ev.parsing is not None else ("class", "classes")
 
 
 def _format_row_count(ev: Evaluation, n: float, noun: tuple[str, str]) -> str:
-    """A number of rows; a sum of weights says so."""
+    """A number of rows; a sum of weights is named as such."""
     weights = ev.weighted and ev.row_counts is not None
     return f"{count(n)} {'weighted ' if weights else ''}{plural(n, noun)}"
 
@@ -207,10 +208,10 @@ STYLES: dict[str, Callable[[Evaluation, Any], str]] = {
     "occurrences": lambda ev, n: _format_row_count(ev, n, ("occurrence", "occurrences")),
     "examples": lambda ev, n: _format_row_count(ev, n, ("example", "examples")),
     "carried": lambda ev, n: _format_row_count(ev, n, ("label", "labels")),
-    "alarms": lambda ev, n: _format_row_count(ev, n, ("false alarm", "false alarms")),
+    "false_positives": lambda ev, n: _format_row_count(ev, n, ("false positive", "false positives")),
 }
-"""What a field of a claim may be shown as beside the forms of `say`: ``{n:rows}`` is "40 messages",
-``{support:weight}`` the same of a sum of weights."""
+"""Styles of a field in addition to those of `say`: ``{n:rows}`` is "40 messages", ``{support:weight}`` the same
+for a sum of weights."""
 
 
 def quote_label(name: object) -> str:
@@ -226,7 +227,7 @@ def quote_label(name: object) -> str:
 
 
 def join_quoted_names(names: Sequence[object], shown: int = SHOWN) -> str:
-    """Return names as a list in words, the rest counted.
+    """Return quoted names as a list in words; the last ones are only counted.
 
     Examples
     --------
@@ -287,11 +288,11 @@ def _no_skill(evidence: Mapping[str, Any]) -> str:
 
 
 def _miscalibrated(evidence: Mapping[str, Any]) -> str:
-    if "promised" not in evidence:
+    if "expected" not in evidence:
         return "calibration slope {calibration_slope:two}"
-    if evidence["promised"] > 1:
-        return "{promised:about} expected, {occurred:count} observed"
-    return "predicted {promised:whole}: {occurred:count} of {n:count}"
+    if evidence["expected"] > 1:
+        return "{expected:about} expected, {observed:count} observed"
+    return "predicted {expected:whole}: {observed:count} of {n:count}"
 
 
 SKILL = ShortClaim("No better than chance", _no_skill)
@@ -304,7 +305,7 @@ SHORT: Mapping[str, ShortClaim] = {
     "no_skill": SKILL,
     "inverted": ShortClaim("Worse than chance", _no_skill),
     "barely_better": ShortClaim("Barely better than chance", _no_skill),
-    "skill_not_demonstrated": ShortClaim("Not significantly better than chance", _no_skill),
+    "skill_not_significant": ShortClaim("Not significantly better than chance", _no_skill),
     "constant_scores": ShortClaim("All scores are equal", "no ranking is possible"),
     "never_predicted": ShortClaim(
         "{n_never_predicted:count} of {n_with_examples:classes} never predicted",
@@ -317,7 +318,7 @@ SHORT: Mapping[str, ShortClaim] = {
         "macro F1 {f1_macro_supported:two}, micro {f1_micro:two}",
         step="Add examples of the weak {nouns}, or choose a threshold for each.",
     ),
-    "favourite_labels": ShortClaim(
+    "overpredicted_labels": ShortClaim(
         "{top:label} is over-predicted", "{predicted:count} predicted, {support:count} true"
     ),
     "too_perfect": ShortClaim("No mistakes at all", "check for leaked labels", "data"),
@@ -357,7 +358,7 @@ SHORT: Mapping[str, ShortClaim] = {
         "Miscalibrated for {column} {value:label}", "{metric} {own:within low high}, ideal is one"
     ),
     "families": ShortClaim(
-        "Look-alike classes are confused",
+        "Similar classes are confused",
         "{inside:count} of {mistakes:count} mistakes",
         mistakes="inside",
     ),
@@ -370,7 +371,7 @@ SHORT: Mapping[str, ShortClaim] = {
     "certain_scores": ShortClaim(
         "Probabilities of exactly zero or one", "{ruled_out:count} of them wrong", "data"
     ),
-    "unread_labels": ShortClaim(
+    "unparsed_labels": ShortClaim(
         "No response parsed for {labels:few}", "{support:weight}", mistakes="support"
     ),
     "few_events": ShortClaim("Few {label:label}", "{support:count} of {n:count}", "data"),

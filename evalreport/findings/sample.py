@@ -1,4 +1,4 @@
-"""What the sample itself allows to be known: too few, twice over, worse in a group."""
+"""Findings about the sample: too few rows, duplicates, groups with worse results."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from evalreport.findings.skill import ADVICE, HEAVY, Cause, scarcity
 from evalreport.metrics.catalogue import ERROR_KINDS, OF_CALIBRATION, find
 
 FEW_ROWS = 20
-"""Examples of a class below which its interval is worth a sentence."""
+"""Number of examples below which a class is small."""
 RECALL = ERROR_KINDS["binary"][0]
 WIDE = 0.2
-"""Width of the interval of recall or specificity from which on that is a caution."""
+"""Width of the interval of recall or specificity above which the finding is a caution."""
 WIDE_CLASS = 0.3
-"""The same of one of many classes."""
+"""The same for one of many classes."""
 CAUSES: Mapping[Cause, str] = {
     "rows": "",
     "groups": ", but {support:it is|they are} in {groups:count} {groups:group|groups}",
     "weight": ", but one of them has {largest:whole} of their weight",
     "weights": ", but their weights are so uneven that they count as {effective:about}",
 }
-"""What makes the interval of a class wide, beside the number of its examples."""
+"""What widens the interval of a class, other than few examples."""
 REPEATED = 0.01
-"""Share of repeated rows that is worth a sentence."""
+"""Minimum proportion of repeated rows for a finding."""
 TELLING = 0.8
-"""Effective number of rows, as a share of the rows, below which the difference is worth a sentence."""
+"""Ratio of the effective number of rows to the rows below which there is a finding."""
 WORSE = 0.001
-"""Adjusted p-value, for all metrics together, below which a group is said to be worse than the rest."""
+"""Adjusted p-value, for all metrics together, below which a group is reported as worse than the rest."""
 SHARES = frozenset(("precision", "average_precision", "mcc"))
-"""Metrics that are lower in a group for no other reason than that positives are rarer in it."""
+"""Metrics that are lower in a group only because positives are rarer in it."""
 
 
 @rule(section="verdict")
 def few_events(ev: Evaluation) -> FindingDraft | None:
-    """Fewer than 100 independent examples of the rarer class of a binary problem, and why."""
+    """Fewer than 100 independent examples of the rarer class of a binary problem, with the cause."""
     support = _both_classes(ev)
     if support is None:
         return None
@@ -82,9 +82,9 @@ def _both_classes(ev: Evaluation) -> tuple[float, float] | None:
     return None if share is None else (round((1 - share) * ev.weight, 9), round(share * ev.weight, 9))
 
 
-@rule(section=CLASSES, action="Read their rows together with the intervals.")
+@rule(section=CLASSES, action="Read their metrics together with the intervals.")
 def small_classes(ev: Evaluation) -> FindingDraft | None:
-    """Classes with fewer than 20 examples, and how little is known of the least known one."""
+    """Classes with fewer than 20 examples, and the widest interval among them."""
     known = [margin for margin in margins(ev) if margin.support > 0]
     small = sorted((m for m in known if m.support < FEW_ROWS), key=lambda m: m.support)
     if not small or isinstance(ev.space, Binary):
@@ -120,9 +120,9 @@ def _least_known(ev: Evaluation, small: Sequence[Margin]) -> tuple[Label, Estima
     return max(known, key=lambda entry: entry[1].width or 0.0, default=None)
 
 
-@rule(section="groups", action="Look at the mistakes of this group before the overall number is used for it.")
+@rule(section="groups", action="Look at the mistakes in this group before you rely on the overall number.")
 def slice_gap(ev: Evaluation) -> FindingDraft | None:
-    """The group that is furthest behind the rest, after correction for looking at all of them."""
+    """The group with the largest significant gap to the rest, corrected for multiple comparisons."""
     gaps = [(gap, part, name) for part in ev.slices for name, gap in _gaps(ev, part)]
     if not gaps:
         return None
@@ -132,7 +132,11 @@ def slice_gap(ev: Evaluation) -> FindingDraft | None:
     own, groups = part.metrics[name], {(other.column, other.value) for _, other, _ in gaps}
     return FindingDraft(
         f"{{rows:rows}} with {{column}} = {{value:label}} perform worse than the rest: {{metric}} is {{own:within least most}}, {{less:apart least most}}{unit} lower ({{least:apart least most}} to {{most:apart least most}})."
-        + (" {more:count} more {more:group|groups} {more:is|are} behind." if len(groups) > 1 else ""),
+        + (
+            " {more:count} more {more:group|groups} {more:is|are} also significantly worse."
+            if len(groups) > 1
+            else ""
+        ),
         {
             "column": part.column,
             "value": part.value,
@@ -151,7 +155,7 @@ def slice_gap(ev: Evaluation) -> FindingDraft | None:
 
 @rule(section="groups", action="Recalibrate for this group, and check what differs there.")
 def slice_calibration(ev: Evaluation) -> FindingDraft | None:
-    """The group whose probabilities are furthest off, and not as those of the rest, after correction."""
+    """The group with the worst calibration that differs significantly from the rest, after correction."""
     off = [(part, name) for name in OF_CALIBRATION[ev.task] for part in ev.slices if _is_off(part, name)]
     if not off:
         return None
@@ -187,7 +191,7 @@ def slice_calibration(ev: Evaluation) -> FindingDraft | None:
 
 
 def _is_off(part: Slice, name: str) -> bool:
-    """Whether a value that should be 1 is surely not 1, noticeably so, and not the one of the rest."""
+    """Whether a value whose ideal is 1 differs from 1 and from the rest, significantly and noticeably."""
     own, p = part.metrics.get(name), part.p_adjusted.get(name, 1.0)
     if not isinstance(own, Estimate) or own.low is None or own.high is None:
         return False
@@ -199,7 +203,7 @@ def _times_off(value: float) -> float:
 
 
 def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
-    """Differences of a group that are surely for the worse, corrected for groups and for metrics."""
+    """Metrics in which a group is significantly worse, corrected for the number of groups and metrics."""
     tested = {
         name: p
         for name, p in part.p_adjusted.items()
@@ -221,13 +225,15 @@ def _gaps(ev: Evaluation, part: Slice) -> list[tuple[str, Estimate]]:
     action="Check for duplicated rows. If they are duplicates, drop them or pass --set group: they make intervals too narrow.",
 )
 def duplicates(ev: Evaluation) -> FindingDraft | None:
-    """Texts that occur more than once, some of them with different truths."""
+    """Texts that occur more than once, some of them with different true labels."""
     again = ev.data_checks.get("duplicate_texts", 0)
     apart = ev.data_checks.get("conflicting_texts", 0)
     if (ev.clusters is not None or again < max(2, REPEATED * ev.rows)) and not apart:
         return None
-    claim = "{again:rows} of {n:count} {again:repeats|repeat} the text of another and may be {again:a duplicate|duplicates}"
-    claim += "; {apart:rows} {apart:has|have} the text of another with a different label." if apart else "."
+    claim = "{again:rows} of {n:count} {again:has|have} the same text as another and may be {again:a duplicate|duplicates}"
+    claim += (
+        "; {apart:rows} {apart:has|have} the same text as another with a different label." if apart else "."
+    )
     return FindingDraft(claim, {"again": again, "apart": apart, "n": ev.rows})
 
 
@@ -236,20 +242,19 @@ def duplicates(ev: Evaluation) -> FindingDraft | None:
     action="Check for duplicated rows (e.g. from a join). If they are duplicates, drop them or pass --set group: they make intervals too narrow.",
 )
 def repeated_rows(ev: Evaluation) -> FindingDraft | None:
-    """Rows that equal another in truth and score, more than few distinct inputs explain, where no group says
-    that they belong together."""
+    """Rows with the label and score of another row, more than few distinct inputs explain, without groups."""
     again = ev.data_checks.get("repeated_rows", 0)
     if ev.clusters is not None or again < max(2, REPEATED * ev.rows):
         return None
     return FindingDraft(
-        "{again:rows} of {n:count} {again:has|have} exactly the label and score of another, more than chance explains, and may be {again:a duplicate|duplicates}.",
+        "{again:rows} of {n:count} {again:has|have} exactly the same label and score as another, more than chance explains, and may be {again:a duplicate|duplicates}.",
         {"again": again, "n": ev.rows},
     )
 
 
 @rule("note", section="provenance")
 def effective_rows(ev: Evaluation) -> FindingDraft | None:
-    """Uneven weights, or groups of rows that are alike, which leave fewer rows than are there.
+    """Uneven weights or correlated groups, which reduce the effective number of rows.
 
     Examples
     --------
@@ -264,15 +269,15 @@ def effective_rows(ev: Evaluation) -> FindingDraft | None:
         return None
     top = ev.data_checks.get("largest_weight", 0.0)
     cause: Cause = "weights"
-    why = "the weights are uneven" if ev.clusters is None else "rows of one group are alike"
+    why = "the weights are uneven" if ev.clusters is None else "rows within a group are correlated"
     if ev.weighted and ev.clusters is not None:
-        why = "weights are uneven, and rows of one group alike"
+        why = "the weights are uneven, and rows within a group are correlated"
     elif ev.weighted and top >= HEAVY:
         why, cause = "one row has {largest:whole} of the weight", "weight"
     elif not ev.weighted:
         cause = "groups"
     return FindingDraft(
-        "{n:rows} tell as much as {effective_n:about} independent ones of equal weight: " + why + ".",
+        "The effective sample size is {effective_n:about} of {n:rows}: " + why + ".",
         {"n": ev.rows, "effective_n": known, "largest": top},
         action=ADVICE[cause],
     )
@@ -280,7 +285,7 @@ def effective_rows(ev: Evaluation) -> FindingDraft | None:
 
 @rule("note", section="provenance")
 def data_notes(ev: Evaluation) -> FindingDraft | None:
-    """What was done to the data at the door."""
+    """Notes about how the input was read."""
     if not ev.notes:
         return None
     return FindingDraft("{notes:notes}.", {"notes": list(ev.notes)})

@@ -1,4 +1,4 @@
-"""Do the predictions follow from the scores, and is the threshold a choice?"""
+"""Findings about scores: agreement with the predictions, the threshold in use, calibration."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from evalreport.thresholds.best_threshold import Choice, Optimum
 from evalreport.thresholds.objectives import MISS
 
 GAIN = 0.01
-"""Smallest gain of F1 or MCC that is ever claimed; half of the interval is asked for, too."""
+"""Minimum gain of F1 or MCC; it must also exceed half the width of the interval."""
 RARE = 0.2
-"""Share of the positives below which their right probabilities seldom reach one half."""
+"""Prevalence below which calibrated probabilities rarely reach one half."""
 SILENT = 0.1
-"""Predicted positives, as a share of the positives, up to which a threshold finds almost none."""
+"""Ratio of predicted positives to positives up to which almost nothing is predicted positive."""
 COSTLY = 0.5
-"""Share of the negatives that may be flagged before a threshold is no advice: a choice by judgement."""
+"""Maximum false positive rate of a recommended threshold: chosen by hand."""
 
 
 @dataclass(frozen=True)
 class RecommendedThreshold:
-    """Another threshold, and what it would change.
+    """A better threshold, with the counts and F1 at both.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class RecommendedThreshold:
         At the recommended one.
     f1_now : Estimate
     f1 : Estimate
-        At the recommended one, on rows that took no part in its choice.
+        At the recommended one, on held-out rows.
     no_skill : float
-        F1 of flagging every row.
+        F1 of predicting every row positive.
     """
 
     threshold: float
@@ -58,11 +58,11 @@ class RecommendedThreshold:
 
 
 def recommend_threshold(ev: Evaluation) -> RecommendedThreshold | None:
-    """Return the threshold of the best F1, where nobody chose the one in use and better is demonstrated.
+    """Return the threshold of the best F1, where the one in use is a default and the gain is significant.
 
-    F1 alone prefers low thresholds on calibrated scores, where the right one is a matter of what mistakes
-    cost: MCC has to agree, both on rows that did not choose, and the scores must not be calibrated. A threshold
-    that predicts nothing as positive has no MCC; there it is enough that another one has, beyond its interval.
+    F1 prefers low thresholds on calibrated scores, where the right threshold depends on the cost of mistakes.
+    So held-out MCC has to improve, too, and the scores must not be calibrated. MCC is undefined where nothing is
+    predicted positive; then the lower end of the new MCC must be above zero.
     """
     point, now = ev.threshold, ev.metrics.get(BALANCED)
     if (
@@ -73,13 +73,13 @@ def recommend_threshold(ev: Evaluation) -> RecommendedThreshold | None:
     ):
         return None
     best = ev.sweep.best(BALANCED)
-    f1, mcc = value_elsewhere(best), value_elsewhere(ev.sweep.best("mcc"))
+    f1, mcc = held_out_value(best), held_out_value(ev.sweep.best("mcc"))
     here = ev.confusion.binary(float("nan"))
     if not isinstance(best, Optimum) or not isinstance(now, Estimate) or f1 is None or mcc is None:
         return None
     if almost_none(here) and here.positives < RARE * here.total:  # what a miss costs decides, not F1
         return None
-    if best.fp > COSTLY * here.negatives or ranking_skill(ev) != "demonstrated" or not gains(now, f1.value):
+    if best.fp > COSTLY * here.negatives or ranking_skill(ev) != "significant" or not gains(now, f1.value):
         return None
     silent = here.tp + here.fp == 0
     agreed = not is_well_calibrated(ev) and (
@@ -93,21 +93,21 @@ def recommend_threshold(ev: Evaluation) -> RecommendedThreshold | None:
 
 
 def unchosen(ev: Evaluation) -> bool:
-    """Return whether almost nothing is predicted positive at a default that nobody chose.
+    """Return whether almost nothing is predicted positive at a default threshold.
 
-    So it is with calibrated probabilities of a rare class, which seldom reach one half. The scores have to rank
-    better than chance, and no other threshold is recommended.
+    Calibrated probabilities of a rare class rarely reach one half. The scores have to rank better than chance,
+    and no other threshold is recommended.
     """
     point = ev.threshold
     if not isinstance(ev.space, Binary) or ev.confusion is None or point is None or point.origin != "default":
         return False
-    if not almost_none(ev.confusion.binary(float("nan"))) or ranking_skill(ev) != "demonstrated":
+    if not almost_none(ev.confusion.binary(float("nan"))) or ranking_skill(ev) != "significant":
         return False
     return recommend_threshold(ev) is None
 
 
 def almost_none(counts: BinaryCounts) -> bool:
-    """Return whether far fewer are predicted positive than are.
+    """Return whether far fewer rows are predicted positive than are positive.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def almost_none(counts: BinaryCounts) -> bool:
 
 
 def is_well_calibrated(ev: Evaluation) -> bool:
-    """Return whether the intervals of slope and intercept hold what they are for right probabilities."""
+    """Return whether the intervals of calibration slope and intercept contain 1 and 0."""
     ideal = {"calibration_slope": 1.0, "calibration_intercept": 0.0}
     known = {name: ev.metrics.get(name) for name in ideal}
     return all(
@@ -128,8 +128,8 @@ def is_well_calibrated(ev: Evaluation) -> bool:
     )  # fmt: skip
 
 
-def value_elsewhere(choice: Choice) -> Estimate | None:
-    """Return the value of a choice on rows that took no part in it."""
+def held_out_value(choice: Choice) -> Estimate | None:
+    """Return the held-out value of a chosen threshold."""
     if not isinstance(choice, Optimum) or choice.out_of_sample is None:
         return None
     return choice.out_of_sample.value if isinstance(choice.out_of_sample.value, Estimate) else None
@@ -149,43 +149,43 @@ def gains(now: Result | None, after: float) -> bool:
 
 
 MEANT = 0.005
-"""Share of the decisions off the rule up to which the rule is still the one that was used."""
+"""Maximum proportion of decisions that a threshold may not explain."""
 
 
 @rule(
     section="provenance",
-    action="Check whether another rule decided, or whether the columns belong to different models.",
+    action="Check whether another decision rule was used, or whether the columns belong to different models.",
 )
 def off_scores(ev: Evaluation) -> FindingDraft | None:
-    """Predictions that are not what the scores say, under any threshold."""
+    """Predictions that no threshold on the scores reproduces."""
     off = ev.data_checks.get("off_scores", 0)
     if not off:
         return None
     evidence: dict[str, Any] = {"off": off, "n": ev.rows}
     near = ev.data_checks.get("near_threshold")
     if ev.task == "multiclass":
-        claim = "{off:rows} of {n:count} {off:is|are} not given the label with the highest score."
+        claim = "For {off:rows} of {n:count} the prediction is not the label with the highest score."
     elif near is not None:
         evidence["near_threshold"] = near
-        claim = "{off:count} of {n:count} predictions {off:follows|follow} from no threshold on the scores; {near_threshold:threshold} comes nearest."
+        claim = "{off:count} of {n:count} predictions {off:does|do} not match any threshold on the scores; the closest is {near_threshold:threshold}."
     else:
         evidence["n"] = ev.rows * (len(ev.space) if ev.task == "multilabel" else 1)
-        claim = "{off:count} of {n:count} decisions {off:follows|follow} from no threshold on the scores."
-    return FindingDraft(claim + " Counts use the predictions, curves the scores.", evidence)
+        claim = "{off:count} of {n:count} decisions {off:does|do} not match any threshold on the scores."
+    return FindingDraft(claim + " Counts use the predictions; curves use the scores.", evidence)
 
 
 @rule(
     "error",
     section="provenance",
-    action="Log the score of the positive label: one minus the score wherever the answer is the other label.",
+    action="Log the score of the positive label: one minus the score wherever the prediction is the other label.",
 )
 def own_scores(ev: Evaluation) -> FindingDraft | None:
-    """The scores are of the answer that was given, not of the positive label."""
+    """The scores belong to the predicted label, not to the positive label."""
     rows = ev.data_checks.get("own_scores", 0)
     if not rows or not isinstance(ev.space, Binary):
         return None
     return FindingDraft(
-        "No score is below one half, also of the {negative:rows} predicted {label:label}: these are scores of the answer that was given, not of {positive:label}. Ranking, thresholds and calibration are those of another number.",
+        "No score is below one half, even for the {negative:rows} predicted {label:label}: these are scores of the predicted label, not of {positive:label}. Ranking, thresholds and calibration are wrong.",
         {"negative": rows, "label": ev.space.display_labels[0], "positive": ev.space.display_labels[1]},
     )
 
@@ -193,34 +193,34 @@ def own_scores(ev: Evaluation) -> FindingDraft | None:
 @rule(
     "note",
     section="threshold",
-    action="Pass it with --threshold, so that the report can show what other thresholds would do.",
+    action="Pass it with --threshold, so that the report can compare other thresholds with it.",
 )
 def other_threshold(ev: Evaluation) -> FindingDraft | None:
-    """Predictions follow from the scores, at another threshold than the default."""
+    """Predictions follow from the scores at a threshold other than the default."""
     near = ev.data_checks.get("near_threshold")
     if near is None or ev.score_kind == "decision" or ev.data_checks.get("off_scores", 0) > MEANT * ev.rows:
         return None
     return FindingDraft(
-        "The predictions were decided at a threshold of about {near_threshold:threshold}, not at the default.",
+        "The predictions use a threshold of about {near_threshold:threshold}, not the default.",
         {"near_threshold": near, "off": ev.data_checks.get("off_scores", 0)},
     )
 
 
 @rule(
     section="threshold",
-    action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by what mistakes cost.",
+    action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by the cost of mistakes.",
 )
 def default_threshold(ev: Evaluation) -> FindingDraft | None:
-    """The threshold is the default although another is demonstrated to be better."""
+    """The threshold is the default although another is significantly better."""
     better = recommend_threshold(ev)
     if better is None or ev.threshold is None:
         return None
     finds = "{best_tp:count} instead of {tp:count}" if better.tp != better.now.tp else "the same {tp:count}"
-    alarms = "with {best_fp:count} instead of {fp:alarms}"
+    cost = "with {best_fp:count} instead of {fp:false_positives}"
     if better.fp == better.now.fp:
-        alarms = "with the same {fp:alarms}" if better.fp else "still without a false alarm"
+        cost = "with the same {fp:false_positives}" if better.fp else "still without a false positive"
     return FindingDraft(
-        f"The threshold {{threshold:threshold}} is the default, not a choice: {{best_threshold:threshold}} would find {finds} of {{positives:weight}} labelled {{label:label}}, {alarms}. F1 would be {{best_f1:of f1}} instead of {{f1:of f1}}, on rows not used to choose it; flagging all reaches {{no_skill:of f1}}.",
+        f"The threshold {{threshold:threshold}} is the default, not a choice: {{best_threshold:threshold}} would find {finds} of {{positives:weight}} labelled {{label:label}}, {cost}. F1 would be {{best_f1:of f1}} on held-out rows instead of {{f1:of f1}}; predicting every row positive reaches {{no_skill:of f1}}.",
         {
             "threshold": ev.threshold.value,
             "best_threshold": better.threshold,
@@ -241,10 +241,10 @@ def default_threshold(ev: Evaluation) -> FindingDraft | None:
 
 @rule(
     section="threshold",
-    action="Choose it on validation data: by what a miss costs, as in --threshold cost:10 --tune-on FILE, or by a constraint on recall or on predicted positives.",
+    action="Choose it on validation data: by the cost of a miss, as in --threshold cost:10 --tune-on FILE, or by a constraint on recall or on predicted positives.",
 )
 def threshold_not_chosen(ev: Evaluation) -> FindingDraft | None:
-    """Almost nothing is predicted positive at the default threshold, which nobody chose."""
+    """Almost nothing is predicted positive at the default threshold."""
     if not unchosen(ev) or ev.sweep is None or ev.threshold is None or ev.confusion is None:
         return None
     here, (f1, cost) = ev.confusion.binary(float("nan")), (ev.sweep.best(name) for name in (BALANCED, "cost"))
@@ -257,11 +257,11 @@ def threshold_not_chosen(ev: Evaluation) -> FindingDraft | None:
     words = "At the default threshold of {threshold:threshold}, {found:count} of {positives:weight} labelled {label:label} {found:is|are} found. "
     words += "That threshold was not chosen"
     rare = here.positives < RARE * here.total and is_well_calibrated(ev)
-    words += ": calibrated probabilities of a rare label seldom reach it." if rare else "."
+    words += ": calibrated probabilities of a rare label rarely reach it." if rare else "."
     if isinstance(cost, Optimum) and cost.tp > here.tp and math.isfinite(cost.threshold):
         evidence |= {"miss": MISS, "cost_threshold": cost.threshold, "cost_tp": cost.tp, "cost_fp": cost.fp}
-        words += " If a miss costs as much as {miss:alarms}, {cost_threshold:threshold} would find {cost_tp:count} with {cost_fp:alarms}."
-    value = value_elsewhere(f1)
+        words += " If a miss costs as much as {miss:false_positives}, {cost_threshold:threshold} would find {cost_tp:count} with {cost_fp:false_positives}."
+    value = held_out_value(f1)
     if isinstance(f1, Optimum) and value is not None:
         now = ev.metrics.get(f1.metric)
         evidence |= {
@@ -269,20 +269,18 @@ def threshold_not_chosen(ev: Evaluation) -> FindingDraft | None:
             "best_f1": value.value,
             "no_skill": f1.no_skill,
         }
-        words += (
-            " F1 is {f1_now:of f1}; at a threshold chosen for it, {best_f1:of f1} on held-out rows; flagging "
-        )
-        words += "all reaches {no_skill:of f1}."
+        words += " F1 is {f1_now:of f1}; at a threshold chosen for it, {best_f1:of f1} on held-out rows; predicting "
+        words += "every row positive reaches {no_skill:of f1}."
     return FindingDraft(words, evidence)
 
 
 @rule(section="threshold", action="Pass --threshold, or a column of predictions with --pred.")
 def unknown_threshold(ev: Evaluation) -> FindingDraft | None:
-    """Decision scores without predictions: nothing is decided yet."""
+    """Decision scores without predictions or threshold."""
     if ev.confusion is not None or ev.classes or ev.score_kind != "decision":
         return None
     return FindingDraft(
-        "Nothing is decided: these are decision scores without a threshold, so that only the ranking is measured.",
+        "There are no predictions: these are decision scores without a threshold, so only the ranking is evaluated.",
         {"score_kind": ev.score_kind},
     )
 
@@ -290,10 +288,10 @@ def unknown_threshold(ev: Evaluation) -> FindingDraft | None:
 @rule(
     "note",
     section="threshold",
-    action="Quote the cross-fitted value beside it, or choose on other rows with --tune-on.",
+    action="Quote the cross-fitted value next to it, or choose on other rows with --tune-on.",
 )
 def same_rows(ev: Evaluation) -> FindingDraft | None:
-    """The threshold was chosen on the rows that judge it."""
+    """The threshold was chosen on the evaluated rows."""
     point = ev.threshold
     if point is None or point.origin != "cross-fitted" or not isinstance(ev.space, Binary):
         return None
@@ -304,25 +302,25 @@ def same_rows(ev: Evaluation) -> FindingDraft | None:
 
 
 OFF = 0.05
-"""Mean gap between probability and frequency that is worth a sentence."""
+"""Minimum mean gap between predicted probability and observed frequency."""
 RATIO = 1.25
-"""Ratio of expected to observed events, either way, that is worth a sentence."""
+"""Minimum ratio of expected and observed events, in either direction."""
 STEEP = 1.25
-"""Calibration slope, or its inverse, beyond which the spread of the scores is worth a sentence."""
+"""Calibration slope, or its inverse, above which there is a finding."""
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Events that probabilities promise and events that occur, bin by bin.
+    """Expected and observed events per bin.
 
     Parameters
     ----------
     n, expected, observed : float64 arrays, one entry per bin
-        Weight in the bin, of the events that its probabilities promise, and of those that occur.
+        Weight in the bin, sum of its probabilities, and weight of its events.
     variance : float64 array
         Of `observed` if the probabilities were right.
     informative : float
-        Independent rows behind one unit of weight.
+        Independent rows per unit of weight.
 
     Examples
     --------
@@ -339,12 +337,12 @@ class Gaps:
 
     @property
     def shift(self) -> float:
-        """Events beyond those promised, in standard errors: calibration in the large."""
+        """Observed minus expected events, in standard errors: calibration in the large."""
         return self._deviation(np.ones(len(self.n)))
 
     @property
     def bend(self) -> float:
-        """The same with the sign turned below the middle: negative where probabilities are too extreme."""
+        """The same with the sign reversed below the mean: negative where probabilities are overconfident."""
         return self._deviation(np.sign(self.expected / self.n - self.expected.sum() / self.n.sum()))
 
     @property
@@ -360,7 +358,7 @@ class Gaps:
 
     @property
     def worst(self) -> int:
-        """The bin with the greatest gap for its size."""
+        """The bin with the largest gap in standard errors."""
         spread = np.sqrt(np.maximum(self.variance, 1 / self.informative))
         return int((np.abs(self.observed - self.expected) / spread).argmax())
 
@@ -373,7 +371,7 @@ class Gaps:
 def gaps(ev: Evaluation) -> Gaps | None:
     """Return the bins of the reliability diagram; None without probabilities.
 
-    The labels of one row may all hang together: the decisions of a row count as one independent row.
+    The labels of one row may be correlated: all decisions of a row count as one independent row.
     """
     bins = getattr(ev.curves, "reliability", None)
     if not isinstance(bins, Reliability) or not bins.n:
@@ -384,18 +382,17 @@ def gaps(ev: Evaluation) -> Gaps | None:
 
 
 CERTAIN = 0.01
-"""Part of the probabilities that are exactly 0 or 1 from which on that is worth a sentence."""
+"""Minimum proportion of probabilities that are exactly 0 or 1."""
 
 
 def clipped_slopes(ev: Evaluation) -> tuple[float, float] | None:
-    """Return the least and the greatest calibration slope that clips of 1e-6 and 1e-2 give; None where no
-    probability is 0 or 1."""
+    """Return the range of the calibration slope for clips of 1e-6 and 1e-2; None where no probability is 0 or 1."""
     slopes = [ev.data_checks[name] for name in ("slope_at_1e-6", "slope_at_1e-2") if name in ev.data_checks]
     return (min(slopes), max(slopes)) if slopes else None
 
 
 def clip_note(ev: Evaluation, name: str) -> str:
-    """Return what is to be known of a metric that depends on a clip here; nothing for others."""
+    """Return a note for a metric that depends on the clip here; empty for others."""
     wrong, exact = ev.data_checks.get("ruled_out", 0), ev.data_checks.get("certain_scores", 0)
     if name not in CLIPPED or not (wrong or exact):
         return ""
@@ -434,20 +431,20 @@ def certain_scores(ev: Evaluation) -> FindingDraft | None:
 
 
 MOVED = 0.05
-"""Difference of calibration slopes that is worth a sentence."""
+"""Minimum difference of the calibration slopes."""
 
 
 @rule(
     section="calibration",
-    action="Recalibrate on other rows (Platt, isotonic, temperature) before a probability is used as one.",
+    action="Recalibrate on other rows (Platt, isotonic, temperature) before you use the scores as probabilities.",
 )
 def miscalibrated(ev: Evaluation) -> FindingDraft | None:
-    """Probabilities that are off beyond chance, and in which direction."""
+    """Probabilities that are significantly off, with the direction."""
     found = gaps(ev)
     if found is None:
         return None
-    promised, occurred = float(found.expected.sum()), float(found.observed.sum())
-    apart = max(promised, occurred) > RATIO * min(promised, occurred)
+    expected, observed = float(found.expected.sum()), float(found.observed.sum())
+    apart = max(expected, observed) > RATIO * min(expected, observed)
     shifted = abs(found.shift) > SURE and (apart or found.mean_gap > OFF)
     shaped = found.mean_gap > OFF and max(abs(found.bend), found.uneven) > SURE
     spread = _describe_slope(ev)
@@ -456,7 +453,7 @@ def miscalibrated(ev: Evaluation) -> FindingDraft | None:
     template, evidence = ("", {}) if not shifted and not shaped else _in_a_bin(ev, found)
     if shifted:
         template, evidence = _in_the_large(ev, found)
-    template = f"{template} Their {spread}" if template and spread else template or f"The scores' {spread}"
+    template = " ".join(filter(None, (template, spread)))
     slope = estimate(ev, "calibration_slope") if spread else None
     if slope is not None:
         evidence |= {"calibration_slope": slope.value, "slope_low": slope.low, "slope_high": slope.high}
@@ -465,7 +462,7 @@ def miscalibrated(ev: Evaluation) -> FindingDraft | None:
 
 
 def _describe_slope(ev: Evaluation) -> str:
-    """What the slope says beside any shift, where its whole interval is far from one."""
+    """A sentence about the calibration slope, where its whole interval is far from one."""
     slope = estimate(ev, "calibration_slope")
     if slope is None or slope.low is None or slope.high is None:
         return ""
@@ -473,32 +470,32 @@ def _describe_slope(ev: Evaluation) -> str:
     low, high = slope.low + min(least - slope.value, 0), slope.high + max(most - slope.value, 0)
     if high >= 1 / STEEP and low <= STEEP:
         return ""
-    side = "extreme" if slope.high < 1 else "timid"
+    side = "overconfident" if slope.high < 1 else "underconfident"
     ends = "{slope_low:of calibration_slope} to {slope_high:of calibration_slope}"
-    return f"spread is too {side}: the calibration slope is {{calibration_slope:two}} ({ends})."
+    return f"The probabilities are {side}: the calibration slope is {{calibration_slope:two}} ({ends})."
 
 
 def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
     evidence: dict[str, Any] = {
-        "promised": float(found.expected.sum()),
-        "occurred": round(float(found.observed.sum()), 9),
+        "expected": float(found.expected.sum()),
+        "observed": round(float(found.observed.sum()), 9),
         "n": ev.weight,
     }
     side = "high" if found.shift < 0 else "low"
     match ev.task:
         case "binary":
             return (
-                f"The probabilities are too {side}: by their sum {{promised:about}} of {{n:weight}} should be {{label:label}}, and {{occurred:count}} {{occurred:is|are}}.",
+                f"The probabilities are too {side}: of {{n:weight}}, {{expected:about}} are expected to be {{label:label}}, and {{observed:count}} {{observed:is|are}}.",
                 evidence | {"label": ev.space.display_labels[1]},
             )
         case "multiclass":
             return (
-                f"The confidence is too {side}: by its sum {{promised:about}} of {{n:weight}} should be right, and {{occurred:count}} {{occurred:is|are}}.",
+                f"The confidence is too {side}: of {{n:weight}}, {{expected:about}} are expected to be right, and {{observed:count}} {{observed:is|are}}.",
                 evidence,
             )
         case "multilabel":
             return (
-                f"The probabilities are too {side}: by their sum {{n:weight}} should carry {{promised:about}}, and they carry {{occurred:carried}}.",
+                f"The probabilities are too {side}: {{expected:about}} labels are expected in {{n:weight}}, and {{observed:count}} {{observed:is|are}} true.",
                 evidence,
             )
     raise AssertionError(ev.task)
@@ -507,22 +504,26 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
 def _in_a_bin(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
     worst = found.worst
     evidence: dict[str, Any] = {
-        "promised": float(found.expected[worst] / found.n[worst]),
-        "occurred": round(float(found.observed[worst]), 9),
+        "expected": float(found.expected[worst] / found.n[worst]),
+        "observed": round(float(found.observed[worst]), 9),
         "n": float(found.n[worst]),
     }
-    kind = "off in places"
-    if abs(found.bend) > SURE and not _describe_slope(ev):  # the slope says it
-        kind = "too extreme" if found.bend < 0 else "too timid"
+    side = ""
+    if abs(found.bend) > SURE and not _describe_slope(ev):  # else the slope shows it
+        side = "overconfident" if found.bend < 0 else "underconfident"
     match ev.task:
         case "binary":
             happens, evidence["label"] = (
-                "of {n:weight} {occurred:is|are} {label:label}",
+                "of {n:weight} {observed:is|are} {label:label}",
                 ev.space.display_labels[1],
             )
         case "multiclass":
-            happens = "of {n:weight} {occurred:is|are} right"
+            happens = "of {n:weight} {observed:is|are} right"
         case "multilabel":
-            happens = "of {n:carried} {occurred:is|are} carried"
-    subject = "confidence is" if ev.task == "multiclass" else "probabilities are"
-    return f"The {subject} {kind}: at about {{promised:whole}}, {{occurred:count}} {happens}.", evidence
+            happens = "of {n:carried} {observed:is|are} true"
+    single = ev.task == "multiclass"
+    subject = (
+        "The model is" if single and side else "The confidence is" if single else "The probabilities are"
+    )
+    what = side or "off in some ranges"
+    return f"{subject} {what}: at a predicted {{expected:whole}}, {{observed:count}} {happens}.", evidence

@@ -1,4 +1,4 @@
-"""Is the model any better than an answer that never looks, and is a number too good to be true?"""
+"""Findings about skill: better than chance, better than a constant prediction, suspiciously perfect."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from evalreport.findings.rule import FindingDraft, estimate, rule, value
 from evalreport.metrics.catalogue import OF_ORDER, OF_RANKING
 
 FEW_EVENTS = 100
-"""Examples of a class below which it is small (Collins, Ogundimu & Altman 2016)."""
+"""Number of examples below which a class is small (Collins, Ogundimu & Altman 2016)."""
 HEAVY = 0.3
-"""Part of the weight of a class from which on one row decides what is measured of it."""
+"""Proportion of the weight of a class above which one row dominates its metrics."""
 Cause: TypeAlias = Literal["rows", "groups", "weight", "weights"]
 ADVICE: Mapping[Cause, str] = {
-    "rows": "Add examples of this class: more of another hardly narrow the interval.",
+    "rows": "Add examples of this class: examples of other classes hardly narrow the interval.",
     "groups": "Add groups: more rows of the same groups hardly narrow the interval.",
-    "weight": "Check this weight: as long as one row has so much of it, more rows hardly narrow the interval.",
+    "weight": "Check this weight: while one row dominates, more rows hardly narrow the interval.",
     "weights": "Check the largest weights: while they are so uneven, more rows hardly narrow the interval.",
 }
 
@@ -64,9 +64,9 @@ class Scarcity:
 
 
 def scarcest(ev: Evaluation, support: float) -> Scarcity | None:
-    """Return what most limits what is known of all classes, the rarest of which has so many examples.
+    """Return the main cause of wide intervals over all classes; `support` is that of the rarest class.
 
-    Of two classes the rows of each are counted; of several only all rows are.
+    Binary problems count the rows of each class; others count all rows.
     """
     if not isinstance(ev.space, Binary):
         return scarcity(ev, None, support)
@@ -78,13 +78,13 @@ def scarcest(ev: Evaluation, support: float) -> Scarcity | None:
 
 
 def scarcity(ev: Evaluation, code: int | None, support: float) -> Scarcity | None:
-    """Return what most limits what is known of a class; None where there is enough of everything.
+    """Return the main cause of a wide interval of a class; None where rows, groups and weights suffice.
 
     Parameters
     ----------
     ev : Evaluation
     code : int or None
-        The class of a binary problem, whose own rows are counted; None for all rows.
+        The class of a binary problem, whose rows are counted; None for all rows.
     support : float
         Its examples.
     """
@@ -95,7 +95,7 @@ def scarcity(ev: Evaluation, code: int | None, support: float) -> Scarcity | Non
         effective *= support / ev.rows
     top = ev.data_checks.get(f"largest_weight{which}", 0.0) if ev.weighted else 0.0
     of = "" if code is None else " of one class"
-    # what is scarcest is the cause: more of the others would not help
+    # the scarcest is the cause: more of the others would not help
     words = "{fewest:examples} of the rarest class {fewest:is|are} too few to tell"
     found = [Scarcity("rows", words, {"fewest": support}, support)]
     if groups is not None:
@@ -112,29 +112,29 @@ def scarcity(ev: Evaluation, code: int | None, support: float) -> Scarcity | Non
 
 
 ENOUGH = 20
-"""Rows from which on a flawless or a useless result is remarkable."""
+"""Minimum number of rows for a finding about a perfect result."""
 UNEQUAL = 0.8
-"""Share of the most frequent class from which on accuracy is mostly that class's."""
+"""Proportion of the most frequent class above which accuracy is mostly the accuracy of that class."""
 REVERSED = -0.5
-"""Quadratic weighted kappa below which an order is called reversed: half of the agreement that there can be."""
+"""Quadratic weighted kappa below which the order is reversed: half of the greatest disagreement."""
 ASSOCIATED = 1.96
-"""Standard errors from which on an association of truth and answers is demonstrated."""
+"""Standard errors above which the association of labels and predictions is significant."""
 RANKING: Mapping[Task, str] = {"binary": "curves", "multiclass": "cutoff", "multilabel": "labels"}
-"""Section that shows how good a ranking is, by task."""
+"""Section that shows the quality of the ranking, by task."""
 BACKWARDS: Mapping[Task, str] = {**RANKING, "multiclass": "confusions"}
-"""The same where the answers may be what points the wrong way."""
+"""The same for inverted predictions."""
 
 
 @rule("error", section="provenance", action="Evaluate on a sample in which every class occurs.")
 def one_class(ev: Evaluation) -> FindingDraft | None:
-    """The truth never varies: most metrics have no value."""
+    """Only one true label occurs: most metrics are undefined."""
     only = only_labels(ev)
     if only is None:
         return None
     what = "Only {labels:labels} occurs" if only else "No label occurs"
     return FindingDraft(
         what
-        + " in the truth: {n_undefined:count} metrics cannot be known, among them all that compare classes.",
+        + " as a true label: {n_undefined:count} metrics are undefined, including all that compare classes.",
         {"labels": only, "n_undefined": sum(isinstance(r, Undefined) for r in ev.metrics.values())},
     )
 
@@ -142,58 +142,58 @@ def one_class(ev: Evaluation) -> FindingDraft | None:
 @rule(
     "error",
     section="verdict",
-    action="Check that truth and predictions belong to the same rows in the same order; then the model.",
+    action="Check that labels and predictions belong to the same rows in the same order; then check the model.",
 )
 def no_skill(ev: Evaluation) -> FindingDraft | None:
-    """The model knows next to nothing beyond an answer that never looks, and the sample can tell."""
+    """The model is hardly better than a constant prediction, and the sample is large enough to show it."""
     found = _report_no_skill(ev, "none")
     return found and replace(found, template=f"No skill: {found.template}.")
 
 
-@rule(section="verdict", action="Compare this gain with what using the model costs before it is used.")
+@rule(section="verdict", action="Compare this gain with the cost of using the model.")
 def barely_better(ev: Evaluation) -> FindingDraft | None:
-    """Significantly better than an answer that never looks, and still of next to no use."""
+    """Significantly better than a constant prediction, but hardly useful."""
     found = _report_no_skill(ev, "barely")
     return found and replace(found, template=f"Barely better than chance: {found.template}.")
 
 
 @rule(section="verdict")
-def skill_not_demonstrated(ev: Evaluation) -> FindingDraft | None:
-    """The interval covers an answer that never looks, and also a useful model: the sample cannot tell."""
-    found = _report_no_skill(ev, "not_demonstrated")
+def skill_not_significant(ev: Evaluation) -> FindingDraft | None:
+    """The interval covers both a constant prediction and a useful model: the sample is too small."""
+    found = _report_no_skill(ev, "not_significant")
     if found is None:
         return None
-    what, fewest = "rank" if "roc_auc" in found.evidence else "decide", rarest(ev)
+    fewest = rarest(ev)
     cause, why = scarcest(ev, fewest), "this could be chance"
     if cause is not None and (cause.kind != "rows" or ev.task != "multilabel"):
         why = cause.why
     more = {} if cause is None else cause.evidence
     return FindingDraft(
-        f"Not demonstrated to {what} better than chance: {found.template}; {why}.",
+        f"Not significantly better than chance: {found.template}; {why}.",
         {**found.evidence, "fewest": fewest, **more},
         action=ADVICE["rows" if cause is None else cause.kind],
     )
 
 
 def _report_no_skill(ev: Evaluation, skill: Skill) -> FindingDraft | None:
-    """What is told of a model without (demonstrated) skill: by its ranking, else by its decisions."""
+    """The draft for a model of this skill, by its ranking if there is one, else by its decisions."""
     if only_labels(ev) is not None:
         return None
     ranked = ranking_skill(ev) if ev.task != "multiclass" else None
     if ranked is not None:
         return _ranks_by_chance(ev) if ranked == skill else None
     decided = decision_skill(ev)
-    if decided == "none" and not enough(ev):  # one answer throughout may be right for all of so few
-        decided = "not_demonstrated"
+    if decided == "none" and not enough(ev):  # a constant prediction may be right for all of so few rows
+        decided = "not_significant"
     if decided != skill or ev.data_checks.get("constant_scores"):
         return None
     if (kappa := by_order(ev)) is not None:
         return _order_by_chance(kappa)
-    return _sets_by_chance(ev) if ev.task == "multilabel" else _answers_by_chance(ev)
+    return _sets_by_chance(ev) if ev.task == "multilabel" else _predictions_by_chance(ev)
 
 
 def _report_ranking(ev: Evaluation, template: str, evidence: Mapping[str, Any]) -> FindingDraft:
-    """What is told where the numbers have the decimals of the area under the curve."""
+    """A draft whose numbers have the decimals of ROC AUC."""
     return FindingDraft(template.replace("NAME", f"of {OF_RANKING[ev.task]}"), evidence)
 
 
@@ -204,24 +204,24 @@ def _ranks_by_chance(ev: Evaluation) -> FindingDraft | None:
     title = "ROC AUC" if ev.task == "binary" else "macro ROC AUC"
     return _report_ranking(
         ev,
-        title + " is {roc_auc:NAME} ({low:NAME} to {high:NAME}), and chance reaches {no_skill:NAME}",
+        title + " is {roc_auc:NAME} ({low:NAME} to {high:NAME}), and chance level is {no_skill:NAME}",
         {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "no_skill": CHANCE},
     )
 
 
 def _order_by_chance(kappa: Estimate) -> FindingDraft:
-    words = "quadratic weighted kappa is {kappa:NAME} ({low:NAME} to {high:NAME}), and chance reaches {chance:NAME}"
+    words = "quadratic weighted kappa is {kappa:NAME} ({low:NAME} to {high:NAME}), and chance level is {chance:NAME}"
     return FindingDraft(
         words.replace("NAME", "of " + OF_ORDER[0]),
         {"kappa": kappa.value, "low": kappa.low, "high": kappa.high, "chance": 0.0},
     )
 
 
-def _answers_by_chance(ev: Evaluation) -> FindingDraft:
+def _predictions_by_chance(ev: Evaluation) -> FindingDraft:
     known = margins(ev)
     most = max(known, key=lambda margin: margin.support)
     return FindingDraft(
-        "{right:count} of {n:weight} {right:is|are} right; the same answers shuffled would be right for about {shuffled:about}, and always {majority:label} for {always:count}",
+        "{right:count} of {n:weight} {right:is|are} right; the same predictions shuffled would be right for about {shuffled:about}, and always predicting {majority:label} for {always:count}",
         {
             "right": sum(margin.right for margin in known),
             "n": ev.weight,
@@ -236,22 +236,22 @@ def _sets_by_chance(ev: Evaluation) -> FindingDraft:
     known = margins(ev)
     found, due = sum(m.right for m in known), sum(m.support * m.predicted for m in known) / ev.weight
     return FindingDraft(
-        "{found:count} of {carried:count} {carried:label|labels} {carried:is|are} found; the same answers shuffled would find about {shuffled:about}",
+        "{found:count} of {carried:count} {carried:label|labels} {carried:is|are} found; the same predictions shuffled would find about {shuffled:about}",
         {"found": found, "carried": sum(m.support for m in known), "shuffled": due},
     )
 
 
 @rule("error", section=BACKWARDS)
 def inverted(ev: Evaluation) -> FindingDraft | None:
-    """Worse than chance beyond doubt: scores or labels point the other way."""
+    """Significantly worse than chance: scores or labels are probably reversed."""
     if by_order(ev) is not None:
         return _order_backwards(ev)
-    found = _ranks_backwards(ev) or _answers_backwards(ev)
-    fix = "Check that score columns and labels belong together."
+    found = _ranks_backwards(ev) or _predictions_backwards(ev)
+    fix = "Check that each score column belongs to its label."
     if ev.score_kind is None:
-        fix = "Check that truth and predictions mean the same by each label, and belong to the same rows."
+        fix = "Check that labels and predictions use the same names for the classes and belong to the same rows."
     elif isinstance(ev.space, Binary):
-        fix = f"Check which label the scores are of: --positive {printable(str(ev.space.display_labels[0]))}, or another column."
+        fix = f"Check which label the scores belong to: --positive {printable(str(ev.space.display_labels[0]))}, or another column."
     return found and replace(found, action=fix)
 
 
@@ -259,16 +259,16 @@ def _ranks_backwards(ev: Evaluation) -> FindingDraft | None:
     auc = estimate(ev, OF_RANKING[ev.task])
     if auc is None or ranking_skill(ev) != "reversed":
         return None
-    evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "turned_round": 1 - auc.value}
+    evidence = {"roc_auc": auc.value, "low": auc.low, "high": auc.high, "reversed": 1 - auc.value}
     if isinstance(ev.space, Binary):
         return _report_ranking(
             ev,
-            "The scores point the wrong way: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so {negative:label} is ranked above {positive:label}. Turned round they would reach {turned_round:NAME}.",
+            "The scores are inverted: ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), so {negative:label} is ranked above {positive:label}. Reversed scores would reach {reversed:NAME}.",
             evidence | {"negative": ev.space.display_labels[0], "positive": ev.space.display_labels[1]},
         )
     return _report_ranking(
         ev,
-        "The scores point the wrong way: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), worse than chance.",
+        "The scores are inverted: macro ROC AUC is {roc_auc:NAME} ({low:NAME} to {high:NAME}), worse than chance.",
         evidence,
     )
 
@@ -277,72 +277,72 @@ def _order_backwards(ev: Evaluation) -> FindingDraft | None:
     kappa = by_order(ev)
     if kappa is None or decision_skill(ev) != "reversed":
         return None
-    told = _order_by_chance(kappa)
-    what = "The order is reversed" if kappa.value < REVERSED else "The predictions run against the order"
+    draft = _order_by_chance(kappa)
+    what = "The order is reversed" if kappa.value < REVERSED else "The predictions contradict the order"
     return FindingDraft(
-        f"{what}: {told.template}.",
-        told.evidence,
-        action="Check that truth and predictions use the same order of the labels.",
+        f"{what}: {draft.template}.",
+        draft.evidence,
+        action="Check that labels and predictions use the same order of the classes.",
     )
 
 
-def _answers_backwards(ev: Evaluation) -> FindingDraft | None:
+def _predictions_backwards(ev: Evaluation) -> FindingDraft | None:
     known = margins(ev)
     if ev.task == "multilabel" or not known or association(ev) > -SURE:
         return None
     return FindingDraft(
-        "Worse than chance: {right:count} of {n:weight} {right:is|are} right, and the same answers shuffled would be right for about {shuffled:about}. The labels may be swapped.",
+        "Worse than chance: {right:count} of {n:weight} {right:is|are} right, and the same predictions shuffled would be right for about {shuffled:about}. The labels may be swapped.",
         {"right": sum(margin.right for margin in known), "n": ev.weight, "shuffled": right_by_chance(ev)},
     )
 
 
-@rule("error", section=RANKING, action="Check that the right column was taken.")
+@rule("error", section=RANKING, action="Check that the right score column is used.")
 def constant_scores(ev: Evaluation) -> FindingDraft | None:
     """All scores are equal."""
     if not ev.data_checks.get("constant_scores"):
         return None
     return FindingDraft(
-        "All scores are equal: the model ranks nothing, and a threshold flags every row or none.",
+        "All scores are equal: they do not rank the rows, and a threshold predicts every row positive or none.",
         {"constant_scores": 1},
     )
 
 
-@rule(section="calibration", action="Log what the model computes before it is rounded (predict_proba).")
+@rule(section="calibration", action="Log the probabilities before they are rounded (predict_proba).")
 def hard_scores(ev: Evaluation) -> FindingDraft | None:
-    """The scores are labels in disguise."""
+    """All scores are 0 or 1."""
     if not ev.data_checks.get("hard_scores"):
         return None
     return FindingDraft(
-        "Every score is either zero or one: these are decisions, not probabilities. They rank nothing within a class, and log loss and calibration say nothing.",
+        "Every score is either zero or one: these are decisions, not probabilities. They do not rank the rows within a class, and log loss and calibration are meaningless.",
         {"hard_scores": 1},
     )
 
 
 @rule(
     section="verdict",
-    action="Check that no feature holds the answer, and that no row of the test set was in training.",
+    action="Check for target leakage in the features, and for test rows in the training data.",
 )
 def too_perfect(ev: Evaluation) -> FindingDraft | None:
-    """No mistake at all, which real data hardly ever allow."""
+    """No mistake at all, which is rare in real data."""
     if ev.rows < ENOUGH:
         return None
     known = margins(ev)
     if known and all(margin.discordant == 0 for margin in known):
-        if _constant_mistakes(ev) * informative(ev) < EACH:  # always predicting one answer does about as well
+        if _constant_mistakes(ev) * informative(ev) < EACH:  # a constant prediction does about as well
             return None
-        template = "All {n:rows} are right, without one mistake"
+        template = "All {n:rows} are right"
     elif isinstance(ev.space, Binary) and value(ev, "roc_auc") == 1 and enough(ev):
-        template = "The scores separate all {n:rows} without one exception"
+        template = "The scores separate all {n:rows} perfectly"
     else:
         return None
     return FindingDraft(
-        template + ". Real data are seldom that clean: the truth may have leaked into the predictions.",
+        template + ". Real data are rarely that clean: the true labels may have leaked into the predictions.",
         {"n": ev.rows, "roc_auc": value(ev, "roc_auc")},
     )
 
 
 def _constant_mistakes(ev: Evaluation) -> float:
-    """How many mistakes always predicting the most frequent class makes (of labels: each set always, or never)."""
+    """Mistakes of always predicting the most frequent class (multilabel: each label always, or never)."""
     support = [margin.support for margin in margins(ev)]
     if ev.task == "multilabel":
         return sum(min(carried, ev.weight - carried) for carried in support)
@@ -351,10 +351,10 @@ def _constant_mistakes(ev: Evaluation) -> float:
 
 @rule(
     section="metrics",
-    action="Judge by recall and precision of the rare classes, by average precision, or by MCC.",
+    action="Use recall and precision of the rare classes, average precision, or MCC.",
 )
 def imbalance(ev: Evaluation) -> FindingDraft | None:
-    """Accuracy misleads: one answer, always given, would already reach most of it."""
+    """Accuracy misleads: a constant prediction would reach most of it."""
     known = margins(ev)
     if ev.task == "multilabel" or not known:
         return None

@@ -110,7 +110,7 @@ class Folds:
 
     def __post_init__(self) -> None:
         if any(len(line.folds) != len(self.names) for line in self.metrics.values()):
-            raise ValueError("a metric has as many values as there are folds")
+            raise ValueError("a metric must have one value per fold")
 
     def __getitem__(self, name: str) -> FoldedMetric:
         """Return a metric by its name.

@@ -31,8 +31,8 @@ EXAMPLES = (
     "recall@fpr=0.02, fpr@recall=0.9, precision@recall=0.8, recall@precision=0.95, lift@0.05, "
     "pauc@fpr<=0.05, precision@prevalence=0.01"
 )
-ALARMS = "alarms_per_1000"
-AT_PREVALENCE = ("precision", "npv", "net_benefit", ALARMS)
+ALERTS = "alerts_per_1000"
+AT_PREVALENCE = ("precision", "npv", "net_benefit", ALERTS)
 """Default metrics at a stated prevalence of deployment; other functions of counts are available."""
 
 
@@ -190,9 +190,9 @@ def _partial_auc(limit: float) -> Metric:
 def _of_counts(read: str, at: str | None) -> Callable[[float], Metric] | None:
     """Return a function that makes the record of a metric of counts at a stated prevalence."""
     known = {metric.name: metric for metric in (*COUNTS, *AGREEMENT)}
-    known[ALARMS] = replace(
+    known[ALERTS] = replace(
         known["predicted_positive_rate"],
-        name=ALARMS,
+        name=ALERTS,
         title="Alerts per 1,000",
         meaning="number of predicted positives per 1,000 cases",
         formula="1000 (TP + FP) / n",

@@ -3,7 +3,7 @@
 Lines and shapes are path data in units of the view box, rounded to a tenth; polylines are simplified
 after Ramer (1972) and Douglas & Peucker (1973).
 
-Where a label stands in a chart: beside its line, clear of the others, inside the plot.
+Positions of labels in a chart: next to their line, without overlap, inside the plot.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Shape: TypeAlias = Literal[
 ]
 """Class of a path: what it shows decides how it looks; lines differ by dashes, too."""
 Look: TypeAlias = Literal["", "blue", "wrong"]
-"""Colour of a label: ink, right answers, wrong answers."""
+"""Colour of a label: ink, right predictions, wrong predictions."""
 
 
 @dataclass(frozen=True)
@@ -434,7 +434,7 @@ def clearest(
     obstacles: npt.NDArray[np.float64],
     enough: float = 12.0,
 ) -> tuple[float, float]:
-    """Return the spot for a label (its left end and baseline) that lies furthest from the points.
+    """Return the position for a label (its left end and baseline) that is furthest from the points.
 
     Parameters
     ----------

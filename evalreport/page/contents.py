@@ -164,7 +164,7 @@ class EvaluationPresentation(Presentation[Evaluation]):
             return ""
         used = {result.method for result in self.of.metrics.values() if isinstance(result, Estimate)}
         named = ", ".join(words for method, words in METHODS.items() if method in used)
-        rest = "the method of each stands in evaluation.json"
+        rest = "the method of each is in evaluation.json"
         how = f"{named}; {rest}" if named else rest
         return f" · intervals are {self.of.sampling.level * 100:.10g}%: {how}"
 
@@ -352,7 +352,7 @@ def _best_thresholds(ev: Evaluation, prefix: str) -> dict[str, float]:
 
 
 def class_keys(ev: Evaluation, prefix: str) -> dict[str, str]:
-    """Return the key of each class that has a metric of its own: the hundred with most examples.
+    """Return the key of each class with separate metrics: the hundred with the most examples.
 
     Parameters
     ----------

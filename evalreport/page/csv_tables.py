@@ -60,7 +60,7 @@ CURVES: tuple[tuple[str, str], ...] = (
 
 
 def grids(ev: Evaluation) -> dict[str, Series]:
-    """Return every curve of an evaluation at percents, without what is undefined or lies on a line.
+    """Return every curve of an evaluation at percents, without undefined and redundant points.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def interpolate_curve(curve: Curve, x: Array) -> Array:
 def series_of(values: npt.ArrayLike) -> Series:
     """Return values at 0%, 1%, …, 100% as a series.
 
-    Undefined values are left out, and those between tens that the line between their neighbours tells.
+    Undefined values are skipped, and so are those between tens that linear interpolation reproduces.
 
     Parameters
     ----------
@@ -204,19 +204,19 @@ def _result_part(entry: ClassResult, name: str, part: str) -> float | None:
 
 
 def _mistaken(entry: ClassResult) -> str:
-    named = ("(not readable)" if other.label is None else str(other.label) for other in entry.confusions)
+    named = ("(unparsed)" if other.label is None else str(other.label) for other in entry.confusions)
     return ", ".join(f"{name} {other.weight:g}" for name, other in zip(named, entry.confusions, strict=True))
 
 
 def confusions_table(space: Multiclass, counts: Counts) -> Columns:
-    """Return one row per mix-up, the most frequent first: truth, answer, weight; an unread answer is null.
+    """Return one row per confusion, most frequent first: true label, prediction, weight; null if unparsed.
 
     Parameters
     ----------
     space : Multiclass
     counts : Counts
     """
-    cells, answers = counts.mix_ups, (*space.names, None)
+    cells, answers = counts.off_diagonal, (*space.names, None)
     return {
         "truth": [space.names[code] for code in counts.rows[cells].tolist()],
         "answer": [answers[code] for code in counts.columns[cells].tolist()],
@@ -393,7 +393,7 @@ def extracts(page: str) -> dict[str, bytes]:
 
 
 def _rows(body: str, *, forest: bool) -> Iterator[list[str | float]]:
-    """Rows of a table; an interval that a forest draws stands in its other columns as words."""
+    """Rows of a table; an interval drawn in a forest is also in the other columns as text."""
     for row in ROW.findall(body):
         cells = CELL.findall(row)
         yield [_value(*cell) for cell in cells if not (forest and 'class="plot"' in cell[1])]

@@ -3,7 +3,7 @@
 The parts that sections are made of, as values: tables, forest tables, notes, empty states, sections.
 
 Each has one macro, named by its `kind`, in `templates/macros/` that places it; all pages use the same ones,
-and a section that is but a list of parts needs no template of its own.
+and a section that is only a list of parts needs no template.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class ForestRow:
     name : str
         Key of the metric.
     missed : str
-        Where the interval did not hold what it promises.
+        Where the interval has less than its nominal coverage.
     lucky : (float, float) or None
-        Part of the axis that is no better than the reference, to be shaded.
+        The part of the axis up to the reference, to be shaded.
     start : float or None
         Where a bar to the value begins: what a run is compared with.
     side : str
-        Of a bar: ``better`` (blue), ``worse`` (orange), ``none`` (not demonstrated, hollow).
+        Of a bar: ``better`` (blue), ``worse`` (orange), ``none`` (not significant, hollow).
     dots : tuple of float
         Places of single values, such as those of folds.
     """
@@ -300,7 +300,7 @@ class Table:
     name : str
         For assistive technology: caption, or name of the scroll box.
     tall : bool
-        Whether it stands in a scroll box with a sticky head.
+        Whether it is in a scroll box with a sticky head.
     filters : tuple of (title, key) pairs
         Choices of the filter; each row lists the keys it answers to in `marks`.
     marks : tuple of str
@@ -382,7 +382,7 @@ class Table:
 
 
 def _make_cell(given: Shown, column: Column) -> Cell:
-    """A cell with the look of its column, unless it has one of its own."""
+    """A cell with the look of its column, unless it has a separate one."""
     if not isinstance(given, Cell):
         return Cell(given, column.look)
     return given if given.look else replace(given, look=column.look)
@@ -390,7 +390,7 @@ def _make_cell(given: Shown, column: Column) -> Cell:
 
 @dataclass(frozen=True)
 class Empty:
-    """An empty state: the fact in bold, and one sentence with the remedy."""
+    """An empty state: the reason in bold, and one sentence with the fix."""
 
     kind: ClassVar[str] = "empty"
     fact: Sentence
@@ -481,7 +481,7 @@ class Section:
         *parts: PagePart | None,
         data: Mapping[str, Any] = MappingProxyType({}),
     ) -> Section:
-        """Return a section that is a list of parts, one below the other; None is left out."""
+        """Return a section that is a list of parts, one below the other; None is skipped."""
         return cls(id, nav, title, "parts", summary, tuple(part for part in parts if part is not None), data)
 
 

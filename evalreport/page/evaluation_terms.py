@@ -31,7 +31,7 @@ AMBIGUOUS = frozenset(
 )
 """Labels that would be read as a word of the sentence."""
 FEWEST = 4
-"""Independent rows below which nothing is said of the next one."""
+"""Minimum number of independent rows for a statement about the next one."""
 MATRIX = 1000
 """Classes up to which the confusion matrix is drawn."""
 
@@ -115,7 +115,7 @@ def tell(
 ) -> Sentence:
     """Return a sentence about an evaluation, which knows what is not given: the user's words, its metrics.
 
-    Nothing is said where a field is None, or names a metric without a value.
+    The sentence is empty where a field is None, or names a metric without a value.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def unread(ev: Evaluation) -> float:
 
 
 def mistakes(ev: Evaluation) -> float | None:
-    """Return the weight of wrong answers (multilabel: of wrong label decisions), None without decisions."""
+    """Return the weight of wrong predictions (multilabel: label decisions), None without decisions."""
     if ev.confusion is not None:
         return ev.confusion.total - float(ev.confusion.marginals.tp.sum())
     if ev.classes:
@@ -245,7 +245,7 @@ def _of_classes(ev: Evaluation, counts: Mapping[Label, float], low: Mapping[Labe
 
 
 def no_mistakes(ev: Evaluation) -> Empty:
-    """Return what is said in place of mistakes where there is none."""
+    """Return the text shown instead of mistakes where there are none."""
     return Empty(tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.weight), bounds_of_none(ev))
 
 
@@ -264,7 +264,7 @@ def whole_sweep(ev: Evaluation) -> Sweep | None:
 
 SIGNS = {">=": "≥", "<=": "≤", ">": ">", "<": "<"}
 OWN = {"cost": "Cost per row", "net_benefit": "Net benefit per row"}
-"""Objectives that are no metric of the catalogue, or another than the one of their name."""
+"""Objectives that are not in the catalogue of metrics, or differ from the metric of their name."""
 
 
 def objective_title(name: str) -> str:

@@ -29,7 +29,7 @@ from evalreport.page.text_summary import ResultSummary, markdown
 T = TypeVar("T")
 
 Part: TypeAlias = Literal["evaluation", "sweep", "comparison", "site"]
-"""What is logged into a run by itself: each has a digest, a manifest and a block of the description."""
+"""The kinds of results in a run: each has a digest, a manifest and a block of the description."""
 
 PAGE = "evalreport.html"
 SWEEP_PAGE = "evalreport_sweep.html"
@@ -55,7 +55,7 @@ SITE = "evalreport_site"
 """Folder of the site of an experiment."""
 TABLES = (METRICS_TABLE, CLASSES_TABLE, THRESHOLDS_TABLE, TRIALS_TABLE, OPTIMA_TABLE)
 MANIFEST = f"{FOLDER}/manifest.json"
-"""Digests of what was written, by which our files are told from others of the same name."""
+"""Digests of the files that evalreport wrote, to distinguish them from others of the same name."""
 
 STATE_TAG = "evalreport.state"
 """For us, not for people: the digest of what was logged, and the digest of what it was made of with the folder
@@ -83,7 +83,7 @@ MOST_KEYS = 12
 
 
 def in_run(figure: str) -> str:
-    """Return where a figure stands in a run.
+    """Return the path of a figure in a run.
 
     `FIGURES` stand at the artifact root, where MLflow's compare page pairs files of equal name, and bear our
     name, as `mlflow.models.evaluate` writes a ``confusion_matrix.png`` there, too.
@@ -97,7 +97,7 @@ def in_run(figure: str) -> str:
 
 
 def is_ours(path: str) -> bool:
-    """Tell whether an artifact bears a name that evalreport gives, and so holds no predictions.
+    """Return whether an artifact has a name that evalreport gives, so it does not contain predictions.
 
     Examples
     --------
@@ -160,7 +160,7 @@ _FORBIDDEN = re.compile(r"[^\w.\- :]")
 _FORBIDDEN_ON_WINDOWS = re.compile(r"[^\w.\- ]")
 _MARK = 6
 _LONGER_MARK = 16
-"""Hexadecimal digits of a digest by which names that differ in case alone are told apart."""
+"""Hexadecimal digits of a digest that distinguishes names which differ only in case."""
 
 
 def metric_keys(names: Iterable[str], prefix: str = "", *, windows: bool | None = None) -> dict[str, str]:
@@ -174,7 +174,7 @@ def metric_keys(names: Iterable[str], prefix: str = "", *, windows: bool | None 
     names : iterable of str
         Distinct; a slash in one of them does not open a section.
     prefix : str
-        What stands before every key, such as ``eval/classes/f1/``.
+        Prefix of every key, such as ``eval/classes/f1/``.
     windows : bool, optional
         Whether a colon is forbidden; by the machine we run on, as MLflow does.
 
@@ -263,7 +263,7 @@ class Payload:
     Parameters
     ----------
     metrics : mapping from key to float
-        Finite; undefined values are left out.
+        Finite; undefined values are skipped.
     series : mapping from key to ((step, value), …)
         At most 101 integer steps, ascending: MLflow's charts overlay them run by run.
     tags : mapping from key to text
@@ -278,7 +278,7 @@ class Payload:
         The same for a person's folder: under bare names, the tables as CSV and Parquet. Empty where no
         folder is written, because the rows of large predictions are among them.
     model : str
-        Id of the MLflow model that the metrics are of as well; empty where nobody can tell.
+        Id of the MLflow model of the metrics; empty if unknown.
     part : str
         What it is of; parts of a run are replaced one without the other.
     digest : str
@@ -342,7 +342,7 @@ def _check_key(key: str) -> None:
 
 def _check_value(key: str, value: float) -> None:
     if not math.isfinite(value):
-        raise ValueError(f"metric {key!r} is {value}; an undefined value is left out")
+        raise ValueError(f"metric {key!r} is {value}; undefined values are skipped")
 
 
 def _check_series(key: str, points: Series) -> None:
@@ -356,7 +356,7 @@ def _check_series(key: str, points: Series) -> None:
 def _check_names(payload: Payload) -> None:
     both = set(payload.metrics) & set(payload.series) | set(payload.artifacts) & set(payload.tables)
     if both:
-        raise ValueError(f"{sorted(both)[0]!r} stands twice in the payload")
+        raise ValueError(f"{sorted(both)[0]!r} appears twice in the payload")
     for path in (*payload.artifacts, *payload.tables, *payload.exports):
         pure = PurePosixPath(path)
         if (
@@ -426,15 +426,15 @@ KINDS: Final = (
 
 @dataclass(frozen=True)
 class Presentation(ABC, Generic[R]):
-    """A result as it is shown, written and logged; each kind of result has a class of its own.
+    """The presentation of a result: shown, written and logged. Each kind of result has one subclass.
 
     Parameters
     ----------
     of : the result
     notes : str
-        Markdown: a section of its own.
+        Markdown: a separate section.
     extra : mapping
-        What a command adds to the JSON, such as the rules that a comparison is held against.
+        Additions of a command to the JSON, such as the results of rules.
     prefix : str
         Of the metric keys of an evaluation or a sweep.
     log_all : bool

@@ -134,9 +134,9 @@ def templates_of(package: Path) -> Path:
 
 @lru_cache
 def asset(name: str, data: tuple[str, ...] | None = None) -> str:
-    """Return the text of our style or script, as it stands on the page: comments and indents stay here.
+    """Return the text of the style or script for the page, without comments and indentation.
 
-    A line is a comment as a whole or not at all, and no text of ours goes over lines.
+    Only whole lines are comments, and no string spans lines.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """An evaluation or a comparison in a few lines, for a notebook.
 
-A result in a few lines, to carry elsewhere: one value, as Markdown.
+A short summary of a result as Markdown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evalreport.page.elements import ForestRow, forest_row
 from evalreport.page.sections.headline import headline
 
 FEW = 12
-"""Metrics up to which all are shown: somebody asked for these."""
+"""Maximum number of selected metrics, which are all shown."""
 BRIEF_MOST_FINDINGS = 5
 """Findings that are spelled out."""
 
@@ -195,7 +195,7 @@ MOST_ROWS = 20
 
 @dataclass(frozen=True)
 class ResultSummary:
-    """What is said of a result in a few lines.
+    """A short summary of a result.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def described_metrics(ev: Evaluation) -> list[tuple[str, Estimate]]:
 
 
 def markdown(summary: ResultSummary) -> str:
-    """Return a summary in the Markdown of GitHub, GitLab and MLflow; names of strangers stand in it as text.
+    """Return a summary in the Markdown of GitHub, GitLab and MLflow; untrusted names are escaped.
 
     Examples
     --------

@@ -50,7 +50,7 @@ def thin_positions(n: int, keep: Iterable[int], most: int = MOST_POINTS) -> tupl
     ----------
     n : int
     keep : iterable of int
-        Positions that must stay, most wanted first; cut off when they alone are too many.
+        Positions to keep, most important first; cut off when there are too many.
     most : int
 
     Examples

@@ -1,6 +1,6 @@
 """Feather and Arrow IPC, as a file or as a stream (`.arrow` files of Hugging Face datasets).
 
-Parquet: footer and schema are judged before a page is read, and only wanted columns are.
+Parquet: footer and schema are checked before a page is read, and only used columns are read.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def _claim(head: bytes, body: Any) -> int:
 
 
 def _decompressed_buffer_size(body: Any, offset: int, length: int) -> int:
-    """Return the size of a buffer, which stands before it; -1 says that it is as it is."""
+    """Return the size of a buffer, which precedes it; -1 means uncompressed."""
     if length < 8:
         return 0
-    held = b"" if offset < 0 else body.slice(offset, 8).to_pybytes()  # too few bytes are no size
+    held = b"" if offset < 0 else body.slice(offset, 8).to_pybytes()  # too few bytes for a size
     (size,) = struct.unpack("<q", held)
     return length if size < 0 else int(size)
 
@@ -81,7 +81,7 @@ def _root(head: bytes) -> int:
 
 
 def _field(head: bytes, table: int, place: int) -> int | None:
-    """Return where a field of a table stands; None where it is not set."""
+    """Return the position of a field of a table; None where it is not set."""
     (back,) = struct.unpack_from("<i", head, table)
     known, _ = struct.unpack_from("<HH", head, table - back)
     if 4 + 2 * place >= known:

@@ -1,4 +1,4 @@
-"""What a reader returns, and how a library's error becomes one of ours."""
+"""The result of a reader, and the translation of library errors."""
 
 from __future__ import annotations
 

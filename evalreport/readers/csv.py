@@ -135,7 +135,7 @@ def text_head(data: bytes) -> TextHead:
     Raises
     ------
     DataError
-        Blank lines only, or a header that is no header.
+        Only blank lines, or a first line that is not a header.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def text_head(data: bytes) -> TextHead:
     """
     head = _head(without_mark(data))
     if not head.strip():
-        raise DataError("the file holds blank lines only", fix="check the program that wrote it")
+        raise DataError("the file has only blank lines", fix="check the program that wrote it")
     if len(data) > HEAD and "\n" not in head:
         raise DataError("the first line is longer than 4 MB", fix="check that the file is a table of rows")
     declared = DECLARED.match(head)
@@ -351,7 +351,7 @@ def _ragged_row_error(reason: str, quoted: bool) -> DataError:
     return DataError(
         f"{place} {line} has {got} cells and the header has {expected}",
         where=f"{place} {line}",
-        fix="quote texts that hold the separator or a line break",
+        fix="quote texts that contain the separator or a line break",
     )
 
 

@@ -80,7 +80,7 @@ def _rows(columns: Collection[str]) -> int:
 
 
 def open_parquet(path: Path) -> Opened:
-    """Open a Parquet file: its footer alone is read.
+    """Open a Parquet file: only its footer is read.
 
     Examples
     --------
@@ -356,7 +356,7 @@ class DataSet:
                 before += size
 
     def first_batches(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
-        """Yield batches that tell what columns hold: as many as are asked for."""
+        """Yield batches to inspect the columns, as many as requested."""
         return self.batches(wanted)
 
     def preview(self, wanted: Collection[str]) -> Batch:
@@ -473,7 +473,7 @@ def _files(path: str) -> list[Path]:
         for name, log in LOGS.items():
             if next(place.glob(log), None):
                 raise DataError(
-                    f"this is a {name} table: its files also hold rows that it has no longer",
+                    f"this is a {name} table: its files also contain deleted rows",
                     where=str(place),
                     fix="have Spark read it, with --set engine=spark --set table, or write its rows as "
                     "Parquet",
@@ -482,7 +482,7 @@ def _files(path: str) -> list[Path]:
 
 
 def _next_batch(batches: Iterator[Batch], path: Path) -> Batch | None:
-    """The next batch; what is broken is said of its file."""
+    """The next batch; errors name the file."""
     with in_file(str(path)), readable(path):
         return next(batches, None)
 

@@ -166,7 +166,7 @@ def read_table(
     columns : callable, optional
         From the names of all columns to those that are wanted; without it all are read.
     name : str, optional
-        What to call the file in messages (an artifact has a path of its own).
+        The name of the file in messages (an artifact has a separate path).
     further : callable, optional
         From the content that was read to the names of other columns that are wanted now that the labels are
         known: those that are named after them. With it the other columns of a small file are read as well.
@@ -226,7 +226,7 @@ def _others(reader: Reader, data: bytes, content: Content, n: int) -> Mapping[st
         return {}
     try:
         found = _read_more_columns(reader, data, names)
-    except EvalreportError:  # a column that nobody asked for may hold anything
+    except EvalreportError:  # an unused column may contain anything
         return {}
     rows = n if content.columns else len(next(iter(found.values()), ()))
     return {name: array for name, array in found.items() if name in names and array.shape[:1] == (rows,)}
@@ -305,7 +305,7 @@ def _matching(reader: Reader, data: bytes) -> Reader:
 
 def _count(content: Content) -> int:
     if not content.names:
-        raise DataError("the file holds no rows", fix="check the program that wrote it")
+        raise DataError("the file has no rows", fix="check the program that wrote it")
     n = max((array.shape[0] for array in content.columns.values() if array.ndim), default=0)
     if content.columns:
         refuse_rows(n)

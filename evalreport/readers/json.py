@@ -20,7 +20,7 @@ from evalreport.readers.limits import Select, choose, refuse_cell, refuse_decode
 
 Columns = Mapping[str, Sequence[Any]]
 PROBE = 1000
-"""Lines of a block that tell what its columns hold."""
+"""Lines of a block from which its columns are inspected."""
 LONGEST = 1 << 31
 """Bytes that Arrow does not read at once."""
 FORMS = 'a list of records [{"y_true": …}, …], {"columns": […], "data": [[…], …]}, or one record a line'
@@ -93,7 +93,7 @@ def read_json(data: bytes, select: Select | None) -> Content:
             missing = [one for one in extensions("tools") if not one.is_installed]
             tools = ", ".join(one.name for one in missing)
             hint = f"; files of {tools} need the feature {missing[0].feature}" if missing else ""
-            raise NoTableError("the JSON holds no table", fix=f"write {FORMS}{hint}")
+            raise NoTableError("the JSON contains no table", fix=f"write {FORMS}{hint}")
     chosen = choose(list(columns), select)
     return Content(tuple(columns), {name: _array(columns[name], name) for name in chosen})
 
@@ -145,7 +145,7 @@ def records_of(
     records = [_parse(text, "the line", number) for text, number in zip(texts, numbers, strict=True)]
     if first == 1 and (tool := tool_of(records)) is not None:
         raise UsageError(
-            f"the file is what {tool.name} writes, of which a record is not a row",
+            f"the file is from {tool.name}, where a record is not a row",
             where="--set engine=stream",
             fix="pass --set engine=memory",
         )
@@ -182,7 +182,7 @@ def columns_of(lines: Sequence[bytes], first: int, names: Sequence[str]) -> Mapp
             if len(table) == len(filled):
                 return to_arrays(table)
         except (pa.ArrowException, UnicodeDecodeError, DataError):
-            pass  # read again below, where the line is told
+            pass  # read again below, with the line number
     return records_of(lines, first, names)[1]
 
 
@@ -274,7 +274,7 @@ def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) < len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name, count in counts.items() if count > 1)
-        raise DataError(f"{twice!r} stands twice in one record", fix="give each column its own name")
+        raise DataError(f"{twice!r} appears twice in one record", fix="give each column a unique name")
     return record
 
 

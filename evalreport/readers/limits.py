@@ -28,7 +28,7 @@ SMALL = 16 * 1024**2
 MAX_ROWS = 50_000_000
 """Rows of a file that is read as a whole."""
 MAX_COLUMNS = 5_000
-"""Columns that nobody asked for."""
+"""Maximum number of other columns."""
 MAX_ASKED = 20_000
 """Columns that hold a part: 3,000 classes with truth, prediction and score each are 9,000."""
 MAX_CELL = 1024**2
@@ -54,7 +54,7 @@ PACKED = (".gz", ".zst")
 
 def too_little_memory() -> DataError:
     """Return the error of data that do not fit into memory."""
-    return DataError("the data need more memory than there is", fix="evaluate a sample or fewer columns")
+    return DataError("the data need more memory than is available", fix="evaluate a sample or fewer columns")
 
 
 def load(source: Path | BinaryIO) -> bytes:
@@ -65,7 +65,7 @@ def load(source: Path | BinaryIO) -> bytes:
     FileMissingError
         No such file, or not a file.
     DataError
-        Empty, unreadable, or larger than 2 GB.
+        Empty, not readable, or larger than 2 GB.
     """
     if not isinstance(source, Path):
         return _whole(_read_limited(source, MAX_FILE))
@@ -86,7 +86,7 @@ def load(source: Path | BinaryIO) -> bytes:
 
 @contextmanager
 def readable(source: Path) -> Iterator[None]:
-    """Turn what a system says of a file that is gone, or is not ours to read, into errors of ours.
+    """Translate errors of the operating system about missing or protected files.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _read_limited(stream: Any, limit: int) -> bytes:
 def _refuse_nothing(beginning: bytes) -> None:
     """Refuse data that begin with zero bytes alone before gigabytes of them are read."""
     if len(beginning) >= NOTHING and not beginning[:NOTHING].strip(b"\0"):
-        raise DataError("the data begin with zero bytes alone", fix="check the program that wrote them")
+        raise DataError("the data are only zero bytes", fix="check the program that wrote them")
 
 
 def _whole(data: bytes) -> bytes:
@@ -156,7 +156,7 @@ def refuse_expansion(expanded: int, packed: int) -> None:
     """
     if expanded > allowed_expansion(packed):
         raise UnsafeFileError(
-            f"the file holds {packed:,} bytes that expand to {expanded:,} or more",
+            f"the file has {packed:,} bytes that expand to {expanded:,} or more",
             fix=f"at most {MAX_RATIO} times and 4 GB are expanded; write it uncompressed if it is yours",
         )
 
@@ -291,7 +291,7 @@ def choose(names: Sequence[str], select: Select | None) -> tuple[str, ...]:
     Raises
     ------
     DataError
-        A name that stands twice, or too many columns.
+        A name that appears twice, or too many columns.
 
     Examples
     --------
@@ -302,9 +302,9 @@ def choose(names: Sequence[str], select: Select | None) -> tuple[str, ...]:
     for name in names:
         if name in seen:
             raise DataError(
-                f"column {name!r} stands twice in the header",
+                f"column {name!r} appears twice in the header",
                 where=f"columns {names.index(name) + 1} and {len(names) - names[::-1].index(name)}",
-                fix="give each column its own name",
+                fix="give each column a unique name",
             )
         seen.add(name)
     wanted = set(names if select is None else select(names))
@@ -313,7 +313,8 @@ def choose(names: Sequence[str], select: Select | None) -> tuple[str, ...]:
     if spare > MAX_COLUMNS or len(chosen) > MAX_ASKED:
         raise DataError(
             f"the file has {len(names):,} columns",
-            fix=f"at most {MAX_COLUMNS:,} columns beside {MAX_ASKED:,} of truth, predictions and scores",
+            fix=f"at most {MAX_COLUMNS:,} columns in addition to {MAX_ASKED:,} of labels, predictions "
+            "and scores",
         )
     return chosen
 

@@ -1,4 +1,4 @@
-"""NPY and NPZ, of which no pickle is ever loaded: sizes and dtypes are judged from the headers first."""
+"""NPY and NPZ. Pickles are never loaded: sizes and dtypes are checked in the headers first."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _not_an_array(name: str) -> UnsafeFileError:
 
 
 def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, left: int, packed: int) -> bytes:
-    """Return the bytes of one array, of those that are not wanted only the header, which is judged too.
+    """Return the bytes of one array; of unused ones only the header, which is checked, too.
 
     The directory of the archive may lie, so the bytes are bounded again while they are read.
     """

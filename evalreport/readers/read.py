@@ -77,7 +77,7 @@ def _stack_parts(parts: Sequence[Array]) -> Array:
 
 
 def read_truth(source: Path, table: RawTable, request: Columns) -> RawTable:
-    """Read the truth of predictions that lie elsewhere, joined by the id that their own format may name."""
+    """Read the true labels from another file, joined by the id that the format may name."""
     return read_requested_columns(source, replace(request, id=request.id or table.parts.get("id")))
 
 
@@ -107,7 +107,7 @@ def named_after_labels(request: Columns) -> Callable[[Content], Collection[str]]
 
 
 def _similarly_named_columns(names: list[str], labels: set[str]) -> list[str]:
-    """Columns round which the same stands as round two labels, for labels that were not seen yet."""
+    """Columns with the prefix and suffix of two known labels, for labels that were not seen yet."""
     found = class_columns(names, labels)
     return [
         name
@@ -147,7 +147,7 @@ def read_costs(path: Path, labels: Sequence[str]) -> CostMatrix:
     FileMissingError
         No such file.
     DataError
-        A label too many or too few, a cell that is no number, or a file that cannot be read.
+        A label too many or too few, a cell that is not a number, or a file that cannot be read.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def read_costs(path: Path, labels: Sequence[str]) -> CostMatrix:
         return CostMatrix([[float(cells[true][answer]) for answer in labels] for true in labels])
     except (ValueError, TypeError, KeyError, AttributeError, csv.Error, RecursionError) as error:
         raise DataError(
-            f"{path.name} holds no costs: {type(error).__name__}: {error}", where="--cost", fix=_FORM
+            f"{path.name} does not contain costs: {type(error).__name__}: {error}", where="--cost", fix=_FORM
         ) from None
 
 

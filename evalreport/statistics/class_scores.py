@@ -98,7 +98,8 @@ class LabelScores(ABC):
 
     @abstractmethod
     def pooled_merged_table(self) -> ScoreTable:
-        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        """Return the table of all decisions together; negatives without a positive between them are
+        merged."""
 
     @abstractmethod
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
@@ -315,7 +316,8 @@ class ClassScores(RankedScores):
         return self._pooled_ranks[:2]
 
     def pooled_merged_table(self) -> ScoreTable:
-        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        """Return the table of all decisions together; negatives without a positive between them are
+        merged."""
         return self._pooled_ranks[2]
 
     def _weighted_rows(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:

@@ -330,7 +330,7 @@ class Counts:
         return float(self.weight[self.columns == self.size].sum())
 
     @cached_property
-    def mix_ups(self) -> Places:
+    def off_diagonal(self) -> Places:
         """Places of the cells off the diagonal, the heaviest first."""
         off = np.flatnonzero(self.rows != self.columns)
         found: Places = off[np.argsort(-self.weight[off], kind="stable")]
@@ -338,8 +338,8 @@ class Counts:
 
     @property
     def misread(self) -> Places:
-        """Places of `mix_ups` but for answers that could not be parsed."""
-        return self.mix_ups[self.columns[self.mix_ups] < self.size]
+        """Places of `off_diagonal` but for answers that could not be parsed."""
+        return self.off_diagonal[self.columns[self.off_diagonal] < self.size]
 
     def dense(self) -> Array:
         """Return the matrix of shape (K, K + 1)."""

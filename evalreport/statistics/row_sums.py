@@ -82,9 +82,9 @@ class Tally:
         if self.names != other.names:
             apart = sorted({*self.names} ^ {*other.names}) or list(self.names)
             raise DataError(
-                f"shards differ in what was tallied: {', '.join(apart)}",
+                f"the shards have different row sums: {', '.join(apart)}",
                 where="tally",
-                fix="make the facts of all shards of the same columns",
+                fix="create the statistics of all shards from the same columns",
             )
         return Tally(
             self.names, self.sums + other.sums, self.squares + other.squares, self.weight + other.weight

@@ -557,7 +557,7 @@ def counted_runs(packed: npt.NDArray[Any], *, spend: bool = False) -> tuple[Arra
         block = packed[start : start + BLOCK]
         following = packed[start + 1 : start + BLOCK + 1]
         apart, truth = (block[: len(following)] ^ following) > 1, block & one
-        if apart.all():  # no score stands twice
+        if apart.all():  # no score appears twice
             here = slice(filled, filled + len(block))
             scores[here], pos[here] = scores_in(block), truth
             np.subtract(1, pos[here], out=neg[here])
@@ -733,7 +733,7 @@ class BinnedTable(ScoreTable):
         below, above = edges_of(np.append(inside, inside + 1)).tolist()
         if below < threshold and below in self.scores:
             raise UsageError(
-                f"a threshold of {threshold:.10g} cuts a bin of scores in two",
+                f"a threshold of {threshold:.10g} is inside a bin of scores",
                 where="--set approximate",
                 fix=f"pass {below!r} or {above!r}, edges of the bin, or leave --set approximate out",
             )

@@ -107,7 +107,7 @@ def merge(shards: Sequence[Summary]) -> Summary:
             raise DataError(
                 f"shards 1 and {other + 1} differ in {called}: {values}",
                 where=name,
-                fix="declare labels, kind of scores and threshold alike for all shards",
+                fix="declare the same labels, kind of scores and threshold for all shards",
             )
     summed = {name: _sum(name, [getattr(one, name) for one in shards]) for name in SUMS}
     weight = math.fsum(one.weight for one in shards)
@@ -158,13 +158,14 @@ def _sum(name: str, parts: Sequence[Any]) -> Any:
         raise DataError(
             f"shard {lacking[0] + 1} has no {name}, and others have",
             where=name,
-            fix="make the facts of all shards of the same columns",
+            fix="create the statistics of all shards from the same columns",
         )
     if len({type(part) for part in parts}) > 1:
         raise DataError(
-            f"some shards hold the {name} of each row, and others what was counted of them",
+            f"some shards keep the {name} of each row, and others only counts",
             where=name,
-            fix="make the facts of all shards with one engine, and with --set approximate all or none",
+            fix="create the statistics of all shards with one engine, all with or all without --set "
+            "approximate",
         )
     together = getattr(type(parts[0]), "merge_parts", None)  # what would be copied again with every shard
     return reduce(add, parts) if together is None else together(parts)

@@ -1,1 +1,1 @@
-"""Thresholds and sweeps: what a choice among many settings gives, and how honestly."""
+"""Thresholds and sweeps, with held-out values."""

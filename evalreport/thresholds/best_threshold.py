@@ -1,6 +1,6 @@
 """Chosen thresholds as `evaluation.json` holds them: keys, types and ranges.
 
-The chosen threshold: where it is, how well it is known, what it reaches here and elsewhere.
+The chosen threshold with its interval, its value on these rows and its held-out value.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class BoundKept:
 
 @dataclass(frozen=True)
 class HoldCosts:
-    """What is given up for a bound that holds: the metric that is maximised under it.
+    """The metric that is maximised under a constraint.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class Hold:
     Parameters
     ----------
     confidence : float
-        Probability with which the method finds only thresholds that keep the bound in the population.
+        Confidence that the threshold meets the constraint in the population.
     threshold : float or None
         None where no threshold can be held.
     method : str
         ``exact binomial limit`` (rates of one class), ``fixed-sequence test`` (everything else); empty for
-        a number of rows, of which nothing can be promised.
+        a number of rows, which has no guarantee.
     costs : HoldCosts or None
         None without a threshold.
     reason : str or None
@@ -171,7 +171,7 @@ class NoOptimumRecord:
 
 @dataclass(frozen=True)
 class OutOfSample:
-    """What a chosen threshold reaches on rows that took no part in its choice.
+    """The held-out value of a chosen threshold.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ class Tuned:
 
 @dataclass(frozen=True)
 class Cutoff:
-    """The confidence from which answers are as accurate as wanted, with the rest left to somebody else.
+    """The confidence from which predictions reach a target accuracy; the other rows are deferred.
 
     Parameters
     ----------
@@ -394,14 +394,14 @@ class Optimum:
 
     @property
     def chance(self) -> float | None:
-        """Chance that its bound holds in the population; None without a bound, or where nobody knows."""
+        """Probability that its constraint is met in the population; None without one, or if unknown."""
         return None if self.out_of_sample is None else self.out_of_sample.chance
 
     def _repr_html_(self) -> str:
         """Threshold, counts and value, for a notebook."""
         known = self.low is not None and self.high is not None
         between = f" ({shown(self.low or 0)} to {shown(self.high or 0)})" if known else ""
-        counts = f"finds {count(self.tp)} of {count(self.tp + self.fn)} for {count(self.fp)} false alarms"
+        counts = f"finds {count(self.tp)} of {count(self.tp + self.fn)} for {count(self.fp)} false positives"
         name, metric = (escape(printable(text)) for text in (self.objective, self.metric))
         value = f"{metric} {show(self.apparent, 'ratio')} here"
         return f"{name}: threshold <b>{shown(self.threshold)}</b>{between} {counts}; {value}"
@@ -466,7 +466,7 @@ class Unreachable:
 
     @property
     def reason(self) -> str:
-        """What is told of it."""
+        """The shown values."""
         return (
             f"no threshold reaches {self.objective}; the best reachable is {self.best:.4g}, "
             f"at {self.threshold:.4g}"

@@ -30,7 +30,7 @@ STEPS = 40
 """Thresholds that are looked at in turn from the first start to the end. More cost time, and each may fail
 by chance; fewer leave a step of over a tenth of the rows between two of them."""
 STARTS = 4
-"""Places where the sequence may start, each tested at its share of the error: the first is the fewest rows
+"""Positions where the sequence may start, each tested at its part of the error: the first is the fewest rows
 that could demonstrate the bound, which a model good at its top passes; later ones find bounds that hold
 only where many rows are flagged."""
 SURE = 0.95
@@ -38,19 +38,20 @@ SURE = 0.95
 TINY = 1e-6
 """Slack of a count that was summed from weights of one."""
 _LEAST = 10
-"""Rows behind the first test of a metric that is no share, whose posterior is no test below."""
+"""Rows of the first test of a metric that is not a proportion, whose posterior is not a test for fewer."""
 
 
 @dataclass(frozen=True)
 class _OneClass:
-    """A rate of one class as a share of it that may be wrong at most."""
+    """A rate of one class as the maximum proportion of it that may be wrong."""
 
     positive: bool
     allowed: float
 
 
 def one_class(bound: Constraint) -> _OneClass | None:
-    """Return the class and the allowed share of a bound on recall, specificity, fpr or fnr; else None.
+    """Return the class and the allowed error rate of a constraint on recall, specificity, fpr or fnr; else
+    None.
 
     Examples
     --------
@@ -66,7 +67,8 @@ def one_class(bound: Constraint) -> _OneClass | None:
 
 
 def chance_of(wrong: npt.ArrayLike, n: float, allowed: float) -> Array:
-    """Return the chance that at most the allowed share of a class is wrong at a limit read off n of it.
+    """Return the probability that at most the allowed proportion of a class is wrong at a limit from n of
+    its rows.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ def chance_of(wrong: npt.ArrayLike, n: float, allowed: float) -> Array:
     n : float
         Of how many; effective numbers where rows weigh or belong together.
     allowed : float
-        Share of the population, in [0, 1].
+        Proportion of the population, in [0, 1].
 
     Examples
     --------
@@ -116,7 +118,7 @@ def chance_at(
     ----------
     sweep, units, bound, best
     crossed : float, optional
-        The chance by cross-fitting, where luck has a share in the threshold.
+        The probability by cross-fitting, where the threshold depends on the sample.
 
     Returns
     -------
@@ -170,7 +172,7 @@ def _wrong(sweep: Sweep, n: float, sought: _OneClass, places: Places) -> Array:
 def find_constraint_threshold(
     sweep: Sweep, units: Units, objective: Objective, best: Optimum, sampling: Sampling
 ) -> Hold | None:
-    """Return the threshold that keeps an objective's bound with the confidence that is asked for.
+    """Return the threshold that meets an objective's constraint with the given confidence.
 
     Parameters
     ----------
@@ -192,12 +194,12 @@ def find_constraint_threshold(
     if bound is None or confidence is None:
         return None
     if METRICS[bound.metric].interval == "none":  # a number of rows has no value in a population
-        reason = f"{bound.metric} is a number of rows, of which nothing can be promised for new ones"
+        reason = f"{bound.metric} is a number of rows, which has no guarantee for new rows"
         return Hold(confidence, None, "", reason=reason)
     sought = one_class(bound)
     if sought is None:
         place, method = _fixed_sequence_test(sweep, units, objective, bound, sampling), "fixed-sequence test"
-        reason = f"no threshold is demonstrated to keep it by {_count(units.effective()[2])} rows"
+        reason = f"no threshold meets it significantly by {_count(units.effective()[2])} rows"
     else:
         place = _find_binomial_limit(sweep, _effective(units, sought), sought, confidence)
         method = "exact binomial limit"
@@ -225,7 +227,8 @@ def _hold(
 
 
 def find_limit_place(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
-    """Return the place of the threshold that keeps a bound on a rate of one class, of rows that count alike.
+    """Return the position of the threshold that meets a constraint on a rate of one class, for unweighted
+    rows.
 
     None where there is no such threshold, or the bound is on another metric.
 
@@ -349,14 +352,14 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
 
 
 def _wrong_share(bound: Constraint) -> float:
-    """Share that may be wrong among the rows of a test; a half where the metric is no share."""
+    """Proportion that may be wrong among the rows of a test; a half where the metric is not a proportion."""
     if _is_share(bound):
         return 1 - bound.number if bound.demands == "high" else bound.number
     return 0.5
 
 
 def _is_share(bound: Constraint) -> bool:
-    """Whether the metric is a share of rows, whose test is the exact binomial one."""
+    """Whether the metric is a proportion of rows, with an exact binomial test."""
     return isinstance(METRICS[bound.metric].strategy, Proportion)
 
 

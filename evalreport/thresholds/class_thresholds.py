@@ -300,7 +300,7 @@ class PartBound:
 
 
 def part_bounds(text: str, space: LabelSpace) -> tuple[PartBound, ...]:
-    """Read an objective as bounds of labels; none of them where it is no bound.
+    """Parse an objective as constraints of labels; none if it is not a constraint.
 
     Parameters
     ----------
@@ -329,9 +329,9 @@ def part_bounds(text: str, space: LabelSpace) -> tuple[PartBound, ...]:
         return (PartBound(bound.key, None, Objective.parse(binary.text)),)
     if bound.metric.partition("_")[2] in ("macro", "weighted", "samples", "supported"):
         raise UsageError(
-            f"{bound.metric} is an average, by which no threshold can be held",
+            f"{bound.metric} is an average, which cannot be a constraint of a single threshold",
             where=where,
-            fix="bound every label: recall>=0.9; then their average keeps it, too",
+            fix="constrain every label: recall>=0.9; then the average satisfies it, too",
         )
     if bound.part and bound.part not in space.names:
         raise UsageError(
@@ -357,7 +357,7 @@ def part_threshold(
     rows : Predictions
         Of several labels or classes, with scores.
     tune_on : Predictions, optional
-        Other rows that it is chosen on; without them its value elsewhere is cross-fitted.
+        Other rows to choose on; without them the held-out value is cross-fitted.
 
     Raises
     ------

@@ -68,7 +68,8 @@ def cutoff(
     """
     if not 0 < accuracy <= 1:
         raise UsageError(
-            f"an accuracy of {accuracy:g} cannot be wanted", fix="give one above 0 and up to 1, as in 0.95"
+            f"the target accuracy {accuracy:g} is out of range",
+            fix="use a value above 0 and up to 1, as in 0.95",
         )
     if tune_on is not None:
         check_alike(rows, tune_on)
@@ -109,7 +110,7 @@ def answers(rows: Predictions) -> Predictions | Undefined:
 def _cutoff(wanted: float, best: Optimum) -> Cutoff:
     answered = best.tp + best.fp
     low, high, out_of_sample = best.low, best.high, best.out_of_sample
-    assert low is not None and high is not None and out_of_sample is not None  # noqa: S101  judged gives them
+    assert low is not None and high is not None and out_of_sample is not None  # noqa: S101  set by the caller
     hold = best.at_confidence
     if hold is not None and hold.costs is not None:
         hold = replace(hold, costs=replace(hold.costs, metric="coverage"))

@@ -1,4 +1,4 @@
-"""What a chosen threshold is worth on rows that took no part in its choice.
+"""Held-out values of a chosen threshold by cross-fitting.
 
 The best of many thresholds looks better than it is: at 200 rows of which 10% are positive, the F1 of
 the F1-optimal threshold is about 0.09 too high on the rows that it was chosen on. Cross-fitting chooses
@@ -41,7 +41,7 @@ from evalreport.thresholds.sweep import Sweep, middle_of_longest_run, scores_of_
 FOLDS = 10
 """The usual ten (Kohavi 1995, IJCAI): nine tenths of the rows choose almost as well as all."""
 REPEATS = 20
-"""The most times that rows are dealt into folds anew; fewer where there are many rows."""
+"""Maximum number of repetitions of cross-fitting; fewer for many rows."""
 WORK = 100_000
 """Counts that one objective looks at for its out-of-sample value, and for its interval:
 chosen by hand for speed."""
@@ -65,7 +65,7 @@ def evaluate_thresholds(
     sampling: Sampling | None = None,
     count: float | None = None,
 ) -> Sweep:
-    """Return the sweep of a table with what was chosen for each objective, how surely, and how honestly.
+    """Return the sweep of a table with the choice for each objective, its interval and its held-out value.
 
     Parameters
     ----------
@@ -134,11 +134,13 @@ def check_alike(rows: Predictions, tune_on: Predictions) -> None:
     """
     where = "--tune-on"
     if tune_on.space != rows.space:
-        raise UsageError("the rows to tune on have other labels", where=where, fix="use the same label set")
+        raise UsageError(
+            "the rows to tune on have different labels", where=where, fix="use the same label set"
+        )
     kinds = {type(p.scores) for p in (rows, tune_on)} - {NoScores}
     if len(kinds) > 1:
         raise UsageError(
-            "the rows to tune on have scores of another kind",
+            "the rows to tune on have a different kind of scores",
             where=where,
             fix="declare both with --score-kind",
         )
@@ -177,7 +179,7 @@ def _cross_fitted(
 
 @dataclass(frozen=True, eq=False)
 class _Again:
-    """Resamples of groups in each of which thresholds are chosen, and judged in folds, again.
+    """Resamples of groups; in each, thresholds are chosen and cross-fitted again.
 
     A resample is to the sample what the sample is to the population: how far its cross-fitted value is from
     what its threshold reaches on the sample is how far the value reported is from the truth.
@@ -267,7 +269,8 @@ def _counts_across_folds(counts: BinaryCounts, place: Places, repeats: int) -> B
 def _with_limits(
     sweep: Sweep, units: Units, objectives: Sequence[Objective], sampling: Sampling
 ) -> tuple[Mapping[str, Choice], Mapping[str, float]]:
-    """Optima with the interval of their thresholds, and how often a choice anew keeps its bound here."""
+    """Optima with the interval of their thresholds, and how often a resampled choice meets its constraint
+    here."""
     fewer, units = narrow_sweep(sweep, units, WORK // RESAMPLES)
     counts = units.resamples(RESAMPLES, sampling.generator(Stream.THRESHOLD_RESAMPLES)).counts()
     found: dict[str, Choice] = {}
@@ -411,7 +414,7 @@ def _value(
 
 
 def _share_kept(bound: Constraint, drawn: BinaryCounts) -> float | None:
-    """Share of draws that keep a bound; a number of rows has no draws of its own."""
+    """Proportion of resamples that meet a constraint; None for a number of rows."""
     known = np.isfinite(np.asarray(bound.margin(drawn)))
     if METRICS[bound.metric].interval == "none" or not known.any():
         return None
@@ -427,7 +430,7 @@ def estimate_from_draws(name: str, value: float, drawn: Array, n: float, samplin
     0.55
     """
     if not np.isfinite(value):
-        return Undefined(f"{name} is undefined on the rows that were not chosen on", n)
+        return Undefined(f"{name} is undefined on the held-out rows", n)
     known = np.asarray(drawn)[np.isfinite(drawn)]
     if not known.size:
         return Estimate(float(value), n, reason="no resample of it was made, or none defines it")

@@ -53,7 +53,7 @@ class CostMatrix:
             raise DataError(
                 f"the cost matrix has shape {cells.shape}, or costs that are not finite",
                 where="costs",
-                fix="give one row per true label and one column per answer, all finite",
+                fix="give one row per true label and one column per predicted label, all finite",
             )
         cells.flags.writeable = False
         object.__setattr__(self, "cells", cells)
@@ -64,13 +64,13 @@ class CostMatrix:
         return np.asarray(self.cells)
 
     def extra(self) -> Array:
-        """Return what wrong answers cost beyond the right one, shape (K, K - 1)."""
+        """Return the cost of wrong predictions minus that of the right one, shape (K, K - 1)."""
         extra = self.array - self.array.diagonal()[:, None]
         apart: Array = extra[~np.eye(len(extra), dtype=bool)].reshape(len(extra), -1)
         return apart
 
     def by_truth(self) -> Array | None:
-        """Return what any wrong answer costs for each true label, if that depends on the truth alone.
+        """Return the cost of a wrong prediction for each true label, if it depends only on the true label.
 
         Then the costs separate: answering the greatest probability weighted with these costs has the
         least expected cost (Elkan 2001). None where they do not, or where a wrong answer is no dearer
@@ -125,9 +125,10 @@ MISS = 10.0
 """What a miss costs in false alarms when `cost` is asked for without a number: a convention, so that a user
 sees the form and states his own."""
 EVEN = 0.5
-"""Threshold probability of `net_benefit` when none is given: a miss and a false alarm then cost the same."""
+"""Default threshold probability of `net_benefit`: a miss and a false positive cost the same."""
 _SPECIFIC = ("npv", "lr_negative")
-"""What is bounded for the sake of those left alone: of the thresholds that keep it, the most specific."""
+"""Constrained metrics for the unflagged rows: of the thresholds that meet them, the most specific is
+chosen."""
 _POINTS = {"tpr at fpr": "fpr<=", "precision at recall": "recall>=", "recall at precision": "precision>="}
 """The bounds whose best threshold is that of an operating point."""
 _PRECISE = ("recall", "fnr", "fn", "tp")
@@ -199,7 +200,7 @@ class Objective:
         recall, FNR and FN; specificity for npv and LR−; recall for everything else that holds false
         alarms down (precision, fpr, specificity, predicted_positive_rate<= …).
     costs : Costs, optional
-        Of ``cost``. ``cost:10`` is a miss that costs ten false alarms.
+        Of ``cost``. ``cost:10`` is a miss that costs ten false positives.
     at : float, optional
         Of ``net_benefit``: the threshold probability p that sets the exchange rate, one true positive
         for (1 - p) / p false ones. It stays fixed while the threshold moves: were it to move along (as
@@ -223,7 +224,7 @@ class Objective:
 
     @classmethod
     def parse(cls, text: str) -> Objective:
-        """Read an objective as it stands on the command line.
+        """Parse an objective from the command line.
 
         Parameters
         ----------
@@ -252,9 +253,9 @@ class Objective:
         name = WORDS.get(name, name)
         if _find_metric(name).better in ("neither", "one", "zero"):
             raise UsageError(
-                f"{name} has no better direction, so that no threshold is best for it",
+                f"{name} has no better direction, so no threshold is best for it",
                 where=f"objective {text!r}",
-                fix=f"hold it with a bound, for example {name}<=0.1, or choose another metric",
+                fix=f"use it as a constraint, for example {name}<=0.1, or choose another metric",
             )
         return cls(name)
 
@@ -281,7 +282,7 @@ class Objective:
     def monotone_above(self) -> float | None:
         """Score above which more true and fewer false positives never make it worse; None where they may.
 
-        Some are undefined where nothing is flagged (or all), and of what is worth 0 or less nothing is said.
+        Some are undefined where nothing (or all) is flagged; values of 0 or less are not reported.
         """
         costs, bound = self.costs, self.constraint
         if costs is not None and (costs.fn < costs.tp or costs.fp < costs.tn):
@@ -301,7 +302,7 @@ class Objective:
         return METRICS[self.metric].function(c)
 
     def score(self, c: BinaryCounts) -> Array:
-        """Return what is maximised; minus infinity where the threshold is no candidate."""
+        """Return the maximised value; minus infinity where the threshold is not a candidate."""
         kept = np.asarray(True if self.constraint is None else self.constraint.keeps(c))
         if not kept.any():
             return np.full(kept.shape, -np.inf)
@@ -318,7 +319,7 @@ class Objective:
 
 def _find_metric(name: str) -> Metric:
     if any(metric.name == name and metric.needs == "truth" for metric in BINARY):
-        raise UsageError(f"{name} does not move with the threshold", fix="choose another metric")
+        raise UsageError(f"{name} does not depend on the threshold", fix="choose another metric")
     if name not in METRICS:
         near = nearest(name, [*METRICS, "cost", "net_benefit", "max-f1", "youden"])
         raise UsageError(
@@ -339,9 +340,9 @@ def _at_point(text: str) -> str:
     point = find(text, "binary")
     if not isinstance(point.strategy, CurvePoint) or point.strategy.reading not in _POINTS:
         raise UsageError(
-            f"{point.name} is reached by no threshold of its own",
+            f"{point.name} does not determine a threshold",
             where=f"objective {text!r}",
-            fix="hold what may not be exceeded with a bound, as in fpr<=0.02 or recall>=0.95",
+            fix="use a constraint, as in fpr<=0.02 or recall>=0.95",
         )
     return f"{_POINTS[point.strategy.reading]}{point.strategy.at:.12g}"
 
@@ -360,7 +361,7 @@ def _parse_constrained(text: str) -> Objective:
     said = Bound.parse(text, where=where)
     if said.part or said.change:
         raise UsageError(
-            f"{text!r} bounds a part of the rows, or a change",
+            f"{text!r} constrains a part of the rows, or a change",
             where=where,
             fix="a threshold decides all rows: write METRIC >= NUMBER, as in recall>=0.95",
         )
@@ -368,7 +369,7 @@ def _parse_constrained(text: str) -> Objective:
     if (metric.better, said.demands) in (("higher", "low"), ("lower", "high")):
         other = said.operator.translate(str.maketrans("<>", "><"))
         raise UsageError(
-            f"{said.key} asks for the worse", where=where, fix=f"{said.metric}{other}{said.number:.12g}"
+            f"{said.key} requires a worse value", where=where, fix=f"{said.metric}{other}{said.number:.12g}"
         )
     said.check_possible(metric.low, metric.high, where=where)
     constraint = Constraint(metric.name, said.operator, said.number)
@@ -415,7 +416,7 @@ def _rate(text: str, rest: str) -> float:
     rate = _number(text, rest) if rest else EVEN
     if not 0 < rate < 1:
         raise UsageError(
-            f"{rate:g} is no threshold probability",
+            f"{rate:g} is not a threshold probability",
             where=f"objective {text!r}",
             fix="give one between 0 and 1, as in net_benefit:0.2",
         )

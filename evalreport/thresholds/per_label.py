@@ -70,7 +70,7 @@ class Problem(Protocol):
 
     @property
     def plain(self) -> Array | None:
-        """The numbers that nobody chose, where there are such."""
+        """The default values, if any."""
         ...
 
     def take(self, rows: npt.NDArray[np.bool_]) -> Self:
@@ -185,7 +185,7 @@ def too_few() -> OutOfSample:
 
 
 def middle_of_rounds(found: Sequence[OutOfSample]) -> OutOfSample:
-    """Return the middle value of those that rows dealt anew have given."""
+    """Return the median over repetitions."""
     return sorted(found, key=lambda out_of_sample: out_of_sample.value.value or 0.0)[len(found) // 2]
 
 
@@ -265,7 +265,7 @@ class LabelObjective:
 
     @classmethod
     def parse(cls, name: str) -> LabelObjective:
-        """Read a goal as it stands on the command line.
+        """Parse a goal from the command line.
 
         Raises
         ------
@@ -283,7 +283,7 @@ class LabelObjective:
         known = (*EACH, *POOLED, *ROWS)
         raise UsageError(
             f"there is no objective {name!r} for thresholds of several labels",
-            fix=f"{nearest(name, known)}; or module:function of yours",
+            fix=f"{nearest(name, known)}; or your module:function",
         )
 
     @staticmethod
@@ -298,7 +298,7 @@ class LabelObjective:
         ----------
         truth, predicted : bool arrays of shape (n, labels)
         weights : float64 array of shape (n,)
-            Not told to a function of the user's.
+            Not passed to a user's function.
 
         Raises
         ------
@@ -485,7 +485,7 @@ def fold_generator(sampling: Sampling) -> np.random.Generator:
 
 
 def drawn_sums(units: int, labels: int, sampling: Sampling) -> DrawnSums:
-    """Return what sums over units that are drawn anew, as often as can be afforded."""
+    """Return resampled sums over units, as many as affordable."""
     # 100 draws know a standard error to 7% (1 / sqrt(2 * 100))
     times = max(100, min(sampling.resamples, PRODUCTS // (units * labels)))
     return DrawnSums(times, sampling.generator(Stream.LABEL_RESAMPLES))

@@ -111,12 +111,12 @@ class SingleRows:
         Parameters
         ----------
         count : float, optional
-            Number of rows behind weighted counts. Without it, whole weights are taken for rows that
+            Number of rows of weighted counts. Without it, whole weights are treated as rows that
             weigh 1, and others for one row a score.
         counted : bool
             Whether every row is known to weigh 1.
         """
-        if is_stored(sweep.tp) or (counted and len(sweep) > PIECE):  # sums of it alone are read
+        if is_stored(sweep.tp) or (counted and len(sweep) > PIECE):  # only its sums are used
             pos, neg = (cast(Array, to_stored_column(above).steps()) for above in (sweep.tp, sweep.fp))
             return cls(pos, neg, pos, neg)
         pos, neg = (np.zeros(len(sweep)), np.zeros(len(sweep)))
@@ -171,7 +171,7 @@ class SingleRows:
         scale = (pos + neg) / (pos_squares + neg_squares)
         cells = (counts.tp, counts.fp, counts.fn, counts.tn)
         drawn = posterior(BinaryCounts(*(cell * scale for cell in cells)), sampling)
-        total = float(counts.total)  # shares of all rows, made numbers of rows again
+        total = float(counts.total)  # proportions of all rows, converted to numbers of rows
         return BinaryCounts(*(cell * total for cell in (drawn.tp, drawn.fp, drawn.fn, drawn.tn)))
 
     def _parts(self) -> tuple[Array, Array, Array, Array]:
@@ -338,7 +338,7 @@ class RowGroups:
 
 
 def _ranks(values: Places) -> Array:
-    """Shares of the values at or below each, ties in their middle."""
+    """Proportion of the values at or below each, ties at their middle."""
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     middles = np.asarray((np.cumsum(times) - (times - 1) / 2) / len(values))
     found: Array = middles[place]
@@ -346,7 +346,7 @@ def _ranks(values: Places) -> Array:
 
 
 def upper_correlation(values: Array, unit: Places) -> float:
-    """Return the upper 95% limit of how much alike values of one group are: the intraclass correlation.
+    """Return the upper 95% limit of the intraclass correlation.
 
     Parameters
     ----------
@@ -392,7 +392,7 @@ def upper_correlation(values: Array, unit: Places) -> float:
 
 
 Units: TypeAlias = SingleRows | RowGroups
-"""What is drawn when a sample is split or drawn anew."""
+"""The random parts of splits and resamples."""
 
 
 def _places(sweep: Sweep, rows: Predictions) -> Places:

@@ -47,7 +47,7 @@ more leave more blocks in which something could be better."""
 
 @dataclass(frozen=True)
 class _Span:
-    """What counts as equal to the greatest score, and the places between which that lies."""
+    """Thresholds with a value equal to the maximum, and their first and last position."""
 
     least: float
     first: int
@@ -245,7 +245,7 @@ class Sweep:
         return tp, fp
 
     def _looks(self, objective: Objective, steps: tuple[Array, Array]) -> Iterator[tuple[float, list[float]]]:
-        """The best found at some steps; for each block of theirs the best that any threshold could have."""
+        """The best value at some steps; for each block between them an upper limit of any threshold."""
         tp, fp = steps
         for start in range(0, len(tp) - 1, BLOCK):
             stop = min(start + BLOCK, len(tp) - 1)
@@ -258,7 +258,7 @@ class Sweep:
             )
 
     def _blocks(self, objective: Objective, steps: tuple[Array, Array]) -> list[slice]:
-        """Blocks of thresholds, those left out in which none can be as good as one that was looked at."""
+        """Blocks of thresholds, without those that cannot be as good as an evaluated one."""
         blocks = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
         if objective.monotone_above is None or len(blocks) == 1:
             return blocks

@@ -25,7 +25,7 @@ Number: TypeAlias = float | Odd
 
 @dataclass(frozen=True)
 class OddParam:
-    """A parameter that is no finite number; as an object, it is not taken for text."""
+    """A parameter that is not a finite number; an object, to distinguish it from text."""
 
     float: Odd
 
@@ -178,9 +178,9 @@ class Trial:
         huge = next((value for value in self.values if LARGEST < abs(value) < math.inf), None)
         if huge is not None:
             raise DataError(
-                f"trial {self.number} has the value {huge:g}, which no float can square",
+                f"trial {self.number} has the value {huge:g}, which is too large",
                 where=f"trial {self.number}",
-                fix="scale the objective, or leave the trial out",
+                fix="scale the objective, or remove the trial",
             )
         steps = sorted((int(step), _one_nan(float(value))) for step, value in self.intermediate)
         params = {name: _one_nan(value) for name, value in self.params.items()}
@@ -327,7 +327,7 @@ class ParameterColumn:
         return sum(value is None for value in self.values)
 
     def place(self, value: float | str | None) -> float | None:
-        """Return where a value lies on an axis of the parameter, in [0, 1]; None for a gap.
+        """Return the position of a value on the axis of the parameter, in [0, 1]; None if missing.
 
         Examples
         --------

@@ -53,7 +53,7 @@ def trial_from_record(row: Mapping[str, Any], position: int) -> Trial:
     Raises
     ------
     DataError
-        An unknown key, or a value that is no number.
+        An unknown key, or a value that is not a number.
     """
     unknown = [key for key in row if key not in _KEYS]
     if unknown:
@@ -85,7 +85,7 @@ def _values(row: Mapping[str, Any], position: int) -> tuple[float, ...]:
         raise DataError(
             f"value {given!r} is not a number",
             where=f"record {position}",
-            fix="give a number, or leave the value out of a trial that has none",
+            fix="give a number, or omit the value of a trial without one",
         ) from None
 
 
@@ -322,7 +322,7 @@ class Trials:
         Raises
         ------
         DataError
-            An unknown key, a value that is no number, or what `Trials` refuses.
+            An unknown key, a value that is not a number, or what `Trials` refuses.
 
         Examples
         --------
@@ -334,7 +334,9 @@ class Trials:
         single = isinstance(given, str) or not isinstance(given, Iterable)
         named = [given] if single else list(given)
         if not all(isinstance(goal, str | StudyObjective) for goal in named):
-            raise DataError("an objective is no name", where="objectives", fix="name the metric, as in 'f1'")
+            raise DataError(
+                "an objective is not a name", where="objectives", fix="name the metric, as in 'f1'"
+            )
         goals = tuple(goal if isinstance(goal, StudyObjective) else StudyObjective(goal) for goal in named)
         trials = tuple(trial_from_record(row, position) for position, row in enumerate(rows))
         return cls(goals, trials, source, study_name)
@@ -378,7 +380,7 @@ class Trials:
         where = f"{self.source}: {states}{odd}"
         if self.counts["infeasible"]:
             raise DataError(
-                "no trial meets the constraints of the study, so that none is the best",
+                "no trial meets the constraints of the study, so there is no best trial",
                 where=where,
                 fix="run more trials, or relax the constraints",
             )
@@ -395,9 +397,9 @@ def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 def _check(study: Trials) -> None:
     if not study.objectives:
-        raise DataError("the study names no objective", where=study.source, fix="name the metric")
+        raise DataError("the study has no objective name", where=study.source, fix="name the metric")
     if not study.trials:
-        raise DataError("the study holds no trial", where=study.source, fix="run the sweep first")
+        raise DataError("the study has no trials", where=study.source, fix="run the sweep first")
     _check_distinct([goal.name for goal in study.objectives], "objective", study.source)
     _check_distinct([trial.number for trial in study.trials], "trial number", study.source)
     for trial in study.trials:
@@ -414,7 +416,7 @@ def _check_distinct(items: Sequence[object], what: str, where: str) -> None:
     item, count = Counter(items).most_common(1)[0]
     if count > 1:
         raise DataError(
-            f"{what} {item} stands {count} times in the study", where=where, fix=f"give each {what} once"
+            f"{what} {item} appears {count} times in the study", where=where, fix=f"give each {what} once"
         )
 
 
@@ -643,7 +645,7 @@ class Dimension:
     log: bool = False
 
     def clip_value(self, value: float) -> float:
-        """Return a value moved to the nearest bound where it lies outside."""
+        """Return a value clipped to the bounds."""
         return min(max(value, self.low), self.high)
 
 
@@ -760,7 +762,7 @@ def _study(optuna: Any, search: Search, name: str, direction: Direction) -> Any:
         raise UsageError(
             f"the storage already holds a study {search.study_name or name!r}",
             where=redact(search.storage or ""),
-            fix="name another with --study-name; a study is not continued, since its rows may be others",
+            fix="name another with --study-name; studies are not continued, because the rows may differ",
         ) from None
     except EvalreportError:
         raise

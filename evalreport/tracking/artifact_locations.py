@@ -1,4 +1,4 @@
-"""Where the artifacts of a run may lie: what address stands in a run is up to whoever made the run."""
+"""Allowed locations of the artifacts of a run: the address is untrusted, the creator of the run sets it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLOUDS = ("s3", "r2", "gs", "wasbs", "abfss", "dbfs", "hdfs", "viewfs", "sftp")
 
 
 def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
-    """Return the folder of a run's artifacts when it is on this machine, None when it is elsewhere.
+    """Return the folder of a run's artifacts when it is on this machine, else None.
 
     Only the tracking server itself (scheme, host and port), cloud stores, and the folders of a store that is
     a file are gone to; folders that a server names, in ``MLFLOW_DEFAULT_ARTIFACT_ROOT`` alone.
@@ -55,9 +55,10 @@ def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
     if (scheme in CLOUDS or own) and not strange:
         return None
     raise UnsafeFileError(
-        f"the run's artifacts are at {redact_uri(uri)}, where evalreport does not go",
+        f"the run's artifacts are at {redact_uri(uri)}, which evalreport does not access",
         where=where,
-        fix="only the tracking server, cloud storage and local folders are gone to; use the file itself",
+        fix="evalreport accesses only the tracking server, cloud storage and local folders; use the "
+        "file itself",
     )
 
 
@@ -93,7 +94,7 @@ def _local_root(uri: str, tracking: str, where: str) -> Path:
 
 
 def _is_configured(folder: Path) -> bool:
-    """Tell whether a folder lies in the one that the user, not the server, has named for artifacts."""
+    """Return whether a folder is inside the one that the user, not the server, set for artifacts."""
     root = os.environ.get(ROOT_SETTING, "")
     inside = bool(root) and Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(local_path(root)))
     return inside and ".." not in folder.parts

@@ -1,4 +1,4 @@
-"""Files of a run: listed to the bottom, and downloaded into a folder of ours that nobody else reads.
+"""Files of a run: listed recursively, and downloaded into a private folder.
 
 Names, paths and addresses come from a server that anybody may have written to; each is judged before
 it is used.
@@ -117,7 +117,7 @@ def list_artifacts(
 ) -> list[Artifact]:
     """Return all files of a run, or of a folder in it, in the order of their paths.
 
-    Names that could lead out of the run are left out, as if they were not there.
+    Names that could lead outside of the run are ignored.
 
     Parameters
     ----------
@@ -196,11 +196,11 @@ def download_artifact(
     ArtifactNotFoundError
         No such artifact.
     UnsafeFileError
-        A path that leads elsewhere, a link, or an artifact store where we do not go.
+        A path outside of the run, a link, or an artifact store that is not allowed.
     DataError
         Larger than 2 GB, or than the disk has room for.
     ServerError
-        Also where less, or more, arrives than the listing promised.
+        Also where the size differs from the listing.
     """
     root = store.artifact_root(run.artifact_uri, run.display_name)
     most = None if any_size else MAX_FILE
@@ -225,7 +225,9 @@ def _place(run: RunInfo, artifact: Artifact) -> str:
 def _check(file: Artifact, root: Path | None, where: str, most: int | None) -> None:
     if not is_safe(file.path):
         raise UnsafeFileError(
-            "the artifact's name could lead out of its run", where=where, fix="log it again by a plain name"
+            "the artifact's path could lead outside of the run",
+            where=where,
+            fix="log it again with a plain name",
         )
     _check_size(file.size or 0, where, most)
     if root is not None:
@@ -246,7 +248,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most
     except NotFoundError as error:
         if artifact.size is not None:
             raise ServerError(
-                "the server lists the artifact and does not give it", where=where, fix=_AGAIN
+                "the server lists the artifact but does not return it", where=where, fix=_AGAIN
             ) from error
         raise ArtifactNotFoundError(
             f"there is no artifact {printable(path)}",
@@ -262,7 +264,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most
     _check_size(status.st_size, where, most)
     if artifact.size is not None and status.st_size != artifact.size:
         raise ServerError(
-            f"the artifact did not arrive whole: {status.st_size:,} of {artifact.size:,} bytes",
+            f"the artifact is incomplete: {status.st_size:,} of {artifact.size:,} bytes",
             where=where,
             fix=_AGAIN,
         )
@@ -271,7 +273,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most
 
 
 def refuse_links(root: Path, path: str, where: str) -> None:
-    """Refuse an artifact that is a link, or lies behind one: it may be any file of this machine.
+    """Refuse an artifact that is a link, or behind one: it may be any file of this machine.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class MissingParts:
 
 @dataclass(frozen=True)
 class CheckedPart:
-    """A part of a run held against its manifest.
+    """A part of a run compared with its manifest.
 
     Parameters
     ----------

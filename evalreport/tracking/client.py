@@ -85,7 +85,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         r"error code 403|\b403 client error",
         "the server refuses: permission denied",
-        "ask for access to this experiment, or log in as somebody who has it",
+        "ask for access to this experiment, or log in with an account that has it",
         code="PERMISSION_DENIED",
     ),
     Rule(r"certificate|ssl", "the server's certificate is not trusted", _REACH),
@@ -169,7 +169,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def translate_error(error: Exception, store: str) -> EvalreportError | None:
-    """Return the error for what a library raised, or None when it is none of theirs.
+    """Return the error for a library's exception, or None when it is another one.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _own_words(text: str) -> str:
 SETTINGS = {
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # its own 7 hang for minutes on a refused connection
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
-    "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",  # a redirect may lead to a host that nobody chose
+    "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",  # a redirect may lead to an unknown host
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_DISABLE_TELEMETRY": "true",  # requests go to the tracking server only
 }
@@ -369,7 +369,7 @@ class RunClient:
         return experiment
 
     def list_artifacts(self, run_id: str, path: str | None = None) -> list[Any]:
-        """Return what lies directly in a folder of a run.
+        """Return the direct contents of a folder of a run.
 
         That a run holds nothing at all is believed at the second time: so answers whoever says nothing.
         """
@@ -392,7 +392,7 @@ class RunClient:
         DataError
             More than 2 GB came.
         ServerError
-            A redirect, or another answer that is no file.
+            A redirect, or another response that is not a file.
         """
         place = Path(dst_path, path)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -412,8 +412,8 @@ class RunClient:
 
 def _other_than(kind: str, wanted: str) -> ServerError:
     return ServerError(
-        f"the server answers without the {kind} {wanted} that was asked for",
-        fix="look for a proxy that answers in the server's place, and try again",
+        f"the server did not return the {kind} {wanted}",
+        fix="check for a proxy that answers instead of the server, and try again",
     )
 
 
@@ -441,8 +441,8 @@ def _stream(address: str, path: str, place: Path) -> None:
         augmented_raise_for_status(answer)
         if answer.status_code != 200:
             raise ServerError(
-                f"the server answers {answer.status_code} where a file was asked for",
-                fix="pass the server's own address as --tracking-uri; redirects are not followed",
+                f"the server returned status {answer.status_code} instead of a file",
+                fix="pass the final server address as --tracking-uri; redirects are not followed",
             )
         came, size = 0, int(answer.headers.get("Content-Length", 0))
         with place.open("wb") as file:
@@ -479,7 +479,7 @@ class Store:
     uri: str = field(repr=False)
 
     def __reduce__(self) -> tuple[Callable[[str], Store], tuple[str]]:
-        """Stand for the same store in another process, which has a connection of its own."""
+        """The same store in another process, with a separate connection."""
         return _reconnect_store, (self.uri,)
 
     @property
@@ -599,7 +599,7 @@ def _reconnect_store(uri: str) -> Store:
 
 
 def _keep_logins(uri: str) -> None:
-    """Have every login that requests to a store may carry hidden, as nobody knows what a server repeats."""
+    """Hide every login in requests to a store, because a server may repeat it."""
     parts = urlsplit(uri)
     user, password = parts.username or "", parts.password or ""
     logins = [(user, password), (unquote(user), unquote(password))]
@@ -615,7 +615,7 @@ def _keep_logins(uri: str) -> None:
 
 
 def check_uri(uri: str, *, default: bool = False) -> None:
-    """Refuse addresses that MLflow would mend by creating something.
+    """Refuse addresses for which MLflow would create something.
 
     Parameters
     ----------
@@ -660,7 +660,7 @@ def _is_file_store(uri: str) -> bool:
 
 def _check_sqlite(path: str, default: bool) -> None:
     if not path or path == ":memory:":
-        raise UsageError("a database in memory holds no runs", where="tracking URI", fix=_NAME_A_STORE)
+        raise UsageError("an in-memory database has no runs", where="tracking URI", fix=_NAME_A_STORE)
     file = Path(path)
     if not os.path.isfile(file):
         name = f"{file.name} in this folder" if default else str(file)

@@ -172,7 +172,7 @@ def kinds_of(
 ) -> Iterator[CandidateKind]:
     """Yield the candidates kind by kind, in the order in which they count."""
     models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
-    models.discard(".")  # beside a model at the root lies everything else
+    models.discard(".")  # next to a model at the root is everything else
     readable = [
         file
         for file in _as_tables(files, request)
@@ -248,7 +248,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 
 
 def one_of(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], tuple[str, ...]]:
-    """Return the one with its name; of several that are parts of one data set the test rows, which is said.
+    """Return the one with its name; of several parts of one data set the test rows, with a note.
 
     Raises
     ------
@@ -262,13 +262,13 @@ def one_of(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], tuple[str, 
         return found[0], (found[1],)
     names = [printable(name) for name, _ in fitting]
     raise UsageError(
-        f"{len(names)} artifacts hold predictions: {list_names(names)}",
-        fix=f"say which, as in --artifact {names[0]}",
+        f"{len(names)} artifacts contain predictions: {list_names(names)}",
+        fix=f"choose one, as in --artifact {names[0]}",
     )
 
 
 def _test_file(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], str] | None:
-    """Return the test file among files whose names differ by a part of the data alone, and what is said.
+    """Return the test file among files whose names differ only by a part of the data, with a note.
 
     None where they differ otherwise, or no one is the test file.
     """
@@ -418,11 +418,11 @@ class RunTable:
     columns : Columns
         The request, completed by what the source itself knows (of traces: which column is the answer).
     taken : str
-        What was taken, to be printed: ``artifact predictions.parquet``.
+        The column mapping, for printing: ``artifact predictions.parquet``.
     notes : tuple of str
         What was set aside.
     truth : RawTable or None
-        The truth, where the run holds it in a file of its own.
+        The true labels, where the run has them in a separate file.
     artifact : str, path of the one file of the run that all of it comes from, "" where there is no such
     """
 
@@ -663,7 +663,7 @@ def _read_named_artifact(
         )
     if len(found) > 1:
         raise UsageError(
-            f"--artifact {printable(pattern)} means {len(found)} artifacts: {_some(found)}",
+            f"--artifact {printable(pattern)} matches {len(found)} artifacts: {_some(found)}",
             fix="name one of them",
         )
     rows = reader.read_artifact(store, run, found[0], request)
@@ -683,8 +683,8 @@ def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
     if columns.truth is None and not request.label_file:
         if len(expected) > 1:
             raise UsageError(
-                f"the traces hold {len(expected)} expectations: {list_names(expected)}",
-                fix=f"say which is the label, as in --truth {expected[0]}",
+                f"the traces have {len(expected)} expectations: {list_names(expected)}",
+                fix=f"name the label, as in --truth {expected[0]}",
             )
         columns = replace(columns, truth=expected[0])
     if columns.text is None and columns.pred is None:
@@ -714,7 +714,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
     if aside:
         looked = "; ".join(f"{printable(name)}: {error.message}" for name, error in aside[:_LISTED])
         return ArtifactNotFoundError(
-            "no artifact holds truth and predictions",
+            "no artifact contains true labels and predictions",
             where=looked,
             fix="name the columns with --truth and --pred",
         )
@@ -726,7 +726,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
         return parent_alone(where, children)
     kept, remedy = _missing_predictions_hint(run, files)
     return NoPredictionsError(
-        f"the run holds no predictions{kept}",
+        f"the run has no predictions{kept}",
         where=where,
         fix=f'log them in Python: run_id = "{run.run_id}"; {remedy}',
     )

@@ -1,4 +1,4 @@
-"""A payload into a folder: whole or not at all, never through a link, never over a file of somebody else's.
+"""Write a payload into a folder: all or nothing, never through a link, never over other files.
 
 Which files are ours is known by a manifest in the folder, and of a page by what it says of itself.
 """
@@ -23,11 +23,11 @@ from evalreport.tracking.runs import Logged
 
 logger = logging.getLogger(__name__)
 MANIFESTS = ".evalreport"
-"""Folder of the manifests, one for each part; hidden, because it is no result."""
+"""Folder of the manifests, one for each part; hidden, because it is not a result."""
 MARK = b'<meta name="generator" content="evalreport '
-"""Stands in the head of every page that we write, whatever the file is called."""
+"""A mark in the head of every page that evalreport writes, whatever the file name."""
 HEAD = 4096
-"""Bytes of a page within which its mark stands: only short tags come before it."""
+"""Maximum position of the mark in bytes: only short tags come before it."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class FolderSink:
             raise _not_ours([path for path in there if path not in ours], self.folder)
         before = earlier.get(payload.part, Manifest())
         if not dry_run:
-            # The manifest comes first: whatever stands there after a cut is then known to be ours.
+            # The manifest comes first: after an interruption, its files are recognized as evalreport's.
             manifest = Manifest.from_files(files, [], before, ours).as_bytes()
             write_files({self.folder / path: data for path, data in {record: manifest, **files}.items()})
         left = [path for path in before.files if path not in files and os.path.isfile(self.folder / path)]
@@ -148,7 +148,7 @@ def _not_ours(names: Sequence[str], where: Path) -> UsageError:
 
 
 def write_page(place: Path, page: bytes, *, force: bool = False) -> Path:
-    """Write a page to a file; what is there is replaced where it is a page of ours, or is forced.
+    """Write a page to a file; an existing file is replaced if it is evalreport's page, or with force.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def write_page(place: Path, page: bytes, *, force: bool = False) -> Path:
 
 
 def check_page(place: Path, *, force: bool = False) -> None:
-    """Refuse a place of a page that holds something else: a file with content that is no page of ours.
+    """Refuse to replace a file with content that is not an evalreport page.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def check_page(place: Path, *, force: bool = False) -> None:
 def write_file(place: Path, data: bytes) -> Path:
     """Write one file; see `write_files`.
 
-    What is there and is no file (a pipe, a device) is written into, never replaced.
+    Pipes and devices are written into, never replaced.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def write_file(place: Path, data: bytes) -> Path:
 def write_files(files: Mapping[Path, bytes]) -> None:
     """Write files whole or not at all: each beside its place first, renamed when all of them are there.
 
-    So a disk that is full changes nothing, and nobody ever sees half of a file.
+    So a full disk changes nothing, and a file is never visible half-written.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def run_folder(out: Path, name: str, run_id: str) -> Path:
 
 
 def refuse_link(place: Path, folder: Path) -> None:
-    """Refuse a place that is a link or lies behind one, from below the folder on.
+    """Refuse a path that is a link, or has one below the folder.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def refuse_link(place: Path, folder: Path) -> None:
     link = link_on_the_way(place, folder)
     if link is not None:
         raise UsageError(
-            f"{link.name} is a link, which is not written through",
+            f"{link.name} is a link; evalreport does not write through links",
             where=str(link),
             fix="remove the link, or name another place",
         )

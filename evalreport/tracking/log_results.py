@@ -57,7 +57,7 @@ END = "<!-- evalreport:end -->"
 def with_block(note: str, block: str, part: Part = "evaluation") -> str:
     """Return a description with our block in it, all else as it was.
 
-    A block of the same part that is there is replaced where it stands; a new one comes last.
+    An existing block of the same part is replaced in place; a new one comes last.
 
     Examples
     --------
@@ -379,7 +379,7 @@ def _find_logging_time(job: Job) -> int:
 
 
 def _is_overwritten(job: Job, run: Any, absent: Mapping[str, Points], timestamp: int) -> bool:
-    """Tell whether somebody has logged over a metric of ours, so that only a later value would show."""
+    """Return whether another process has overwritten a metric, so only a later value would show."""
     return any(
         points[0][1] in history(job.tracking, job.run_id, key, timestamp, job.where).get(0, ())
         for key, points in absent.items()
@@ -388,7 +388,7 @@ def _is_overwritten(job: Job, run: Any, absent: Mapping[str, Points], timestamp:
 
 
 def _tags(payload: Payload, held: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return the tags to set, and what could not be set; a shared tag that would be cut is left alone."""
+    """Return the tags to set, and those that cannot be set; a shared tag that would be cut is skipped."""
     tags, notes = dict(payload.tags), []
     shared = {
         NOTE_TAG: _note(payload, held),
@@ -411,7 +411,7 @@ def _note(payload: Payload, held: Mapping[str, str]) -> str | None:
 
 
 def _check_alone(job: Job, before: Any) -> None:
-    """Refuse to take for strangers' what another logging is writing at this moment."""
+    """Wait for files that another process is writing at this moment."""
     run = job.tracking.ask(methodcaller("get_run", job.run_id), job.where)
     if run.data.tags.get(job.tag) != before.data.tags.get(job.tag):
         raise busy(job.where)
@@ -420,9 +420,10 @@ def _check_alone(job: Job, before: Any) -> None:
 def _not_ours(foreign: list[str], where: str) -> UsageError:
     names = ", ".join(foreign[:5])
     return UsageError(
-        f"the run has {pluralize(len(foreign), 'file')} of our names that evalreport did not write: {names}",
+        f"the run has {pluralize(len(foreign), 'file')} with evalreport's names that it did not "
+        f"write: {names}",
         where=where,
-        fix="move them, or pass --force to write over them",
+        fix="move them, or pass --force to overwrite them",
     )
 
 
@@ -447,7 +448,7 @@ class MlflowSink:
     allow_running : bool
         Whether to write to a run that has not ended.
     repair : bool
-        Whether files of ours that somebody has changed since are put as they were.
+        Whether changed files of evalreport are restored.
     """
 
     tracking: Tracking
@@ -540,7 +541,8 @@ def _theirs(keys: Sequence[str], held: ExistingArtifacts) -> list[str]:
     if not names or held.tag.startswith(UNFINISHED):
         return []
     return [
-        f"{pluralize(len(names), 'metric')} of our names came from elsewhere before: {', '.join(names[:5])}"
+        f"{pluralize(len(names), 'metric')} with evalreport's names already came from another source: "
+        f"{', '.join(names[:5])}"
     ]
 
 

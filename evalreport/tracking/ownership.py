@@ -1,4 +1,5 @@
-"""What evalreport has written into a run, by which its files are told from others of the same name.
+"""The record of what evalreport has written into a run, to distinguish its files from others of the same
+name.
 
 What a run holds before we write: which files of our names are there, and which of them are ours."""
 
@@ -138,14 +139,14 @@ def refuse_deleted(run: Any, where: str) -> None:
 def busy(where: str) -> UsageError:
     """Return the error of a run that another logging writes into, before this one has written anything."""
     return UsageError(
-        "another logging is writing into this run", where=where, fix="wait until it has ended, and log again"
+        "another process is logging to this run", where=where, fix="wait until it has ended, and log again"
     )
 
 
 def concurrent_logging_error(run_id: str, where: str) -> UsageError:
     """Return the error of a run that two loggings have written into at the same time."""
     return UsageError(
-        "another logging is writing into this run, which may now contain parts of both",
+        "another process is logging to this run, which may now contain parts of both results",
         where=where,
         fix=f"wait until it has ended, then run `evalreport verify --run-id {run_id} --repair`",
     )
@@ -154,7 +155,7 @@ def concurrent_logging_error(run_id: str, where: str) -> UsageError:
 def not_stored(what: str, where: str) -> ServerError:
     """Return the error of a server that accepts something and does not store it."""
     return ServerError(
-        f"the server accepted what was sent, and does not hold {what}",
+        f"the server accepted the upload but does not have {what}",
         where=where,
         fix="look for another logging at the same time, or a proxy that answers in the server's place; "
         "the same command sends what is missing",
@@ -207,12 +208,12 @@ class Sent:
 SCHEMA: Literal[2] = 2
 """Version of the manifest."""
 HEAD = 1024
-"""Bytes of a file's beginning with a digest of its own: by it the half of a file is known."""
+"""Bytes at the beginning of a file with a separate digest, to recognize a half-written file."""
 
 
 @dataclass(frozen=True)
 class ManifestRecord:
-    """A manifest as it stands in its file."""
+    """A manifest as in its file."""
 
     schema: Literal[2]
     files: Mapping[str, tuple[str, ...]]
@@ -296,7 +297,7 @@ class Manifest:
         return path in self.heads and (not data or self.heads[path] == _digest(data[:HEAD]))
 
     def to_wire(self) -> ManifestRecord:
-        """Return the manifest as it stands in its file."""
+        """Return the manifest as in its file."""
         return ManifestRecord(SCHEMA, self.files, tuple(sorted(self.metrics)), self.heads, self.sent)
 
     @classmethod
@@ -307,7 +308,7 @@ class Manifest:
         return cls(files, frozenset(wire.metrics), heads, wire.sent)
 
     def as_bytes(self) -> bytes:
-        """Return the manifest as the file that lies in the run."""
+        """Return the manifest as the file in the run."""
         return dumps(self).encode()
 
     @classmethod
@@ -442,7 +443,7 @@ def content(tracking: Tracking, run_id: str, path: str, sizes: Mapping[str, int 
     Raises
     ------
     OtherSizeError
-        What came is longer or shorter than what lies there.
+        The received bytes differ in length from the stored file.
     """
     with tempfile.TemporaryDirectory(prefix="evalreport-") as folder:
         place = tracking.ask(methodcaller("download_artifacts", run_id, path, folder), where)
@@ -452,6 +453,6 @@ def content(tracking: Tracking, run_id: str, path: str, sizes: Mapping[str, int 
         raise OtherSizeError(
             f"the server sent {len(data)} bytes of {path}, which has {size}",
             where=where,
-            fix="try again; if it stays so, look for a proxy that answers in the server's place",
+            fix="try again; if it stays so, check for a proxy that answers instead of the server",
         )
     return data

@@ -41,7 +41,7 @@ _EXPERIMENTS_AT_ONCE = 200
 
 @dataclass(frozen=True)
 class DatasetSource:
-    """A dataset that was logged with `log_input`: where it lies, not which columns are what."""
+    """A dataset logged with `log_input`: its location, without the roles of the columns."""
 
     name: str
     digest: str
@@ -142,7 +142,7 @@ class Selection:
         searched = self.experiment is not None or self.latest is not None
         if self.run_ids and (searched or self.filter):
             raise UsageError(
-                "runs are named by id and searched for as well",
+                "run ids and a search are both given",
                 fix="use --run-id, or --experiment with --filter and --latest",
             )
         if self.filter and not searched:
@@ -219,7 +219,7 @@ def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError
     more = f" (and {len(children) - MOST_CHILDREN} more)" if len(children) > MOST_CHILDREN else ""
     has = f"has {len(children)} finished child run{'' if len(children) == 1 else 's'}"
     return ArtifactNotFoundError(
-        f"the run holds no predictions and {has}",
+        f"the run has no predictions and {has}",
         where=where,
         fix=f"pass --children where they are the folds of a cross-validation; else name them: {named}{more}",
     )
@@ -386,7 +386,7 @@ def _bad_filter(error: EvalreportError, selection: Selection) -> UsageError:
 
 def _too_many(selection: Selection) -> UsageError:
     return UsageError(
-        f"the selection holds more than {selection.max_runs} runs",
+        f"the selection has more than {selection.max_runs} runs",
         fix="narrow it with --filter or --latest N, or raise --set max_runs",
     )
 
@@ -431,7 +431,7 @@ class Logged:
     model : str or None
         Id of the logged model that the metrics show on as well; None where the run has none or several.
     values : mapping from key to float
-        Of those metrics that are no series.
+        Of metrics that are not series.
     """
 
     KEYS: ClassVar = ("state", "metrics", "files", "replaced", "left", "page", "model")

@@ -79,9 +79,9 @@ def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTabl
     grades = tuple(dict.fromkeys(name for row in graded for name in row if name not in names))
     if not traces or (expected and not names and not grades):
         raise DataError(
-            f"the run has {len(traces)} traces and no expectation to compare answers with",
+            f"the run has {len(traces)} traces and no expectation to compare responses with",
             where=run.display_name,
-            fix="pass expectations to mlflow.genai.evaluate, or the truth with --set truth_file",
+            fix="pass expectations to mlflow.genai.evaluate, or the true labels with --set truth_file",
         )
     answers = [_text(trace.data.response) for trace in traces]
     refuse_cell(max(map(len, answers)), ANSWER)
@@ -168,7 +168,7 @@ def _ids(traces: Sequence[Any]) -> list[str]:
     asked = [trace.data.request or "" for trace in traces]
     if all(named) and len(set(named)) == len(named):
         return named
-    if all(asked) and len(set(asked)) > 1:  # an input twice, as of two evaluations, is told as an id twice
+    if all(asked) and len(set(asked)) > 1:  # a repeated input becomes a repeated id
         return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in asked]
     return [trace.info.trace_id for trace in traces]
 

@@ -1,1 +1,1 @@
-"""The only place that wires floors together: collect → evaluate → report → log."""
+"""Connects the layers: collect → evaluate → report → log."""

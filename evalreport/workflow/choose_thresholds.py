@@ -1,4 +1,4 @@
-"""Thresholds of a file or a run, chosen for each objective that is asked for."""
+"""Thresholds of a file or a run, chosen for each given objective."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ class ThresholdRequest:
         """
         if self.search is not None and not found:
             raise UsageError(
-                "nothing is left to Optuna: what is asked for is exact",
+                "Optuna is not needed: the objective has an exact solution",
                 where="--trials, --set timeout, --study, --study-name",
-                fix="leave them out, or ask for an objective that is searched, such as f1_samples of labels",
+                fix="remove them, or use an objective that needs a search, such as f1_samples of labels",
             )
 
     def searching(self, seed: int, objective: str) -> Search:
@@ -213,7 +213,7 @@ def select_thresholds(
     Raises
     ------
     UsageError
-        No scores, an objective that is not known or stands twice.
+        No scores, an objective that is not known or appears twice.
     DataError
         Nothing can be chosen for any objective: one class only, or no threshold keeps a constraint.
     """
@@ -243,7 +243,8 @@ def _reachable(found: ThresholdSelection) -> ThresholdSelection:
     if len(found.missing) == len(found.found):
         first, reason = next(iter(found.missing.items()))
         raise DataError(
-            f"no threshold can be chosen by {first}: {reason}", fix="ask for less, or for another"
+            f"no threshold can be chosen by {first}: {reason}",
+            fix="relax the constraint, or use another objective",
         )
     return found
 
@@ -362,7 +363,7 @@ def _labels(
 
 
 def _multilabel(labels: _Labels, asked: ThresholdRequest) -> ThresholdSelection:
-    _check_costs(asked, "several labels", "an objective of yours: --objective module:function")
+    _check_costs(asked, "several labels", "your own objective: --objective module:function")
     aims = label_aims(asked.objectives, labels.space)
     asked.check_searched(found=any(goal.kind in ("rows", "function") for goal in aims.goals.values()))
     found: dict[str, Selected] = {name: labels.bounded(bound) for name, bound in aims.bounds.items()}
@@ -453,19 +454,19 @@ class LabelAims:
 
 
 def label_aims(objectives: Sequence[str], space: LabelSpace) -> LabelAims:
-    """Read what is asked for; without anything, what is usual.
+    """Parse the objectives; by default the usual ones.
 
     Raises
     ------
     UsageError
-        An objective that is not known, or stands twice.
+        An objective that is not known, or appears twice.
 
     Examples
     --------
     >>> list(label_aims(["max-f1", "recall[a]>=0.9"], Multilabel("ab")).goals)
     ['f1_macro']
     """
-    check_cost(objectives, "several labels", "an objective of yours: --objective module:function")
+    check_cost(objectives, "several labels", "your own objective: --objective module:function")
     objectives = objectives or EACH_LABEL
     bounds = {bound.name: bound for name in objectives for bound in part_bounds(name, space)}
     names = [label_goal(name) for name in objectives if not is_bound(name)]
@@ -487,7 +488,7 @@ def check_cost(objectives: Sequence[str], what: str, instead: str) -> None:
 
 
 def check_distinct(names: Sequence[str]) -> None:
-    """Refuse an objective that stands twice.
+    """Refuse an objective that appears twice.
 
     Raises
     ------
@@ -503,14 +504,14 @@ def check_distinct(names: Sequence[str]) -> None:
 def chosen_by_row() -> UsageError:
     """Return the error of what is chosen of several classes where no rows are held."""
     return UsageError(
-        "cut-offs and weights of classes are chosen row by row: a stream cannot",
+        "cut-offs and weights of classes need all rows, which a stream does not keep",
         fix=f"pass the rows, with {MEMORY}",
     )
 
 
 def not_at_hand(name: str) -> UsageError:
-    """Return the error of an objective that needs rows where facts are all there is."""
-    return UsageError(f"thresholds for {name} are judged on rows, which are not at hand", fix=ADVICE)
+    """Return the error of an objective that needs rows where there are only statistics."""
+    return UsageError(f"thresholds for {name} need the rows, which are not available", fix=ADVICE)
 
 
 def common_values(scores: RankedScores, goal: LabelObjective, at: Array) -> Array:

@@ -120,7 +120,7 @@ def collect_fold_runs(store: Store, parent: RunInfo, request: Request) -> Collec
             ) from None
     if len(read) < 2:
         raise ArtifactNotFoundError(
-            f"a cross-validation has two folds or more; child runs with predictions: {len(read)}",
+            f"a cross-validation needs two or more folds; child runs with predictions: {len(read)}",
             where="; ".join((parent.display_name, *left[:5])),
             fix="log the predictions of each fold into its child run",
         )
@@ -238,7 +238,7 @@ def _unfinished_run_notes(run: RunInfo) -> tuple[str, ...]:
 def _collect_found(found: Found, request: Request, origin: Provenance) -> Collected:
     if request.approximate:
         raise UsageError(
-            "scores are counted in bins by a stream or by Spark, not in memory",
+            "only a stream or Spark counts scores in bins",
             where="--set approximate",
             fix="pass --set engine=stream with Parquet, Arrow, CSV or JSON lines, or leave --set "
             "approximate out",
@@ -246,7 +246,7 @@ def _collect_found(found: Found, request: Request, origin: Provenance) -> Collec
     if found.text is None and (request.fuzzy or request.parse != "auto"):
         option = "--set fuzzy" if request.fuzzy else "--set parse"
         raise UsageError(
-            f"{option} is about generated answers, and no column is read as text",
+            f"{option} applies to generated responses, and no column is read as text",
             where=option,
             fix=f"name their column with --response COLUMN, or leave {option} out",
         )
@@ -312,7 +312,7 @@ def _answers(found: Found, request: Request) -> Parsed | None:
     space = found.space
     if not isinstance(space, Multiclass | Binary):
         raise UsageError(
-            "several labels cannot be read from one answer",
-            fix="parse them before, and name the column of their lists with --pred",
+            "several labels cannot be parsed from one response",
+            fix="parse them first, and name the column of label lists with --pred",
         )
     return parse_texts(found.text.tolist(), space.texts, request.parse, fuzzy=request.fuzzy)

@@ -1,4 +1,4 @@
-"""Runs and files against each other: read, evaluated, compared, judged by rules.
+"""Compare runs and files: read, evaluate, compare, check rules.
 
 A comparison to where it is wanted, a run among them: the parent of the compared runs, or the baseline.
 """
@@ -86,7 +86,7 @@ class CompareRequest:
     unpaired : bool
         Take the runs for independent samples, whatever their ids and truth.
     detect : float or None
-        A difference of which it is told how many rows demonstrate it.
+        A difference for which the needed number of rows is reported.
     costs : Costs or None
         What outcomes of two classes cost.
     skip : bool
@@ -180,7 +180,7 @@ def compare_items(items: Sequence[Item], request: Request, how: CompareRequest) 
     """
     every, place = with_baseline(items, how.baseline)
     if any(are_facts(item.files) for item in every):
-        raise UsageError("facts hold no rows to pair", fix="name the files that they were made of")
+        raise UsageError("statistics files have no rows to pair", fix="name the prediction files")
     if len(every) < 2:
         raise UsageError(
             "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"
@@ -319,7 +319,7 @@ def with_baseline(items: Sequence[Item], baseline: str | None) -> tuple[tuple[It
     extra = _other(every, baseline)
     if extra is None:
         raise NotFoundError(
-            f"the baseline {baseline} is none of the compared runs or files",
+            f"the baseline {baseline} is not among the compared runs or files",
             where="--baseline",
             fix=nearest(baseline, [item.name for item in every]),
         )
@@ -439,7 +439,7 @@ def deliver_comparison(
     Raises
     ------
     UsageError
-        What is read would be written over, or there is no run to log into.
+        An input would be overwritten, or there is no run to log into.
     """
     run = run_for(items, base, where, log_to, tracking_uri) if where.log else None
     return deliver(document, where, run=run, read=files_read(request, items))

@@ -90,7 +90,7 @@ class Deliverable(Generic[T]):
 
 
 def document_in_run(of: Any, run: RunInfo) -> Deliverable[Any]:
-    """Return the document of what is logged, as it stands in the run."""
+    """Return the document of a logged result, as in the run."""
     return Deliverable(of.with_provenance(_with_run_provenance(of.provenance, run)))
 
 
@@ -104,7 +104,7 @@ def _with_run_provenance(origin: Provenance, run: RunInfo) -> Provenance:
 
 @dataclass(frozen=True)
 class Delivered(Generic[T]):
-    """A document, and where it stands now.
+    """A document and its location.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Delivered(Generic[T]):
     warnings : tuple of str
         What the user should know of the places, and of what an earlier logging left there.
     taken : tuple of (part, value)
-        What of the input was taken for what.
+        The column mapping of the input.
     """
 
     document: Deliverable[T]
@@ -319,7 +319,7 @@ def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
     for place in places:
         if Path(os.path.realpath(place)) in inputs:
             raise UsageError(
-                f"{place.name} is read, and would be written over",
+                f"{place.name} is an input and would be overwritten",
                 where=str(place),
                 fix="name another place with -o",
             )
@@ -330,7 +330,7 @@ _COMMIT_TAG = "mlflow.source.git.commit"
 
 @dataclass(frozen=True)
 class StandingRun:
-    """A run that holds what would be logged into it: its item, and the verdict that stands there."""
+    """A run that already contains the result: its item, and the logged verdict."""
 
     item: Item
     verdict: str
@@ -420,7 +420,7 @@ def report_item(item: Item, request: Request, where: Destination) -> Delivered[E
 
 
 def log_item(item: Item, request: Request, where: Destination) -> Delivered[Evaluation] | StandingRun:
-    """Log the report of a run as `report_item` does, unless it stands there: one request tells."""
+    """Log the report of a run as `report_item` does, unless it is there, which one request shows."""
     return standing(item, request, where) or report_item(item, request, where)
 
 
@@ -513,7 +513,7 @@ class VerifiedRuns:
 
 
 def verify_item(item: Item, request: Request, where: Destination, *, repair: bool = False) -> VerifiedRuns:
-    """Hold a run against its manifests, and mend its evaluation where that is asked for.
+    """Compare a run with its manifests, and repair its evaluation on request.
 
     What is missing comes from the run's own `evaluation.json`, if that is whole; else it is evaluated again.
 
@@ -567,7 +567,7 @@ def _check_parts(item: Item) -> tuple[CheckedPart, ...]:
 
 
 def _read_kept_evaluation(item: Item, evaluation: CheckedPart) -> Evaluation | None:
-    """Return the evaluation that lies in the run, if it is not known to be another than was logged."""
+    """Return the evaluation in the run, unless it is known to be changed."""
     store, where = item.tracking_store, item.display_name
     sizes = list_file_sizes(store, _run_id(item), {EVALUATION}, where)
     if EVALUATION not in sizes or EVALUATION in evaluation.missing.files:

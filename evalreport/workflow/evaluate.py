@@ -73,9 +73,9 @@ def decide_rows(
     number = None if wanted is None else number_of(wanted)
     if tune_on is not None and (wanted is None or number is not None):
         raise UsageError(
-            "there are rows to tune on, and nothing to choose",
+            "there are rows to tune on, but no objective",
             where="--tune-on",
-            fix="say what the threshold is chosen by, as in --threshold max-f1",
+            fix="name the objective, as in --threshold max-f1",
         )
     if wanted is None:
         return Decision(rows)
@@ -121,7 +121,7 @@ def number_of(text: str) -> float | None:
     if math.isfinite(number):
         return number
     raise UsageError(
-        f"--threshold {text} is no number", fix="pass a finite number, or an objective such as max-f1"
+        f"--threshold {text} is not a number", fix="pass a finite number, or an objective such as max-f1"
     )
 
 
@@ -185,7 +185,7 @@ def _selected_threshold(choice: Choice, wanted: str) -> float:
             raise DataError(
                 f"no threshold can be chosen by {wanted}: {choice.reason}",
                 where="--threshold",
-                fix="ask for less, or pass a number",
+                fix="relax the constraint, or pass a number",
             )
         case never:
             assert_never(never)
@@ -222,7 +222,7 @@ def label_goal(wanted: str) -> str:
 def is_chosen_by_function(wanted: str) -> bool:
     """Return whether a threshold is chosen by a function of the user's, whose module is imported.
 
-    Everything is, that is not a number, a bound, or an objective of ours.
+    Everything that is not a number, a constraint, or a built-in objective.
 
     Examples
     --------
@@ -244,9 +244,9 @@ def check_each(bounds: Sequence[PartBound], space: LabelSpace, wanted: str) -> N
     """
     if bounds[0].label is not None and len(bounds) < len(space):
         raise UsageError(
-            f"{wanted} is of one label, and each needs a threshold",
+            f"{wanted} applies to one label, and each needs a threshold",
             where="--threshold",
-            fix=f"bound every label: {bounds[0].objective.name}",
+            fix=f"constrain every label: {bounds[0].objective.name}",
         )
 
 
@@ -291,14 +291,14 @@ def chosen_label_by_label(
 
 
 def _constraint_threshold(choice: Optimum, wanted: str) -> float:
-    """The threshold that keeps a bound surely where that is asked for, else the best of the sample."""
+    """The threshold that meets a constraint with confidence on request, else the best in the sample."""
     if choice.at_confidence is None:
         return choice.threshold
     if choice.at_confidence.threshold is None:
         raise DataError(
             f"{wanted} {choice.at_confidence.reason}",
             where="--set constraint_confidence",
-            fix="ask for less, leave --set constraint_confidence out, or bring more rows",
+            fix="relax the constraint, remove --set constraint_confidence, or use more rows",
         )
     return choice.at_confidence.threshold
 
@@ -334,7 +334,7 @@ def check_holdable(space: LabelSpace, sampling: Sampling, objectives: Sequence[s
     if sampling.constraint_confidence is None or isinstance(space, Binary) or any(map(is_bound, objectives)):
         return
     raise UsageError(
-        f"there is no bound to hold; these are {len(space)} labels",
+        f"there is no constraint; these are {len(space)} labels",
         where="--set constraint_confidence",
         fix=f"ask for one, as in {ask}, or leave --set constraint_confidence out",
     )
@@ -391,19 +391,19 @@ def deployment_metrics(space: LabelSpace, prevalence: float | None) -> tuple[str
     Raises
     ------
     UsageError
-        A prevalence of something that is no share, or of a problem that is not binary.
+        A prevalence outside of 0 to 1, or for a problem that is not binary.
     """
     if prevalence is None:
         return ()
     if not isinstance(space, Binary):
         raise UsageError(
-            f"a prevalence is of one class against another; these are {len(space)} labels",
+            f"a prevalence needs two classes; these are {len(space)} labels",
             where="--set prevalence",
             fix="leave --set prevalence out",
         )
     if not 0 < prevalence < 1:
         raise UsageError(
-            f"prevalence {prevalence} is no share between 0 and 1", where="--set prevalence", fix="pass 0.01"
+            f"prevalence {prevalence} is not between 0 and 1", where="--set prevalence", fix="pass 0.01"
         )
     return at_prevalence(prevalence)
 

@@ -66,7 +66,7 @@ class Item:
 
     `folds` are the files of a cross-validation, of which `path` is the first; with `children` the folds are
     the child runs of the run. `files` are those of one data set, of which `path` is the first. `table` is the
-    name of a table of Spark, by itself or of the run, or a Spark DataFrame.
+    name of a Spark table, with or without a run, or a Spark DataFrame.
     """
 
     path: str | None = None
@@ -157,7 +157,7 @@ class Item:
         """
         if self.run is None and request.artifact is not None:
             raise UsageError(
-                "--artifact names a file inside a run, and this is no run",
+                "--artifact names a file inside a run, and this is not a run",
                 where=f"{self.display_name}, --artifact",
                 fix="name a run with --run-id ID, or leave --artifact out",
             )
@@ -202,7 +202,7 @@ class Item:
             raise UsageError(
                 f"{self.display_name} is read as a whole",
                 where="--set engine=stream",
-                fix="leave it out; of a cross-validation, each child run by itself is streamed",
+                fix="leave it out; in a cross-validation, stream each child run separately",
             )
         return None
 
@@ -254,7 +254,7 @@ def _itself(counted: CollectedFacts) -> CollectedFacts:
 
 
 def are_facts(paths: Sequence[str]) -> bool:
-    """Return whether all files hold facts, by their names.
+    """Return whether all files are statistics files, by their names.
 
     Examples
     --------
@@ -302,10 +302,10 @@ def items_of(
     facts = tuple(path for path in paths if are_facts([path]))
     if facts and facts != paths:
         raise UsageError(
-            "facts and files of rows do not add up",
+            "statistics files and prediction files cannot be combined",
             where=", ".join(paths[:5]),
             fix="count each file with `evalreport report FILE --save-statistics x.stats`, then name "
-            "facts alone",
+            "only statistics files",
         )
     if selection is not None:
         store, runs = open_runs(tracking_uri, selection)
@@ -357,9 +357,9 @@ def work_on_each(
 def _of_table(items: Sequence[Item], table: str) -> list[Item]:
     if len(items) > 1 or any(item.path is not None for item in items):
         raise UsageError(
-            "--set table is beside other predictions",
+            "--set table and other predictions are given",
             where=f"--set table={table}",
-            fix="name it alone, or with one --run-id",
+            fix="pass only the table, or one --run-id with it",
         )
     return [replace(items[0], table=table)] if items else [Item(table=table)]
 
@@ -376,7 +376,9 @@ def folds_of(items: Sequence[Item], *, files: bool, children: bool) -> tuple[Ite
     """
     paths = tuple(str(item.path) for item in items if item.path is not None)
     if children and paths:
-        raise UsageError("--children is of runs", where=paths[0], fix="pass --folds for one file per fold")
+        raise UsageError(
+            "--children applies only to runs", where=paths[0], fix="pass --folds for one file per fold"
+        )
     if files and (len(paths) < 2 or len(paths) < len(items)):
         raise UsageError(
             "--folds takes one file for each fold, two or more",

@@ -325,7 +325,7 @@ def is_streamed(paths: Sequence[str], request: Request) -> bool:
         raise UsageError(
             "the engine in memory reads one file, folder or pattern",
             where=f"{paths[0]} and {len(paths) - 1} more",
-            fix="put them into one folder, or leave the engine out: several are a stream",
+            fix="put them into one folder, or remove the engine: several files are streamed",
         )
     if request.engine != "auto":
         return request.engine == "stream"

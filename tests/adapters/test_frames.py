@@ -135,9 +135,9 @@ class Lazy:
 WRONG: dict[str, Any] = {
     "a name that is none": (lambda: er.evaluate([0, 1], [0, 1], truht="y"), "'truht'"),
     "a column of arrays": (lambda: er.evaluate([0, 1], [0, 1], truth="y"), "not a frame"),
-    "arrays beside a frame": (
+    "arrays in addition to a frame": (
         lambda: er.evaluate(PANDAS, groups=TRUTH, truth="diagnosis", score="p"),
-        "beside a frame",
+        "in addition to a frame",
     ),
     "a column that is not there": (
         lambda: er.evaluate(PANDAS, truth="diagnose", score="p"),
@@ -154,7 +154,7 @@ WRONG: dict[str, Any] = {
         "cannot be read",
     ),
     "no frame": (lambda: table_of(7, Columns()), "no frame"),
-    "a plan": (lambda: table_of(Lazy(), Columns()), "no frame with rows"),
+    "a plan": (lambda: table_of(Lazy(), Columns()), "not a frame with rows"),
 }
 
 

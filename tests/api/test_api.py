@@ -236,7 +236,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
         "site has 1 rows and y_true has 60",
         "site",
     ),
-    "bare scores": (lambda: er.evaluate(Y, scores=P * 2), "their kind is not known", "scores"),
+    "scores without predictions": (lambda: er.evaluate(Y, scores=P * 2), "their kind is unknown", "scores"),
     "scores as answers": (
         lambda: er.evaluate(Y, P),
         "y_pred has 60 values that are not whole numbers",
@@ -288,12 +288,12 @@ WRONG: dict[str, tuple[Callable[[], Any], str, str]] = {
     ),
     "nothing to choose": (
         lambda: er.evaluate(Y, scores=er.Probabilities(P), tune_on=whole()),
-        "rows to tune on, and nothing to choose",
+        "rows to tune on, but no objective",
         "tune_on",
     ),
     "a number and rows to tune on": (
         lambda: er.evaluate(Y, scores=er.Probabilities(P), threshold=0.3, tune_on=whole()),
-        "rows to tune on, and nothing to choose",
+        "rows to tune on, but no objective",
         "tune_on",
     ),
     "tuning from JSON": (

@@ -84,7 +84,7 @@ def test_a_prevalence_tells_what_a_threshold_does_there() -> None:
         slow = 0.01 * recall / (0.01 * recall + 0.99 * fpr)
         assert found.deployed[name]["precision@prevalence=0.01"].value == pytest.approx(slow)
     assert "prevalence=0.01" in found.to_json()
-    with pytest.raises(er.EvalreportError, match="one class against another"):
+    with pytest.raises(er.EvalreportError, match="needs two classes"):
         er.sweep(labelled(), prevalence=0.01)
     with pytest.raises(er.EvalreportError, match="which a constraint confidence and a prevalence need"):
         er.sweep(er.Evaluation.from_json(ev.to_json()), "f1", prevalence=0.01)
@@ -165,7 +165,7 @@ def test_what_is_no_result_is_refused() -> None:
     with pytest.raises(er.EvalreportError, match="int is not a result"):
         er.to_html(wrong)
     ev = er.evaluate([0, 1] * 5, [0, 1] * 5)
-    with pytest.raises(er.EvalreportError, match=r"ev is Comparison, which er\.log does not take"):
+    with pytest.raises(er.EvalreportError, match=r"ev is Comparison, which er\.log does not accept"):
         er.log(er.compare([ev, ev]))
     with pytest.raises(er.EvalreportError, match="judging is 3"):
         er.sweep(er.Trials.from_records([{"value": 0.7}], objectives="f1"), judging=wrong)

@@ -65,7 +65,7 @@ class Reader:
     @property
     def demonstrated(self) -> bool:
         """Whether the headline claims a difference."""
-        return not re.search(r"No significant difference|No run is demonstrated", self.head)
+        return not re.search(r"No significant difference|No run is significantly best", self.head)
 
     @property
     def price(self) -> tuple[tuple[float, str], tuple[float, str]] | float | None:
@@ -124,7 +124,7 @@ def of_json(found: Comparison) -> dict[str, Any]:
 
 
 def words_of_verdicts(told: dict[str, Any]) -> dict[str, int]:
-    every = [one["verdict"].replace("not_demonstrated", "not significant") for one in told["differences"]]
+    every = [one["verdict"].replace("not_significant", "not significant") for one in told["differences"]]
     return {word: every.count(word) for word in ("better", "worse", "not significant")}
 
 
@@ -141,7 +141,7 @@ def test_of_two_runs_the_page_names_the_better_one(
     assert page.tally == words_of_verdicts(told)
     point = next(one for one in told["matched"] if one["kind"] == "equal_recall")
     moved, instead = page.found(
-        rf"At equal recall [\w ]+: run-b raises ({NUMBER}) false alarms? instead of ({NUMBER})"
+        rf"At equal recall [\w ]+: run-b has ({NUMBER}) false positives? instead of ({NUMBER})"
     )
     assert [number(moved), number(instead)] == point["false_positives"]["values"]
     (at,) = page.found(rf"At equal recall run-b moved to ({NUMBER})")
@@ -167,11 +167,11 @@ def test_of_a_trade_off_the_page_says_both_sides_in_rows(read: Callable[[str], R
 def test_of_a_tie_the_page_names_nobody_and_says_what_would_show(read: Callable[[str], Reader]) -> None:
     found = runs(3, 300, (1.8, 1.8), 0.35, 0.35)
     page, told = read(render(found)), of_json(found)
-    assert told["verdicts"][0]["verdict"] == "not_demonstrated"
+    assert told["verdicts"][0]["verdict"] == "not_significant"
     assert page.winners == set() and not page.demonstrated
     main = told["verdicts"][0]["primary"]
     (would,) = page.found(
-        rf"A difference of ({NUMBER})(?: points)? in [\w ]+ would be significant with 80% probability"
+        rf"The minimum detectable difference in [\w ]+ is ({NUMBER})(?: points)? at 80% power"
     )
     assert number(would) == pytest.approx(main["detectable"]["difference"], abs=0.0006)
     assert page.tally == words_of_verdicts(told)

@@ -298,11 +298,11 @@ def test_one_slider_moves_two_runs_to_the_same_number_of_alarms(opened: Open) ->
     """At each place: the counts at so many alerts, from the rows themselves; ties are interpolated."""
     runs = two_models().evaluations
     page = opened("comparison-two")
-    handle = page.locator("#alarms-slider")
+    handle = page.locator("#alerts-slider")
     last = int(handle.get_attribute("max") or 0)
     for place in (0, last // 3, last // 2, last - 5, last):
         handle.evaluate("(e, at) => { e.value = at; e.dispatchEvent(new Event('input')); }", place)
-        said = page.locator("#alarms-said").inner_text()
+        said = page.locator("#alerts-said").inner_text()
         most = int(said.removeprefix("With at most ").split(" ")[0].replace(",", ""))
         for prefix, ev in zip(("base", "run"), runs, strict=True):
             assert ev.predictions is not None and isinstance(ev.predictions.scores, Probabilities)
@@ -320,7 +320,7 @@ def test_one_slider_moves_two_runs_to_the_same_number_of_alarms(opened: Open) ->
                 assert float(shown) == pytest.approx(rows, abs=0.5 * 10**-digits + 1e-9)
         finds = [page.locator(f"#{prefix}-tp").inner_text() for prefix in ("run", "base")]
         assert said.endswith(f": {' and '.join(finds)} of {int(truth.sum())} positive cases.")
-    own = page.locator("button[data-for=alarms]", has_text="new’s own")
+    own = page.locator("button[data-for=alerts]", has_text="new’s own")
     own.click()
     assert own.get_attribute("aria-pressed") == "true"
     rows = runs[1].confusion
@@ -331,7 +331,7 @@ def test_two_runs_stand_in_a_table_without_scripts(opened: Open) -> None:
     page = opened("comparison-two", java_script_enabled=False)
     expect(page.locator("#matched-values tbody tr").nth(2)).to_be_visible()
     expect(page.locator("#run-tp")).to_be_visible()
-    expect(page.locator("#alarms-slider")).to_be_hidden()
+    expect(page.locator("#alerts-slider")).to_be_hidden()
 
 
 def saved(page: Page, name: str) -> str:

@@ -94,7 +94,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "; or leave the scores out: --set no_scores",
+        "; or ignore the scores: --set no_scores",
         "check p.jsonl --scores 'probs[*]'",
         {"p.jsonl": lines(*({"y_true": k, "y_pred": k, "probs": [0.5, 0.3, 0.2]} for k in (1, 2, 3)))},
         code=5,
@@ -116,7 +116,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "leave the scores out: --set no_scores",
+        "ignore the scores: --set no_scores",
         CHECK,
         {
             "p.csv": csv(
@@ -126,7 +126,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        'leave those rows out: --where "',
+        'exclude these rows: --where "',
         CHECK,
         {"p.csv": csv("y_true,y_pred", "-100,0", "0,0", "1,1", "1,0")},
         code=5,
@@ -164,7 +164,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "generated answers are named with --response, texts to show with --set show_text",
+        "name generated responses with --response, and texts to show with --set show_text",
         f"{CHECK} --id words",
         {"p.csv": csv("y_true,y_pred,words", f"a,a,{LONG}a", f"b,b,{LONG}b")},
         {
@@ -193,7 +193,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "for text cells declare what separates the labels, as in --set list_separator='|'",
+        "for text cells declare the separator, as in --set list_separator='|'",
         f"{CHECK} --set task=multilabel",
         {"p.csv": csv("y_true,y_pred", "a|b,a", "b,b|c")},
         code=5,
@@ -213,7 +213,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "write the same number of scores in each row, or leave the column out with --set no_scores",
+        "write the same number of scores in each row, or ignore the scores with --set no_scores",
         "check p.jsonl --score score",
         {
             "p.jsonl": lines(
@@ -244,7 +244,7 @@ REFUSALS = (
         code=3,
     ),
     Refusal(
-        "; truth of another file: --set truth_file=",
+        "; labels in another file: --set truth_file=",
         CHECK,
         {"p.csv": csv("y_pred", "a", "b"), "t.csv": csv("y_true", "a", "b")},
         {"--set truth_file": "t.csv"},
@@ -291,7 +291,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "say which rows are meant, as in --where ",
+        "select rows, as in --where ",
         CHECK,
         {"p.csv": csv("split,y_true,y_pred", "train,a,a", "train,b,b", "val,a,a", "val,b,a")},
         code=5,
@@ -358,7 +358,7 @@ REFUSALS = (
         {"--score": None, "--scores": None},
     ),
     Refusal(
-        "write one * where the label stands, as in --scores 'proba_*'",
+        "write one * in place of the label, as in --scores 'proba_*'",
         f"{CHECK} --scores '*_*'",
         {"p.csv": THREE},
     ),
@@ -377,7 +377,7 @@ REFUSALS = (
     ),
     # words of the command
     Refusal("name a file for --markdown", f"{CHECK} --json --markdown -", P, {"--markdown": "out.md"}),
-    Refusal("write one and many: --set unit=tumour,tumours", f"{CHECK} --set unit=tumour", P),
+    Refusal("write singular and plural: --set unit=tumour,tumours", f"{CHECK} --set unit=tumour", P),
     Refusal(
         "write --set label_names=1=failure,0=fine", f"{CHECK} --set label_names=failure", {"p.csv": SCORED}
     ),
@@ -419,7 +419,7 @@ REFUSALS = (
     ),
     # thresholds
     Refusal(
-        "say what the threshold is chosen by, as in --threshold max-f1",
+        "name the objective, as in --threshold max-f1",
         f"{CHECK} --tune-on t.csv",
         {**Q, "t.csv": OTHER},
     ),
@@ -448,7 +448,7 @@ REFUSALS = (
         artifacts=Q,
     ),
     Refusal(
-        "say which, as in --artifact ",
+        "choose one, as in --artifact ",
         "check --run-id {RUN}",
         artifacts={"one/p.csv": AB, "two/q.csv": AB},
     ),
@@ -616,7 +616,7 @@ ELSEWHERE = {
     "pass --set allow_running": "a run that has not ended: tests/cli/test_log.py",
     "wait until it has ended, then": "another logging: tests/tracking/test_mlflow.py",
     "name one with --artifact": "a run with 10,000 files: tests/tracking/test_artifacts.py",
-    "mlflow.genai.evaluate, or the truth with": "traces: tests/tracking/test_traces.py",
-    "say which is the label, as in --truth": "traces: tests/tracking/test_traces.py",
+    "mlflow.genai.evaluate, or the true labels with": "traces: tests/tracking/test_traces.py",
+    "name the label, as in --truth": "traces: tests/tracking/test_traces.py",
 }
 """What is no command of ours, or is followed by another test."""

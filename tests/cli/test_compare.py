@@ -49,7 +49,7 @@ def test_two_runs_side_by_side(capsys: Capture) -> None:
     done = run(capsys, "compare", "lr.parquet", "nb.parquet")
     assert done.code == 0
     assert done.out.startswith(
-        "nb raises 7 fewer false alarms but finds 160 fewer “spam” and has the worse ROC AUC"
+        "nb has 7 fewer false positives but finds 160 fewer “spam” and has the worse ROC AUC"
     )
     (auc,) = (line for line in done.out.splitlines() if line.split()[:1] == ["roc_auc"])
     assert re.search(r"0\.\d{4} +0\.\d{4} +−0\.01\d\d +−0\.01\d\d to −0\.00\d\d +worse$", auc)
@@ -76,7 +76,7 @@ def test_the_words_say_what_the_json_says(capsys: Capture) -> None:
         (line,) = (line for line in said.splitlines() if line.split()[:1] == [entry["metric"]])
         assert entry["verdict"].replace("_", " ") in line
         assert entry["difference"] == pytest.approx(entry["values"][0] - entry["values"][1])
-        assert (entry["verdict"] == "not_demonstrated") == (entry["low"] <= 0 <= entry["high"])
+        assert (entry["verdict"] == "not_significant") == (entry["low"] <= 0 <= entry["high"])
         value = entry["values"][1]
         assert set(line.split()) & {f"{value:.{n}{kind}}" for n in range(5) for kind in "%f"}
 
@@ -121,8 +121,8 @@ def test_what_the_sample_cannot_decide_keeps_the_gate_closed(tmp_path: Path, cap
     asked = ("compare", *files, "--require", "accuracy drops <= 0.001")
     done = run(capsys, *asked)
     assert done.code == 1
-    assert "not demonstrated (0." in done.out
-    assert "would be, with 80% probability" in done.out
+    assert "not significant (detectable at 80% power: 0." in done.out
+    assert "detectable at 80% power" in done.out
     assert done.out.splitlines()[-1] == "1 of 1 inconclusive"
     assert run(capsys, *asked, "--inconclusive", "pass").code == 0
     assert run(capsys, *asked, "--test-on", "estimate").out.splitlines()[-1] == "1 of 1 failed"
@@ -190,8 +190,8 @@ def test_all_pairs_and_ranking(capsys: Capture) -> None:
     assert (told["baseline"], told["primary"], told["ranking"][0]["run"]) == ("lr", "mcc", "lr")
     assert [entry["run"] for entry in told["ranking"]] == ["lr", "histgb", "rf", "nb"]
     said = run(capsys, "compare", *files[1:], "--sort-by", "roc_auc").out
-    best = "No run is demonstrated to be best by ROC AUC"
-    assert said.startswith(f"{best}: none of 3 is told apart from histgb.")
+    best = "No run is significantly best by ROC AUC"
+    assert said.startswith(f"{best}: none of 3 is significantly worse than histgb.")
 
 
 def test_values_stand_right_beneath_the_names_of_their_runs(capsys: Capture) -> None:
@@ -213,7 +213,7 @@ def test_very_many_runs_are_ranked(tmp_path: Path, capsys: Capture) -> None:
         files.append(small(tmp_path / f"model{place:02d}.csv", rows))
     done = run(capsys, "compare", *files, "--sort-by", "accuracy", "--metrics", "accuracy")
     assert done.code == 0
-    assert " are best by Accuracy, not told apart; the next, model" in done.out
+    assert " are tied for best by Accuracy (difference not significant); the next, model" in done.out
     assert run(capsys, "compare", *files).code == 2
 
 
@@ -250,11 +250,11 @@ def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
     stream = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", "-")
     assert stream.out.startswith("<!doctype html>")
     assert (
-        "nb raises 7 fewer false alarms but finds 160 fewer “spam” and has the worse ROC AUC than lr."
+        "nb has 7 fewer false positives but finds 160 fewer “spam” and has the worse ROC AUC than lr."
         in stream.err
     )
     over = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", "lr.parquet")
-    assert (over.code, "would be written over" in over.err) == (2, True)
+    assert (over.code, "would be overwritten" in over.err) == (2, True)
 
 
 def test_no_examples_shows_no_id(capsys: Capture) -> None:
@@ -289,7 +289,7 @@ def test_a_changed_truth_is_refused(tmp_path: Path, capsys: Capture) -> None:
     changed = [(k, "b" if k == 4 else t, p) for k, t, p in rows]
     done = run(capsys, "compare", small(tmp_path / "a.csv", rows), small(tmp_path / "b.csv", changed))
     assert done.code == 5
-    assert "the truth of 1 of 20 shared examples differs" in done.err
+    assert "the true labels of 1 of 20 shared examples differ" in done.err
 
 
 def test_other_examples_are_compared_when_that_is_said(tmp_path: Path, capsys: Capture) -> None:

@@ -209,7 +209,7 @@ def test_what_is_read_is_not_written_over(capsys: Capture) -> None:
     for arguments in (["rows.csv", "-o", "rows.csv"], ["rows.csv", "-o", "./rows.csv", "--force"][:3]):
         done = run(capsys, "report", *arguments)
         assert done.code == 2
-        assert "written over" in done.err
+        assert "overwritten" in done.err
         assert Path("rows.csv").read_text() == ROWS
     run(capsys, "report", "rows.csv", "--output", "first", "-q")
     again = [

@@ -64,7 +64,7 @@ def test_init_writes_what_report_needs(capsys: Capture) -> None:
     assert shown == {"value": "diagnosis", "origin": "evalreport.toml"}
     assert run(capsys, "report", "rows.csv", "-q").code == 0
     again = run(capsys, "init", "rows.csv", "--truth", "diagnosis")
-    assert again.code == 2 and "evalreport.toml has settings already" in again.err
+    assert again.code == 2 and "evalreport.toml already has settings" in again.err
 
 
 def test_init_appends_to_a_project_and_keeps_the_rest(capsys: Capture) -> None:

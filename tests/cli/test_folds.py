@@ -148,9 +148,9 @@ LISTS = ELSEWHERE.assign(y_true='["a", "b"]', y_pred='["a"]')
 
 
 TOLD: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = (
-    ((LABELS, ELSEWHERE), "FINISHED", True, 0, "no row has two answers"),
+    ((LABELS, ELSEWHERE), "FINISHED", True, 0, "no row has two responses"),
     ((LABELS, LABELS, LABELS[:10]), "FINISHED", True, 0, "30 of 40 rows have fewer answers than 3"),
-    ((LABELS, OTHER.assign(id=LABELS.id)), "FINISHED", True, 5, "the truth differs between answers"),
+    ((LABELS, OTHER.assign(id=LABELS.id)), "FINISHED", True, 5, "the true labels of one row differ"),
     ((LABELS, LABELS, LABELS), "RUNNING", True, 0, "has not finished (RUNNING) and is skipped"),
     ((LABELS, LABELS, LABELS), "DELETED", True, 0, "2 child runs: part-0, part-1,"),
     (
@@ -158,7 +158,7 @@ TOLD: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = 
         "FINISHED",
         False,
         3,
-        "(part-1) cannot be used: the run holds no",
+        "(part-1) cannot be used: the run has no",
     ),
     ((LABELS, ELSEWHERE), "RUNNING", False, 3, "child runs with predictions: 1"),
     ((LABELS, OTHER), "FINISHED", False, 0, "fold part-1 holds other labels than the rest, such as “x”, “y”"),

@@ -131,7 +131,7 @@ def test_artifacts_behind_a_server_stream_and_a_download_that_is_cut_leaves_noth
         for run_id, cut in zip(runs, ("part-00003", "preds.csv.gz"), strict=True):
             proxy.plan(kind="truncated", on=cut)
             done = on(capsys, store, "log", run_id, *asked)
-            lines = [line[:5] for line in done.err.splitlines() if not line.startswith(("took", "warn"))]
+            lines = [line[:5] for line in done.err.splitlines() if not line.startswith(("Using", "warn"))]
             assert done.code == 4 and lines.count("error") == 1, done.err
             assert lines[lines.index("error") :][:3] == ["error", "  at ", "  fix"], done.err
             assert not list(copies.iterdir()) and not metrics(store, run_id)
@@ -222,7 +222,7 @@ def test_parts_are_one_table_where_rows_are_held_too(
     found = on(capsys, sqlite_store, "log", parent, "--children", "--dry-run", "--json")
     assert found.code == 0 and found.json["runs"][0]["metrics"]["accuracy"]["n"] == len(rows), found.err
     told = on(capsys, sqlite_store, "log", parent, "--children", "--set", "engine=stream")
-    assert "each child run by itself" in told.err
+    assert "each child run separately" in told.err
     runs = [make_run(sqlite_store, in_parts(rows), folder=tmp_path).run_id for _ in range(2)]
     for more in ((), ("--artifact", "out/preds")):
         done = on(
@@ -243,7 +243,7 @@ def test_runs_that_hold_no_stream_say_so(
 ) -> None:
     empty = make_run(sqlite_store, {}, folder=tmp_path).run_id
     done = on(capsys, sqlite_store, "log", empty, "--set", "engine=stream")
-    assert "the run holds no predictions" in done.err
+    assert "the run has no predictions" in done.err
     tables = {"t.json": {"y_true": [0, 1], "y_pred": [0, 1]}}
     held = make_run(sqlite_store, tables=tables, folder=tmp_path).run_id
     done = on(capsys, sqlite_store, "log", held, "--set", "engine=stream")

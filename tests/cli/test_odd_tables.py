@@ -112,7 +112,7 @@ def test_half_a_surrogate_pair_is_refused_with_its_column(
         capsys, "report", str(path), "--id", "id", "--slice", "site", "--output", str(tmp_path / "out")
     )
     assert done.code == 5, done.err
-    assert "no Unicode" in done.err
+    assert "not Unicode" in done.err
 
 
 def test_half_a_surrogate_pair_in_an_example_text_is_shown_as_a_question_mark(

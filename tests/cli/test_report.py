@@ -31,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_path_is_the_result(capsys: Capture) -> None:
     done = run(capsys, "report", SPAM, "--score", "score_lr", "-o", "page.html")
     assert (done.code, done.out) == (0, "page.html\n")
-    assert "took truth y_true" in done.err
+    assert "Using: truth=y_true" in done.err
     assert "roc_auc" in done.err
     assert "\x1b" not in done.err
     assert Path("page.html").read_text().startswith("<!doctype html>")
@@ -110,7 +110,7 @@ def test_text_is_parsed_and_accounted_for(capsys: Capture) -> None:
     (one,) = done.json["runs"]
     assert round(one["metrics"]["accuracy"]["value"], 4) == 0.8393
     assert one["parsing"]["n_unparsed"] == 212
-    assert one["confusion"]["predicted_labels"][-1] == "(not readable)"
+    assert one["confusion"]["predicted_labels"][-1] == "(unparsed)"
     assert "unread" not in one["labels"]
 
 
@@ -217,7 +217,7 @@ def test_a_prevalence_is_of_a_share_and_of_two_classes(capsys: Capture, tmp_path
     table.write_text("y_true,y_pred\n" + "a,a\nb,b\nc,a\n" * 20, encoding="utf-8")
     done = run(capsys, "report", str(table), "--set", "prevalence=0.1")
     assert done.code == 2
-    assert "one class against another; these are 3 labels" in done.err
+    assert "a prevalence needs two classes; these are 3 labels" in done.err
     assert run(capsys, "report", str(table), "--set", "prevalence=120%").code == 2
 
 

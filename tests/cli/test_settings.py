@@ -225,7 +225,7 @@ def test_a_cloned_repository_writes_and_reads_inside_itself(
     done = run(capsys, "check", "rows.csv", "--score", "p")
     assert (done.code, done.out) == (2, "")
     lines = done.err.splitlines()
-    assert lines[0].startswith(f"error: {name} leads out of the folder of pyproject.toml: ")
+    assert lines[0].startswith(f"error: {name} is outside the folder of pyproject.toml: ")
     assert lines[1] == "  at   pyproject.toml"
     assert "--config" in lines[2]
     assert len(lines) == 3

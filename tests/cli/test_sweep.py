@@ -56,13 +56,13 @@ def test_thresholds_as_a_table_with_out_of_sample_values(capsys: Capture) -> Non
 def test_a_stated_prevalence_stands_in_table_json_and_page(capsys: Capture) -> None:
     asked = ("sweep", "thresholds", SPAM, *OF_SPAM, "--objective", "recall>=0.95", "--set", "prevalence=1 %")
     done = run(capsys, *asked, "-o", "sweep.html")
-    heads = next(line for line in done.out.splitlines() if "alarms_per_1000@prevalence=0.01" in line)
+    heads = next(line for line in done.out.splitlines() if "alerts_per_1000@prevalence=0.01" in line)
     assert heads.split()[1] == "precision@prevalence=0.01"
     assert "at a prevalence of 1%" in Path("sweep.html").read_text(encoding="utf-8")
     found = run(capsys, *asked, "--json").json["sweep"]["optima"]["recall>=0.95"]["deployment"]
     ppv = found["precision@prevalence=0.01"]
     assert 0 < ppv["low"] < ppv["value"] < ppv["high"] < 1
-    assert found["alarms_per_1000@prevalence=0.01"]["value"] * ppv["value"] == pytest.approx(9.5, abs=0.1)
+    assert found["alerts_per_1000@prevalence=0.01"]["value"] * ppv["value"] == pytest.approx(9.5, abs=0.1)
 
 
 def test_json_holds_every_threshold_beside_the_run(capsys: Capture) -> None:
@@ -182,19 +182,19 @@ ERRORS = [
     (("thresholds", "constant.csv", "--log"), 2, "--run-id"),
     (("thresholds", "constant.csv", "-n"), 2, "--log"),
     (("thresholds", "constant.csv", "--cost", "costs.json"), 2, "--cost N"),
-    (("thresholds", "constant.csv", "--trials", "9"), 2, "is exact"),
-    (("thresholds", "constant.csv", "--objective", "accuracy>=1.5"), 2, "can never hold"),
+    (("thresholds", "constant.csv", "--trials", "9"), 2, "exact solution"),
+    (("thresholds", "constant.csv", "--objective", "accuracy>=1.5"), 2, "can never be met"),
     (("thresholds", "constant.csv", "--tune-on", "one.csv"), 5, "all '1'"),
-    (("thresholds", "constant.csv", "--tune-on", "classes.csv"), 2, "other labels"),
+    (("thresholds", "constant.csv", "--tune-on", "classes.csv"), 2, "different labels"),
     (("thresholds", "gap.csv"), 5, "NaN or infinite"),
     (("thresholds", "classes.csv", "--cost", "10"), 2, "--cost FILE"),
     (("thresholds", "classes.csv", "--objective", "f1"), 2, "accuracy>=0.95 for a cut-off"),
     (("thresholds", "classes.csv", "--objective", "accuracy>=2"), 2, "up to 1"),
-    (("thresholds", "classes.csv", "--study", "s.db"), 2, "leave them out"),
+    (("thresholds", "classes.csv", "--study", "s.db"), 2, "remove them"),
     (("thresholds", "margins.csv", "--score-kind", "decision"), 2, "--score-kind logit"),
     (("thresholds", "several.csv", "--cost", "10"), 2, "module:function"),
-    (("thresholds", "several.csv", "--objective", "recall_macro>=0.9"), 2, "bound every label"),
-    (("thresholds", "several.csv", "--trials", "9"), 2, "is exact"),
+    (("thresholds", "several.csv", "--objective", "recall_macro>=0.9"), 2, "constrain every label"),
+    (("thresholds", "several.csv", "--trials", "9"), 2, "exact solution"),
     (("thresholds", "several.csv", "--objective", "none:f"), 2, "No module named"),
     (("optuna", "--study", "one.csv"), 5, "neither an SQLite database nor an Optuna journal"),
     (("optuna", "--study", "other.db"), 5, "no Optuna studies"),

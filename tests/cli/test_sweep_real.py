@@ -134,9 +134,14 @@ def test_other_costs_and_macro_f1_are_fitted_on_other_rows(capsys: Capture) -> N
 COSTS = [
     ("none.json", None, 3, "no such file"),
     ("short.csv", "truth,cards,other\ncards,0,1\nother,1,0\n", 5, "lacks the true label 'transfers'"),
-    ("words.json", "{", 5, "holds no costs"),
+    ("words.json", "{", 5, "does not contain costs"),
     ("small.json", "[[0, 1], [1, 0]]", 2, "2 rows of costs for 3 labels"),
-    ("text.csv", "truth,cards,transfers,other\ncards,0,x,1\ntransfers,1,0,1\nother,1,1,0\n", 5, "no costs"),
+    (
+        "text.csv",
+        "truth,cards,transfers,other\ncards,0,x,1\ntransfers,1,0,1\nother,1,1,0\n",
+        5,
+        "does not contain costs",
+    ),
     ("infinite.json", "[[0, Infinity, 1], [1, 0, 1], [1, 1, 0]]", 5, "cost"),
 ]
 

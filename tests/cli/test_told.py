@@ -29,7 +29,11 @@ MADE: dict[str, tuple[str, str | None, str]] = {
         None,
         "1 label without a score column",
     ),
-    "scores of no use": ("y_true,y_pred,score\na,a,7\nb,c,8\nc,c,9\n", None, "one column ranks no class"),
+    "scores of no use": (
+        "y_true,y_pred,score\na,a,7\nb,c,8\nc,c,9\n",
+        None,
+        "one column cannot rank the classes",
+    ),
 }
 """Predictions, truth of another file, and what is to be told of them."""
 NO_WARNING = ""
@@ -164,7 +168,7 @@ def test_what_a_logging_leaves_is_told(capsys: Capture, sqlite_store: Store, tmp
     command = ("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--set", "confidence=none")
     sqlite_store.client.log_metric(made.run_id, "eval/accuracy", 0.5)
     theirs = run(capsys, *command, "--metrics", "accuracy,f1", "--json")
-    check_told(theirs, "1 metric of our names came from elsewhere before: eval/accuracy")
+    check_told(theirs, "1 metric with evalreport's names already came from another source: eval/accuracy")
     left = run(capsys, *command, "--metrics", "accuracy", "--json")
     check_told(left, "an earlier logging left what this one does not have: eval/f1")
     assert left.json["runs"][0]["logged"]["left"] == ["eval/f1"]

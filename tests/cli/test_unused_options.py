@@ -47,11 +47,11 @@ UNUSED: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [
         ("--set", "fuzzy"),
         "no column is read as text",
     ),
-    (ANSWERS, ("--artifact", "x*"), "this is no run"),
+    (ANSWERS, ("--artifact", "x*"), "this is not a run"),
     (ANSWERS, ("--threshold", "0.3"), "scores"),
     (ANSWERS, ("--set", "label_names=7=x"), "7"),
     *(
-        (FACTS, option, "facts hold no rows")
+        (FACTS, option, "a statistics file has no rows")
         for option in (
             ("--truth", "y"),
             ("--pred", "p"),

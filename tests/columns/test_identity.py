@@ -342,7 +342,9 @@ def test_numbers_of_400_digits_are_ids_and_no_scores(name: str, text: str, tmp_p
     found = find_in_files(path, Columns(id="id"))
     assert found.ids is not None
     assert ids_as_text(found.ids).tolist() == [DIGITS, "2"]
-    with pytest.raises(DataError, match="column 'id' has a number of 400 digits, which no float holds"):
+    with pytest.raises(
+        DataError, match="column 'id' has a number of 400 digits, which do not fit into a float"
+    ):
         find_in_files(path, Columns(score="id"))
     with pytest.raises(DataError, match="id holds a number that is too large for a label"):
         find_in_files(path, Columns(pred="id"))

@@ -42,12 +42,12 @@ def test_rows_follow_the_predictions(first: str, second: str, tmp_path: Path) ->
 def test_ids_are_compared_as_text(tmp_path: Path) -> None:
     found = joined(tmp_path, truth={"id": ["1", "2", "3"], "label": ["a", "b", "c"]})
     assert found.y_true.tolist() == ["c", "a", "b"]
-    with pytest.raises(DataError, match="truth is missing for 3 of 3 rows"):
+    with pytest.raises(DataError, match="the true label is missing for 3 of 3 rows"):
         joined(tmp_path, truth={"id": ["01", "02", "03"], "label": ["a", "b", "c"]})
 
 
 def test_truth_missing_for_a_row(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="truth is missing for 1 of 3 rows") as caught:
+    with pytest.raises(DataError, match="the true label is missing for 1 of 3 rows") as caught:
         joined(tmp_path, truth={"id": [1, 3], "label": ["a", "c"]})
     assert "first: id '2' (row 2 of p.csv)" in caught.value.where
 
@@ -84,7 +84,9 @@ def test_files_without_ids_are_joined_by_their_order_which_is_told(tmp_path: Pat
 
 
 def test_files_without_ids_have_equally_many_rows(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"p\.csv has 3 rows and the truth in p\.parquet has 2") as caught:
+    with pytest.raises(
+        DataError, match=r"p\.csv has 3 rows and the true labels in p\.parquet have 2"
+    ) as caught:
         joined(tmp_path, {"y_pred": list("abc")}, {"label": list("ab")})
     assert str(tmp_path / "p.csv") in caught.value.where
     assert str(tmp_path / "truth" / "p.parquet") in caught.value.where
@@ -96,7 +98,7 @@ def test_files_with_the_index_of_a_frame_are_not_joined_against_it(tmp_path: Pat
     rows: Data = {index: [2, 0, 1], "y_pred": list("aba")}
     same = joined(tmp_path, rows, {index: [2, 0, 1], "label": list("aba")}, names=names)
     assert same.y_true.tolist() == ["a", "b", "a"]
-    with pytest.raises(DataError, match=r"the index of p\.csv and that of p\.csv differ") as caught:
+    with pytest.raises(DataError, match=r"the indexes of p\.csv and p\.csv differ") as caught:
         joined(tmp_path, rows, {index: [0, 1, 2], "label": list("baa")}, names=names)
     assert "first: row 0, 2 and 0" in caught.value.where
 

@@ -63,7 +63,7 @@ def test_the_column_of_one_label_says_which_is_positive() -> None:
     result = found(text, Columns(truth="diagnosis"))
     assert result.space == Binary("malignant", "benign")
     assert result.unused == ("p_value",)
-    with pytest.raises(UsageError, match="the scores are of benign, and the positive label is malignant"):
+    with pytest.raises(UsageError, match="the scores are for benign, but the positive label is malignant"):
         found(text, Columns(truth="diagnosis", positive="malignant"))
 
 
@@ -135,7 +135,9 @@ def test_too_many_labels_for_a_declared_binary_problem() -> None:
 
 
 def test_score_columns_that_are_no_labels_of_the_data() -> None:
-    with pytest.raises(DataError, match="'cat' is not like the labels of the data, which are int"):
+    with pytest.raises(
+        DataError, match="'cat' has a different type than the labels of the data, which are int"
+    ):
         found("y_true,proba_cat,proba_dog\n1,0.5,0.5\n0,0.5,0.5\n")
 
 
@@ -241,9 +243,9 @@ def test_only_what_may_play_a_part_is_read() -> None:
 def test_contradicting_options() -> None:
     with pytest.raises(UsageError, match="both --score and --scores"):
         Columns(score="a", scores="b_*")
-    with pytest.raises(UsageError, match="holds 0 stars"):
+    with pytest.raises(UsageError, match="holds 0asterisks"):
         Columns(scores="proba")
-    with pytest.raises(UsageError, match="makes a multilabel problem"):
+    with pytest.raises(UsageError, match="is a multilabel problem"):
         found("true_a,true_b,pred_a,pred_b\n1,0,1,0\n", Columns(task="multiclass"))
     with pytest.raises(UsageError, match="has no batch axis"):
         found("y_true,score\n1,0.5\n", Columns(batch_axis=True))

@@ -30,7 +30,7 @@ def test_clauses_are_met_together() -> None:
     ("where", "kind", "said"),
     [
         (("site=c",), DataError, "its values are: a, b"),
-        (("site=a", "year=2022"), DataError, "leave one of them out"),
+        (("site=a", "year=2022"), DataError, "remove one of them"),
         (("stie=a",), ColumnNotFoundError, "site"),
     ],
 )

@@ -107,7 +107,7 @@ def told_apart(setting: Setting, metric: str, times: int) -> dict[str, Any]:
     rng = np.random.default_rng([5, setting.n])
     equal = replace(setting, skills=setting.skills[:1] * 2)
     pairs = (_compared(equal, rng, (metric,), details=True).verdicts[0] for _ in range(times))
-    apart = sum(pair.verdict != "not_demonstrated" for pair in pairs)
+    apart = sum(pair.verdict != "not_significant" for pair in pairs)
     return {
         "setting": equal.what,
         "n": setting.n,

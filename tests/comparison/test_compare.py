@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalreport.comparison.compare import class_recalls, compare, equal_answers
+from evalreport.comparison.compare import class_recalls, compare, equal_predictions
 from evalreport.comparison.comparison import Comparison, Difference
 from evalreport.core.errors import UsageError
 from evalreport.core.json_codec import decode, dumps, encode
@@ -58,7 +58,7 @@ def spam() -> Comparison:
 def test_against_a_baseline_every_other_run_has_its_row() -> None:
     result = compare(four(), 1, names=NAMES, metrics=["roc_auc"], details=False)
     assert [(d.run, d.baseline) for d in result.differences] == [("lr", "nb"), ("rf", "nb"), ("histgb", "nb")]
-    assert [d.verdict for d in result.differences] == ["better", "not_demonstrated", "not_demonstrated"]
+    assert [d.verdict for d in result.differences] == ["better", "not_significant", "not_significant"]
     assert result.ranking[0].run == "lr", "all pairs are ranked, whatever the baseline"
 
 
@@ -69,7 +69,7 @@ def test_all_against_all_are_corrected_together_and_grouped(spam: Comparison) ->
     lowest = min(found, key=lambda d: d.p or 0)
     assert lowest.p_adjusted == pytest.approx(6 * (lowest.p or 0))
     for d in found:
-        assert spam.differ_significantly("roc_auc", d.run, d.baseline) == (d.verdict != "not_demonstrated")
+        assert spam.differ_significantly("roc_auc", d.run, d.baseline) == (d.verdict != "not_significant")
 
 
 def test_groups_hold_runs_that_cannot_be_told_apart() -> None:
@@ -113,10 +113,10 @@ def test_more_finds_for_more_false_alarms_are_a_trade_off() -> None:
     more = int(((score >= 0.4) & (score < 0.6) & truth).sum())
     alarms = int(((score >= 0.4) & (score < 0.6) & ~truth).sum())
     assert headline(found).text == (
-        f"low finds {more} more “1” but raises {alarms} more false alarms than high."
+        f"low finds {more} more “1” but has {alarms} more false positives than high."
     )
     same = compare([models.bare(rows[0])] * 2, names=["a", "b"])
-    assert (same.verdicts[0].verdict, same.verdicts[0].better) == ("not_demonstrated", ())
+    assert (same.verdicts[0].verdict, same.verdicts[0].better) == ("not_significant", ())
 
 
 def test_several_classes_are_judged_by_the_recall_of_each_with_twenty_examples() -> None:
@@ -144,7 +144,7 @@ def test_a_verdict_needs_the_interval_and_the_corrected_p() -> None:
     found = compare(runs, None, metrics=["accuracy"], details=False).differences_for("accuracy")
     alone = [d for d in found if d.low is not None and d.high is not None and (d.low > 0 or d.high < 0)]
     assert alone, "of 45 intervals of 95% some lie beside 0 by chance"
-    assert all(d.verdict == "not_demonstrated" for d in found)
+    assert all(d.verdict == "not_significant" for d in found)
 
 
 def test_moved_examples_are_counted_and_named(spam: Comparison) -> None:
@@ -218,8 +218,8 @@ def test_labels_of_a_multilabel_problem_are_compared_one_by_one() -> None:
 def test_a_run_compared_with_itself_says_so() -> None:
     ev = four()[0]
     result = compare([ev, ev], names=["new", "old"], metrics=["roc_auc", "mcc"])
-    assert result.notes == ("“new” and “old” are the same predictions: no difference can be demonstrated.",)
-    assert {d.verdict for d in result.differences} == {"not_demonstrated"}
+    assert result.notes == ("“new” and “old” have the same predictions, so they do not differ.",)
+    assert {d.verdict for d in result.differences} == {"not_significant"}
     assert all(d.difference == 0 for d in result.differences)
     moved = result.movement[0]
     assert (moved.fixed, moved.broken) == (0, 0)
@@ -265,7 +265,7 @@ def test_tests_of_independent_rows_are_of_such_rows_alone() -> None:
 def test_other_answers_without_scores_are_other_predictions() -> None:
     truth, answers = np.array([0, 1, 1, 0]), np.array([[0, 1, 1, 0], [0, 1, 0, 0]])
     one, other = (predictions(Binary(0, 1), truth, each, NoScores()) for each in answers)
-    assert equal_answers(one, one) and not equal_answers(one, other)
+    assert equal_predictions(one, one) and not equal_predictions(one, other)
 
 
 def test_label_sets_that_differ_are_joined_and_said() -> None:
@@ -273,7 +273,7 @@ def test_label_sets_that_differ_are_joined_and_said() -> None:
     a = models.bare(predictions(Multiclass("ab"), truth, truth))
     b = models.bare(predictions(Multiclass("abc"), truth, list("abca") * 10))
     assert compare([a, b], names=["x", "y"]).notes == (
-        "“x” does not know “c”: compared over the union of the label sets.",
+        "“x” lacks the labels “c”: compared over the union of the label sets.",
     )
 
 
@@ -281,7 +281,7 @@ def test_thresholds_that_differ_are_said() -> None:
     rng = np.random.default_rng(0)
     a, b = models.binary(rng, 60, threshold=0.3)[0], models.binary(rng, 60, threshold=0.5)[0]
     (note,) = compare(models.evaluations([a, b]), names=["x", "y"], unpaired=True).notes
-    assert note == "The runs decide at different thresholds: “x” at 0.3, “y” at 0.5."
+    assert note == "The runs use different thresholds: “x” 0.3, “y” 0.5."
 
 
 def test_names_are_made_distinct() -> None:
@@ -420,7 +420,7 @@ def test_two_intent_classifiers_and_two_emotion_classifiers() -> None:
     result = compare(runs, baseline=1, names=["svm", "lr"])
     assert (result.mcnemar[0].only_first, result.mcnemar[0].only_second) == (114, 80)
     assert result.differences_for("accuracy")[0].verdict == "better"
-    assert result.differences_for("top_3_accuracy")[0].verdict == "not_demonstrated"
+    assert result.differences_for("top_3_accuracy")[0].verdict == "not_significant"
     emotions = json.loads((DATA / "goemotions" / "labels.json").read_text(encoding="utf-8"))
     truth = pd.read_parquet(DATA / "goemotions" / "y_true_test.parquet")
     pair = []

@@ -58,14 +58,14 @@ def by_hand(kind: str, pair: list[Predictions], rows: npt.NDArray[np.intp]) -> t
         found = [count for count in counts if count[0] >= base[0]][-1][0]
         step = [count for count in counts if count[0] == found]
         chosen = step[len(step) // 2]
-    elif kind == "equal_alarms":
+    elif kind == "equal_alerts":
         chosen = next(count for count in counts if sum(count) <= sum(base))
     else:
         chosen = (int(((new >= 0.35) & truth).sum()), int(((new >= 0.35) & ~truth).sum()))
     return (*chosen, *base)
 
 
-@pytest.mark.parametrize("kind", ["own_thresholds", "equal_recall", "equal_alarms"])
+@pytest.mark.parametrize("kind", ["own_thresholds", "equal_recall", "equal_alerts"])
 def test_counts_and_intervals_are_those_of_a_search_by_hand(kind: str) -> None:
     pair = models.binary(np.random.default_rng(2), 300, 0.3, (2.4, 1.5), 0.4)
     found = points(pair)[kind]
@@ -137,14 +137,14 @@ def test_a_stretched_copy_differs_at_its_own_threshold_alone() -> None:
     again = [models.binary(np.random.default_rng(seed), 200, 0.3, (1.8,))[0] for seed in range(12)]
     gaps = [points([p, p])["equal_recall"].false_positives.difference for p in again]
     assert abs(np.mean(gaps)) < 2, "the step between two positives is no gain for either"
-    assert moved["equal_alarms"].found.difference == 0
+    assert moved["equal_alerts"].found.difference == 0
     assert moved["equal_recall"].thresholds[0] > 0.35, "three times the score, three times the threshold"
 
 
 def test_matched_points_are_in_the_json_of_binary_runs_with_scores_alone() -> None:
     pair = models.binary(np.random.default_rng(0), 200)
     told = encode(compare([models.bare(p) for p in pair]))
-    assert [point["kind"] for point in told["matched"]] == ["own_thresholds", "equal_recall", "equal_alarms"]
+    assert [point["kind"] for point in told["matched"]] == ["own_thresholds", "equal_recall", "equal_alerts"]
     labels = [models.bare(replace(p, scores=NoScores())) for p in pair]
     assert compare(labels).matched == ()
     classes = models.multiclass(np.random.default_rng(0), 100, np.full(3, 1 / 3))
@@ -301,7 +301,7 @@ def test_who_finds_all_is_not_matched_in_the_middle_of_all_negatives() -> None:
         for rng in map(np.random.default_rng, (0, 1))
     ]
     found = compare([models.bare(p) for p in runs], names=["old", "new"])
-    assert [point.kind for point in found.matched] == ["own_thresholds", "equal_alarms"]
+    assert [point.kind for point in found.matched] == ["own_thresholds", "equal_alerts"]
     assert not {point.false_positives.verdict for point in found.matched} & {"better", "worse"}
     assert matched_sentence(found).text.startswith("old finds all positive")
 
@@ -321,7 +321,7 @@ def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
     found = compare([evaluate_predictions(p) for p in runs], names=["old", "new"])
     (alarms,) = (point.false_positives for point in found.matched if point.kind == "equal_recall")
     raised = alarms.values[0]
-    assert raised % 1 and f"new raises {round(raised)} false alarms" in matched_sentence(found).text
+    assert raised % 1 and f"new has {round(raised)} false positives" in matched_sentence(found).text
 
 
 def rounded_runs(
@@ -353,7 +353,7 @@ def test_identical_predictions_differ_by_exactly_0_at_every_matched_point(
     assert [point.kind for point in found.points] == [
         "own_thresholds",
         "equal_recall",
-        "equal_alarms",
+        "equal_alerts",
         "lowest_cost",
     ]
     for point in found.points:
@@ -374,7 +374,7 @@ def test_a_tie_at_the_top_is_divided_and_nothing_is_compared_where_a_run_flags_n
     pair = [
         predictions(Binary(0, 1), truth.astype(int), scores=Decisions(s), threshold=0.5) for s in (new, old)
     ]
-    point = points(pair)["equal_alarms"]
+    point = points(pair)["equal_alerts"]
     assert point.between and point.thresholds[0] == 0.9
     assert list(point.found.values) == pytest.approx([3 * 10 / 40, 1])
     assert list(point.false_positives.values) == pytest.approx([3 * 30 / 40, 2])
@@ -391,7 +391,7 @@ def test_a_baseline_that_flags_nothing_has_no_matched_point() -> None:
     found = compare([evaluate_predictions(p) for p in (silent, new)], names=["old", "new"])
     assert (
         matched_sentence(found).text
-        == "old finds no positive cases at its threshold: there is no recall to compare at."
+        == "old finds no positive cases at its threshold, so the runs cannot be compared at equal recall."
     )
     assert matched_sentence(compare([evaluate_predictions(silent)] * 2)).text == ""
 

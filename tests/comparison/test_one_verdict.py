@@ -19,7 +19,7 @@ from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.page.comparison.sections import PANELS
-from evalreport.page.comparison.wording import baseline_tally
+from evalreport.page.comparison.wording import baseline_counts
 from evalreport.page.payload import present
 from evalreport.page.render import render
 from evalreport.page.text_summary import comparison_brief
@@ -31,7 +31,7 @@ WORDS = {
     "better": r"is better than",
     "worse": r"is worse than",
     "trade_off": r"\bbut\b.* than",
-    "not_demonstrated": r"^No significant difference between",
+    "not_significant": r"^No significant difference between",
     "undefined": r"cannot be compared",
 }
 
@@ -147,14 +147,14 @@ def test_every_text_states_the_verdict_of_the_json(kind: str) -> None:
 
 def test_the_pairs_differ_in_every_way() -> None:
     counts = Counter(compared(kind, seed).verdicts[0].verdict for kind in PAIRS for seed in range(4))
-    assert set(counts) == {"better", "worse", "trade_off", "not_demonstrated"}, "else the test above is blind"
+    assert set(counts) == {"better", "worse", "trade_off", "not_significant"}, "else the test above is blind"
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_finding_no_fraud_at_all_is_not_called_no_difference(seed: int) -> None:
     found = compared("silent", seed)
     (verdict,) = found.verdicts
-    assert found.differences_for("roc_auc")[0].verdict == "not_demonstrated", "the ranking is as good"
+    assert found.differences_for("roc_auc")[0].verdict == "not_significant", "the ranking is as good"
     assert "recall" in verdict.worse
     moved = found.movement[0].by_class["fraud"]
     assert f"{moved[1] - moved[0]} fewer “fraud”" in dict(texts(found))["terminal"]
@@ -188,8 +188,8 @@ def test_weights_that_turn_a_recall_round_are_not_told_in_rows() -> None:
 def test_the_verdicts_of_several_runs_are_counted_not_those_of_one_metric() -> None:
     old, new = pair("silent", 0)
     found = compare([models.bare(p) for p in (old, new, old)], names=["old", "new", "same"])
-    assert all(d.verdict == "not_demonstrated" for d in found.differences_for("roc_auc"))
+    assert all(d.verdict == "not_significant" for d in found.differences_for("roc_auc"))
     counts = Counter(one.verdict for one in found.verdicts)
-    text = baseline_tally(found).text
-    assert counts["not_demonstrated"] == 1 and "1 is not significantly different" in text
+    text = baseline_counts(found).text
+    assert counts["not_significant"] == 1 and "1 is not significantly different" in text
     assert "better" in text or "worse" in text

@@ -51,7 +51,7 @@ def test_permuted_rows_are_matched_by_id() -> None:
 
 def test_permuted_rows_without_ids_are_an_error() -> None:
     order = np.random.default_rng(5).permutation(N)
-    with pytest.raises(DataError, match="another order, or the test sets are two versions") as caught:
+    with pytest.raises(DataError, match="a different order, or the test sets differ") as caught:
         pair(*two(run(ids=False), run(order, ids=False)))
     assert "--id" in caught.value.fix
     assert "--unpaired" in caught.value.fix
@@ -83,14 +83,14 @@ def test_truncated_file_is_compared_on_what_both_have(kept: int) -> None:
 def test_truncated_file_without_ids_is_not_paired_and_says_so() -> None:
     found = pair(*two(run(ids=False), run(slice(0, 80), ids=False))).pairing
     assert (found.kind, found.n_shared) == ("unpaired", 0)
-    assert "120 rows against 80" in found.reason
+    assert "120 and 80 rows" in found.reason
 
 
 def test_changed_label_is_an_error_that_names_the_example() -> None:
-    with pytest.raises(DataError, match="1 of 120 shared examples differs") as caught:
+    with pytest.raises(DataError, match="1 of 120 shared examples differ") as caught:
         pair(*two(run(), run(flip=17)))
     assert "case-017" in caught.value.where
-    with pytest.raises(DataError, match="truth differs in 1 of 120 rows") as caught:
+    with pytest.raises(DataError, match="true labels differ in 1 of 120 rows") as caught:
         pair(*two(run(ids=False), run(ids=False, flip=17)))
     assert "row 17" in caught.value.where
 
@@ -99,7 +99,7 @@ def test_two_versions_of_a_test_set_are_caught() -> None:
     """Rows added and removed; and with them one label that was corrected."""
     found = pair(*two(run(slice(0, 100)), run(slice(20, 120)))).pairing
     assert (found.n_shared, found.only_run, found.only_baseline) == (80, 20, 20)
-    with pytest.raises(DataError, match="differs between the runs"):
+    with pytest.raises(DataError, match="differ between the runs"):
         pair(*two(run(slice(0, 100)), run(slice(20, 120), flip=50)))
 
 
@@ -116,7 +116,7 @@ def test_other_examples_may_be_declared() -> None:
 
 def test_ids_on_one_side_alone_prove_nothing_but_the_order_may() -> None:
     found = pair(*two(run(), run(ids=False))).pairing
-    assert (found.kind, found.reason) == ("paired", "no ids; equal truth in the same order")
+    assert (found.kind, found.reason) == ("paired", "no ids; same true labels in the same order")
 
 
 def test_digest_is_of_pairs_of_id_and_truth() -> None:

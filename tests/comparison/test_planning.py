@@ -67,7 +67,7 @@ def test_no_difference_is_told_that_the_metric_cannot_have() -> None:
 
 def test_what_has_no_interval_plans_nothing() -> None:
     ev = evaluate_predictions(answers(1, 1), only=("accuracy",))
-    with pytest.raises(DataError, match="no interval of accuracy"):
+    with pytest.raises(DataError, match="no interval for accuracy"):
         plan_sample(ev, "accuracy", detect=0.1)
 
 

@@ -120,7 +120,7 @@ def test_types_are_kept_apart() -> None:
         (("inner", 1, "more"), 1, "inner[1]", "'more' is not known"),
         (("inner",), [], "", "index out of range"),
         (("weights", "w"), -1.0, "weights.w", "less than 0"),
-        (("weights", "\ud800"), 1.0, "weights", "no Unicode"),
+        (("weights", "\ud800"), 1.0, "weights", "not Unicode"),
         (("pairs", 0), [1], "pairs[0]", "not a list of 2"),
         (("pairs", 0, 1), 1.5, "pairs[0][1]", "not between 0 and 1"),
         (("label",), [], "label", "a list"),
@@ -149,7 +149,7 @@ def test_a_missing_key_is_named() -> None:
 
 def test_what_a_constructor_refuses_is_refused() -> None:
     bad = encode(Estimate(0.5, 3.0, 0.4, 0.6)) | {"low": 0.55}
-    with pytest.raises(DataError, match="does not hold its value"):
+    with pytest.raises(DataError, match="does not contain its value"):
         decode(Result, bad)
 
 

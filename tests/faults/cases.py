@@ -87,7 +87,7 @@ def together_case(store: Store, folder: Path | None, count: int) -> int:
     ends = ended_together(log_command(store.uri, made.run_id), count)
     codes = Counter(code for code, _ in ends)
     assert set(codes) <= {0, 2}, ends
-    assert all("another logging is writing into this run" in err for code, err in ends if code == 2), ends
+    assert all("another process is logging to this run" in err for code, err in ends if code == 2), ends
     if not any("parts of both" in err for _, err in ends):
         check_claims(store, made.run_id, complete=True)
     check_mended(store, made, "--repair")

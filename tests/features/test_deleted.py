@@ -91,7 +91,8 @@ def test_a_missing_command_names_its_feature(core_copy: tuple[Path, list[str]]) 
             assert done.stderr.splitlines() == [
                 f"error: {name} belongs to the feature {of}, which is not installed",
                 f"  at   evalreport.features.{of}.cli:command",
-                "  fix  install the whole of evalreport again: pip install --force-reinstall evalreport",
+                "  fix  install the complete evalreport package again: pip install --force-reinstall "
+                "evalreport",
             ]
 
 
@@ -143,7 +144,7 @@ def test_text_without_its_feature_is_refused_in_three_lines(
     first, where, fix = done.stderr.splitlines()
     assert first == f"error: {what} belongs to the feature text_labels, which is not installed"
     assert "evalreport.features.text_labels." in where
-    assert fix.startswith("  fix  install the whole of evalreport again")
+    assert fix.startswith("  fix  install the complete evalreport package again")
     done = run_python(copy, "-m", "evalreport", "report", "samples.json")
     assert "inspect, openai-batch" in done.stderr
     assert "need the feature text_labels" in done.stderr
@@ -167,4 +168,4 @@ def test_an_engine_without_its_feature_is_refused_in_three_lines(
     first, where, fix = done.stderr.splitlines()
     assert first == f"error: {what} belongs to the feature {of}, which is not installed"
     assert f"evalreport.features.{of}." in where
-    assert fix.startswith("  fix  install the whole of evalreport again")
+    assert fix.startswith("  fix  install the complete evalreport package again")

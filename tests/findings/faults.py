@@ -339,12 +339,12 @@ PLANTED: Mapping[str, Planted] = {
     ),
     "barely_better": Planted(lambda: nearly_random(20_000), lambda: nearly_random(200)),
     "certain_scores": Planted(lambda: saturated(0.3), lambda: saturated(0.0)),
-    "skill_not_demonstrated": Planted(lambda: evaluated(mail(12)), lambda: evaluated(mail())),
+    "skill_not_significant": Planted(lambda: evaluated(mail(12)), lambda: evaluated(mail())),
     "inverted": Planted(lambda: evaluated(mail(bend=np.negative)), lambda: evaluated(mail())),
     "constant_scores": Planted(lambda: constant(0.3), lambda: constant(None)),
     "never_predicted": Planted(lambda: intents(silence), intents),
     "micro_macro_gap": Planted(lambda: intents(abandon), intents),
-    "favourite_labels": Planted(lambda: intents(attract), intents),
+    "overpredicted_labels": Planted(lambda: intents(attract), intents),
     "parse_failures": Planted(
         lambda: answers(lambda label, row: label if row % 8 else "I cannot help with that."),
         lambda: answers(lambda label, _: label),
@@ -378,7 +378,7 @@ PLANTED: Mapping[str, Planted] = {
         lambda: answers(lambda label, row: label if row % 8 else "I'm sorry, but I can't assist with that."),
         lambda: answers(lambda label, row: label if row % 8 else ""),
     ),
-    "unread_labels": Planted(
+    "unparsed_labels": Planted(
         lambda: answers(lambda label, row: "" if row % 4 == 2 else label),
         lambda: answers(lambda label, row: "" if row % 8 == 2 else label),
     ),

@@ -17,7 +17,7 @@ from evalreport.findings.chance import (
     poisson_tail,
     right_by_chance,
 )
-from evalreport.findings.confusions import families, kinship, mix_ups, top_confusions
+from evalreport.findings.confusions import families, kinship, notable_confusions, top_confusions
 from evalreport.statistics.confusion import Counts
 from tests.findings.faults import INTENTS, evaluated, intents, one_way, relate
 from tests.findings.light import counted, light
@@ -37,21 +37,21 @@ def test_a_mix_up_in_one_direction() -> None:
     ev = evaluated(of_matrix([[40, 40, 0], [3, 77, 0], [0, 0, 80]]))
     found = top_confusions(ev)
     assert found is not None
-    assert found.claim == "40 of 80 “a” are labelled “b”, 3 the other way."
+    assert found.claim == "40 of 80 “a” are misclassified as “b”, 3 the other way round."
 
 
 def test_a_mix_up_in_both_directions_is_one() -> None:
     ev = evaluated(of_matrix([[40, 40, 0], [30, 50, 0], [0, 0, 80]]))
     found = top_confusions(ev)
     assert found is not None
-    assert found.claim == "“a” and “b” are mixed up both ways (40 of 80 and 30 of 80)."
+    assert found.claim == "“a” and “b” are confused in both directions (40 of 80 and 30 of 80)."
     assert found.evidence["share"] == 1.0
 
 
 def test_even_mistakes_are_no_mix_up() -> None:
     even = np.full((8, 8), 5) + np.diag([45] * 8)
     truth, answer = np.repeat(np.indices((8, 8)).reshape(2, -1), even.ravel(), axis=1)
-    assert mix_ups(Counts.from_codes(truth, answer, 8)) == []
+    assert notable_confusions(Counts.from_codes(truth, answer, 8)) == []
     assert top_confusions(evaluated(of_matrix(even.tolist()))) is None
 
 
@@ -60,7 +60,7 @@ def test_families_are_told_with_what_they_hold() -> None:
     assert found is not None
     members = [set(family["labels"]) for family in found.evidence["families"]]
     assert members == [set(INTENTS[:4]), set(INTENTS[4:6])]
-    assert "mix-ups inside 2 groups of look-alikes" in found.claim
+    assert "confusions within 2 groups of similar classes" in found.claim
 
 
 def test_one_favourite_is_no_family() -> None:

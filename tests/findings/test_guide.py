@@ -41,7 +41,7 @@ def test_a_threshold_that_is_chosen_makes_its_counts_count() -> None:
 
 
 def test_unequal_costs_have_an_answer_without_probabilities() -> None:
-    question = "A miss and a false alarm do not cost the same"
+    question = "A miss and a false positive do not cost the same"
     assert advice(mail())[question] == ("net_benefit",)
     p = mail()
     alone = predictions(MAIL, names(MAIL, p.y_true), names(MAIL, np.asarray(p.y_pred)))

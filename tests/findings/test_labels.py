@@ -14,7 +14,7 @@ from evalreport.findings.predicted_labels import (
     absent_classes,
     micro_macro_gap,
     never_predicted,
-    unread_labels,
+    unparsed_labels,
 )
 from tests.findings.faults import INTENTS, evaluated
 from tests.findings.light import counted, light
@@ -46,7 +46,7 @@ def test_one_number_hides_a_broken_model() -> None:
     assert "macro F1, where every class counts the same, is 0.0" in found.claim
     assert found.evidence["n_weak"] >= 66
     assert find(ev)[0].severity == "error"
-    assert {"never_predicted", "micro_macro_gap", "favourite_labels"} <= rules(ev)
+    assert {"never_predicted", "micro_macro_gap", "overpredicted_labels"} <= rules(ev)
 
 
 def test_a_collapsed_model_is_told_by_what_it_still_says() -> None:
@@ -56,7 +56,7 @@ def test_a_collapsed_model_is_told_by_what_it_still_says() -> None:
     claim = never_predicted(ev)
     assert claim is not None
     assert claim.claim == (
-        "17 of 20 classes are never predicted: every answer is “intent_00”, “intent_01” or “intent_02”. "
+        "17 of 20 classes are never predicted: every prediction is “intent_00”, “intent_01” or “intent_02”. "
         "Their 1,700 messages are wrong."
     )
 
@@ -84,11 +84,11 @@ def test_absent_silent_and_unread_are_three_things() -> None:
     labels = ("known", "silent", "unread", "absent")
     truth, answers = three_states()
     ev = evaluated(predictions(Multiclass(labels), truth, parse_all(answers, make_parser("auto", labels))))
-    silent, absent, unread = never_predicted(ev), absent_classes(ev), unread_labels(ev)
+    silent, absent, unread = never_predicted(ev), absent_classes(ev), unparsed_labels(ev)
     assert silent is not None and silent.evidence["labels"] == ["silent"]
     assert absent is not None and absent.evidence["labels"] == ["absent"]
     assert unread is not None and unread.evidence["labels"] == ["unread"]
-    assert "not a failure of the model" in absent.claim
+    assert "the model did not fail" in absent.claim
     assert "absent" not in silent.claim + unread.claim
     assert absent.severity == "caution"  # a terminal tells it, too
 

@@ -20,7 +20,7 @@ COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "caf\u00e9") for form in ("N
         (" caf\u00e9", "spaces"),
         ("CAF\u00c9", "case"),
         (DECOMPOSED, "the form of their Unicode characters"),
-        (COMPOSED + "\u200b", "characters that cannot be seen"),
+        (COMPOSED + "\u200b", "invisible characters"),
         ("CAF\u00c9 ", "spaces and case"),
         (DECOMPOSED + " ", "the form of their Unicode characters and spaces"),
     ],
@@ -41,7 +41,8 @@ def test_several_are_counted_and_the_costliest_named() -> None:
     found = lookalikes(light(predictions(space, truth, ["a", "A", "b", "b "] * 10)))
     assert found is not None
     assert found.claim.startswith(
-        "\u201cb\u201d and \u201cb \u201d differ only in spaces, as do 2 sets of labels in all. 10 cases"
+        "\u201cb\u201d and \u201cb \u201d differ only in spaces; "
+        "2 sets of labels differ only in spelling. 10 cases"
     )
 
 

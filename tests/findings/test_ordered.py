@@ -39,10 +39,10 @@ def rules(ev: Evaluation) -> set[str]:
 def test_grades_one_too_high_have_skill_and_near_misses(seed: int) -> None:
     ev = graded("one too high", seed)
     assert 0.6 < float(ev["cohen_kappa_quadratic"].value or 0) < 0.95
-    assert decision_skill(ev) == "demonstrated"
-    assert not rules(ev) & {"no_skill", "skill_not_demonstrated", "inverted", "top_confusions", "families"}
+    assert decision_skill(ev) == "significant"
+    assert not rules(ev) & {"no_skill", "skill_not_significant", "inverted", "top_confusions", "families"}
     text = headline(ev).text
-    assert "No better than" not in text and "It never answers “1”" in text
+    assert "No better than" not in text and "It never predicts “1”" in text
     plain = graded("one too high", seed, ordered=False)
     assert "no_skill" in rules(plain), "labels without an order are only right or wrong"
 
@@ -64,7 +64,7 @@ def test_near_misses_are_no_confusions_and_far_ones_are(seed: int) -> None:
     wrong = int(sum(truth != answer for truth, answer in zip(*answers(near), strict=True)))
     assert f"{wrong} of {wrong} mistakes are one step off; quadratic weighted kappa 0." in headline(near).text
     (found,) = [finding for finding in ends.findings if finding.rule == "top_confusions"]
-    assert "“1” are labelled “5”" in found.claim
+    assert "“1” are misclassified as “5”" in found.claim
 
 
 def answers(ev: Evaluation) -> tuple[list[int], list[int]]:
@@ -76,9 +76,9 @@ def answers(ev: Evaluation) -> tuple[list[int], list[int]]:
 @pytest.mark.parametrize("seed", range(4))
 def test_random_grades_have_no_skill(seed: int) -> None:
     ev = graded("random", seed)
-    assert decision_skill(ev) in ("none", "not_demonstrated", "reversed")
+    assert decision_skill(ev) in ("none", "not_significant", "reversed")
     assert "quadratic weighted kappa" in headline(ev).text
-    skill = ("no_skill", "skill_not_demonstrated")
+    skill = ("no_skill", "skill_not_significant")
     told = [finding.claim for finding in ev.findings if finding.rule in skill]
     assert all("quadratic weighted kappa" in claim for claim in told)
 

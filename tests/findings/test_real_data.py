@@ -40,14 +40,14 @@ def test_the_collapsed_model() -> None:
     first = ev.findings[0]
     assert first.severity == "error"
     assert first.claim == (
-        "71 of 77 classes are never predicted: every answer is “card_payment_fee_charged”, "
+        "71 of 77 classes are never predicted: every prediction is “card_payment_fee_charged”, "
         "“balance_not_updated_after_cheque_or_cash_deposit”, “direct_debit_payment_not_recognised”, "
         "“wrong_amount_of_cash_received”, “cash_withdrawal_charge” or “transaction_charged_twice”. "
         "Their 2,840 messages are wrong."
     )
     assert first.evidence["n_never_predicted"] == 71
     alone = "“card_payment_fee_charged” alone is predicted 1,040 times for 40 examples."
-    assert alone in claims(ev)["favourite_labels"]
+    assert alone in claims(ev)["overpredicted_labels"]
     assert claims(ev)["miscalibrated"].startswith("The confidence is too high: ")
 
 
@@ -67,7 +67,7 @@ def test_answers_of_a_language_model() -> None:
     assert said["parse_failures"].startswith("212 of 3,080 answers (6.88%) could not be read as a label: ")
     assert said["parse_failures"].endswith("accuracy is 83.9%, among the readable 90.1%.")
     assert "format_drift" in said
-    assert not {"never_predicted", "favourite_labels", "no_skill"} & set(said)
+    assert not {"never_predicted", "overpredicted_labels", "no_skill"} & set(said)
 
 
 def test_collapse_told_in_text() -> None:
@@ -80,7 +80,7 @@ def test_collapse_told_in_text() -> None:
     parsed = parse_all(answers, make_parser("auto", names))
     found = find(light(predictions(rows.space, [names[code] for code in rows.y_true], parsed)))
     assert parsed.report.n_unparsed == 0
-    assert found[0].claim.startswith("71 of 77 labels are never predicted: every answer is ")
+    assert found[0].claim.startswith("71 of 77 labels are never predicted: every prediction is ")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_balanced_class_weights_spoil_the_probabilities() -> None:
     ev = evaluation("ai4i_failure/oof_scores.parquet", ("machine", "machines"), score="score_lr_balanced")
     said = claims(ev)
     assert said["miscalibrated"] == (
-        "The probabilities are too high: by their sum 2,686 of 10,000 machines should be “1”, and 339 are."
+        "The probabilities are too high: of 10,000 machines, 2,686 are expected to be “1”, and 339 are."
     )
     assert said["imbalance"].endswith("the model, at 82.10%, is 14.51 points worse (13.68 to 15.34).")
 
@@ -112,5 +112,5 @@ def test_emotions() -> None:
     assert (
         said["never_predicted"] == "1 of 28 labels is never predicted: “grief”. Its 6 occurrences are missed."
     )
-    assert said["empty_predictions"].startswith("2,419 of 5,427 cases (44.6%) get no label at all, ")
+    assert said["empty_predictions"].startswith("2,419 of 5,427 cases (44.6%) get no predicted label, ")
     assert {"two_accuracies", "one_threshold", "micro_macro_gap"} <= set(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalreport.findings.ordered_rules import SAID, SEVERITIES, find, rules
+from evalreport.findings.ordered_rules import SEVERITIES, SUPPRESSED_BY, find, rules
 from tests.findings.faults import PLANTED
 
 BY_NAME = {rule.__name__: rule for rule in rules()}
@@ -30,5 +30,5 @@ def test_is_quiet_without_it(name: str) -> None:
 
 
 def test_what_is_left_out_names_rules() -> None:
-    assert set(SAID) <= set(BY_NAME)
-    assert {cause for causes in SAID.values() for cause in causes} <= set(BY_NAME)
+    assert set(SUPPRESSED_BY) <= set(BY_NAME)
+    assert {cause for causes in SUPPRESSED_BY.values() for cause in causes} <= set(BY_NAME)

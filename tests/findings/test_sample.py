@@ -141,7 +141,7 @@ def test_people_some_of_whom_are_copied_are_suspected_but_not_accused(seed: int)
     claim = found(scored(truth[rows], chance[rows]))["repeated_rows"]
     assert claim.evidence["again"] == 300
     assert claim.claim == (
-        "300 cases of 3,300 have exactly the label and score of another, more than chance explains, "
+        "300 cases of 3,300 have exactly the same label and score as another, more than chance explains, "
         "and may be duplicates."
     )
 
@@ -151,7 +151,8 @@ def test_equal_texts_may_be_duplicates() -> None:
     texts[:10] = texts[10:20]
     ev = er.evaluate(TRUTH[:400] * 0 + np.arange(400) % 2, TRUTH[:400], texts=texts)
     assert (
-        found(ev)["duplicates"].claim == "10 cases of 400 repeat the text of another and may be duplicates."
+        found(ev)["duplicates"].claim
+        == "10 cases of 400 have the same text as another and may be duplicates."
     )
     assert "too narrow" not in found(ev)["duplicates"].claim
 
@@ -163,7 +164,7 @@ def test_many_examples_in_few_groups_are_not_called_few_examples() -> None:
     assert rules["few_events"].action.startswith("Add groups")
     interval = ev["mcc"]
     assert isinstance(interval, er.Estimate) and interval.low is not None
-    assert ("skill_not_demonstrated" in rules) == (interval.low <= 0)  # five groups, all right, may be chance
+    assert ("skill_not_significant" in rules) == (interval.low <= 0)  # five groups, all right, may be chance
     uneven = er.evaluate(TRUTH[:500], TRUTH[:500], weights=np.r_[np.full(470, 0.01), np.full(30, 50.0)])
     claim = found(uneven)["few_events"]
     assert "but their weights are so uneven that they count as" in claim.claim
@@ -200,7 +201,7 @@ def test_the_cause_of_a_wide_interval_and_its_advice(
     recall = ev["recall"]
     assert isinstance(recall, er.Estimate)
     assert (few.evidence["low"], few.evidence["high"]) == (recall.low, recall.high)
-    skill = found(ev).get("skill_not_demonstrated")
+    skill = found(ev).get("skill_not_significant")
     assert skill is None or skill.action == few.action  # one advice
 
 
@@ -241,7 +242,7 @@ def test_significant_is_not_useful(seed: int) -> None:
     rules = found(er.evaluate(truth.astype(int), scores=er.Probabilities(scores)))
     assert rules["barely_better"].claim.startswith("Barely better than chance: ROC AUC is 0.5")
     assert rules["barely_better"].evidence["high"] < 0.6
-    assert not {"no_skill", "skill_not_demonstrated", "default_threshold"} & set(rules)
+    assert not {"no_skill", "skill_not_significant", "default_threshold"} & set(rules)
 
 
 def test_the_gap_of_a_group_is_in_points_where_the_metric_is_in_per_cent() -> None:
@@ -319,7 +320,7 @@ def test_too_many_predictions_of_a_class_are_an_error_where_nothing_is_known_of_
     answer = np.where(always, 0, rng.integers(1, 5, 2000))
     if knows:
         answer = np.where(truth == 0, 0, answer)
-    assert found(er.evaluate(truth, answer))["favourite_labels"].severity == severity
+    assert found(er.evaluate(truth, answer))["overpredicted_labels"].severity == severity
 
 
 @pytest.mark.parametrize("weights", [None, np.where(np.arange(100) < 20, 0.0, 1.0)])

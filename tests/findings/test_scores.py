@@ -35,8 +35,8 @@ Bend = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
     [
         (lambda logit: logit + 1, "The probabilities are too high: "),
         (lambda logit: logit - 1, "The probabilities are too low: "),
-        (lambda logit: 3 * logit, "The probabilities are too extreme: "),
-        (lambda logit: logit / 3, "The probabilities are too timid: "),
+        (lambda logit: 3 * logit, "The probabilities are overconfident: "),
+        (lambda logit: logit / 3, "The probabilities are underconfident: "),
     ],
 )
 def test_direction_of_miscalibration(bend: Bend, words: str) -> None:
@@ -56,7 +56,7 @@ def test_confidence_of_many_classes_is_too_high() -> None:
     )
     found = miscalibrated(light(bent))
     assert found is not None
-    assert found.claim.startswith("The confidence is too high: by its sum ")
+    assert found.claim.startswith("The confidence is too high: of ")
 
 
 def test_labels_of_a_row_are_no_independent_witnesses() -> None:
@@ -126,7 +126,7 @@ def test_a_ranking_without_exception_is_suspicious() -> None:
     score = np.where(truth, 0.4, 0.1) + np.arange(100) / 1000
     found = too_perfect(evaluated(predictions(MAIL, names(MAIL, truth), scores=Probabilities(score))))
     assert found is not None
-    assert found.claim.startswith("The scores separate all 100 messages without one exception.")
+    assert found.claim.startswith("The scores separate all 100 messages perfectly.")
 
 
 def test_labels_at_another_common_threshold() -> None:
@@ -145,7 +145,7 @@ def test_what_another_threshold_leaves_alone_is_not_told_as_a_change() -> None:
     apart = np.where(truth, rng.uniform(0.3, 0.99, 460), rng.uniform(0, 0.29, 460))
     ev = er.evaluate(truth.astype(int), scores=er.Probabilities(apart))
     claim = next(finding.claim for finding in ev.findings if finding.rule == "default_threshold")
-    assert "labelled “1”, still without a false alarm. F1 would be" in claim
+    assert "labelled “1”, still without a false positive. F1 would be" in claim
     high = np.where(truth, rng.uniform(0.8, 0.99, 460), rng.uniform(0, 0.7, 460))
     ev = er.evaluate(truth.astype(int), scores=er.Probabilities(high))
     claim = next(finding.claim for finding in ev.findings if finding.rule == "default_threshold")
@@ -154,7 +154,7 @@ def test_what_another_threshold_leaves_alone_is_not_told_as_a_change() -> None:
 
 def test_one_answer_to_few_rows_is_not_called_no_skill_and_one_lucky_rank_no_leak() -> None:
     few = {finding.rule for finding in er.evaluate(["a", "b", "a"], ["a", "a", "a"]).findings}
-    assert "skill_not_demonstrated" in few and "no_skill" not in few
+    assert "skill_not_significant" in few and "no_skill" not in few
     truth = np.r_[[1, 1], np.zeros(300, dtype=int)]
     ranked = er.evaluate(truth, scores=er.Probabilities(np.linspace(0.9, 0.1, 302)))
     assert "too_perfect" not in {finding.rule for finding in ranked.findings}

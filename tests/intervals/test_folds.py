@@ -106,7 +106,7 @@ def test_two_cross_validations_are_compared_fold_by_fold_on_the_same_rows() -> N
     assert found.difference == pytest.approx(EV["roc_auc"].value - other["roc_auc"].value)
     assert found.verdict == "better"
     same = compare([EV, evaluated()], baseline=1, names=("a", "b"), metrics=("roc_auc",)).differences[0]
-    assert (same.difference, same.verdict) == (0.0, "not_demonstrated")
+    assert (same.difference, same.verdict) == (0.0, "not_significant")
 
 
 @pytest.mark.parametrize(("n", "k"), [(200, 5), (200, 10)])

@@ -114,7 +114,7 @@ def test_unread_answers_agree_with_none_and_never_win() -> None:
 def test_what_does_not_belong_together_is_refused() -> None:
     with pytest.raises(UsageError, match="need ids"):
         combine_responses(predictions(Multiclass(LABELS), ["a", "b"], ["a", "b"]))
-    with pytest.raises(DataError, match="truth differs"):
+    with pytest.raises(DataError, match="true labels of one row differ"):
         combine_responses(predictions(Multiclass(LABELS), ["a", "b"], ["a", "b"], ids=[1, 1]))
 
 

@@ -66,7 +66,7 @@ def test_weights_that_are_numbers_of_rows_are_rows() -> None:
 
 
 def test_numbers_of_rows_are_whole_and_can_be_held() -> None:
-    with pytest.raises(DataError, match="is no number of rows"):
+    with pytest.raises(DataError, match="is not a number of rows"):
         _made(WEIGHTS, "count")
     with pytest.raises(DataError, match="at most 50,000,000"):
         _made(np.full(ROWS, 1e6), "count")

@@ -201,7 +201,7 @@ LAYOUTS: dict[str, Layout] = {
     "arrays: test in the name": Layout(arrays(y_test=K, y_prob=Q), K, G, Q),
     "a prediction of fractions is a score": Layout(csv(y_true=Y, y_pred=P), Y, H, P, ("score",)),
     "confidence: two classes": Layout(
-        csv(label=Y, prediction=H, confidence=S), Y, H, P, ("confidence of the given answer, converted",)
+        csv(label=Y, prediction=H, confidence=S), Y, H, P, ("confidence of the predicted label, converted",)
     ),
     "confidence: words": Layout(
         csv(label=np.array(["no", "yes"])[Y], pred=np.array(["no", "yes"])[H], score=S),
@@ -211,7 +211,10 @@ LAYOUTS: dict[str, Layout] = {
         ("converted to that of yes",),
     ),
     "confidence: three classes": Layout(
-        csv(label=K, prediction=G, confidence=Q.max(axis=1)), K, G, said=("confidence of the given answer",)
+        csv(label=K, prediction=G, confidence=Q.max(axis=1)),
+        K,
+        G,
+        said=("confidence of the predicted class",),
     ),
     "spelling: LABEL_1": Layout(
         csv(label=Y, prediction=[f"LABEL_{h}" for h in H]), Y, H, said=("LABEL_1 is 1",)

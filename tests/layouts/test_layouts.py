@@ -98,8 +98,8 @@ def test_parts_without_a_test_part_are_never_pooled(
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        ([[0.9, 0.1], [0.2]], "column 'probs' has a cell that is no list of scores like the others"),
-        ([[0.9, 0.1], [0.8, 0.2]], "no score column is for a label that occurs"),
+        ([[0.9, 0.1], [0.2]], "column 'probs' has a cell that is not a list of scores like the others"),
+        ([[0.9, 0.1], [0.8, 0.2]], "no score column belongs to a label that occurs"),
     ],
 )
 def test_scores_of_no_use_do_not_block_labels_and_are_told(

@@ -1,4 +1,4 @@
-"""The tuples of entries against the catalogue: no record is left out, and none stands twice."""
+"""The tuples of entries against the catalogue: no record is left out, and none appears twice."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_stated_prevalence_is_what_rows_weighted_to_it_give(share: float) -> N
         ), name
     alarms = find("predicted_positive_rate").compute_value(there)
     assert isinstance(alarms, float)
-    assert find(f"alarms_per_1000 @ prevalence = {share:%}").compute_value(here) == pytest.approx(
+    assert find(f"alerts_per_1000 @ prevalence = {share:%}").compute_value(here) == pytest.approx(
         1000 * alarms
     )
 

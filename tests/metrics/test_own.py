@@ -132,7 +132,7 @@ def test_difference_is_paired() -> None:
     assert found.low is not None
     assert found.high is not None
     assert found.low < found.difference < found.high
-    assert found.verdict in ("better", "worse", "not_demonstrated")
+    assert found.verdict in ("better", "worse", "not_significant")
     same = er.compare([evaluated(metrics), evaluated(metrics)]).differences_for("cost")[0]
     assert (same.difference, same.low, same.high) == (0, 0, 0)
 

@@ -49,7 +49,7 @@ def test_predictions_with_exchanged_labels_are_refused() -> None:
 def test_predictions_that_are_not_those_of_the_scores_are_refused() -> None:
     scores = scores_of(TRUTH)
     answers = WORDS[scores.argmax(axis=1)]
-    with pytest.raises(DataError, match="is of the predicted label in") as caught:
+    with pytest.raises(DataError, match="belongs to the predicted label in") as caught:
         er.evaluate(WORDS[TRUTH], answers, er.Probabilities(np.roll(scores, 1, axis=1)))
     assert "labels=er.Multiclass" in caught.value.fix
     turned = er.Multiclass(np.roll(WORDS, 1).tolist())

@@ -83,7 +83,7 @@ def evaluations_in_order() -> dict[str, Any]:
 CASES: Mapping[str, tuple[Callable[[], dict[str, Any]], str]] = {
     "constant": (constant_labels, "label column 'label' is ant in every row"),
     "exchanged labels": (exchanged_labels, "with exchanged labels"),
-    "exchanged scores": (exchanged_scores, "is of the predicted label in"),
+    "exchanged scores": (exchanged_scores, "belongs to the predicted label in"),
     "reversed scores": (reversed_scores, "rank true well last"),
     "distances": (distances, "rank every true label last"),
     "several by id": (evaluations_by_id, "'model' separates 2 evaluations"),

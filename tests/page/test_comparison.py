@@ -21,7 +21,7 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.comparison.comparison_charts import STYLES
 from evalreport.page.comparison.sections import PANELS, differences
-from evalreport.page.comparison.wording import baseline_tally, headline
+from evalreport.page.comparison.wording import baseline_counts, headline
 from evalreport.page.elements import Section
 from evalreport.page.payload import present
 from evalreport.page.render import render
@@ -118,7 +118,7 @@ def test_the_headline_agrees_with_the_verdict() -> None:
             "better": "is better",
             "worse": "is worse",
             "trade_off": "but",
-            "not_demonstrated": "No significant",
+            "not_significant": "No significant",
         }
         assert words[found.verdicts[0].verdict] in body.headline.text
 
@@ -131,18 +131,18 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
         for answer in (truth, wrong + truth[50:], ["b", "a"] * 50)
     )
     found = compare([half, none, ev], 0, names=["half", "none", "whole"])
-    assert baseline_tally(found).text == "Of 2 runs compared with half, 1 is better and 1 is worse."
+    assert baseline_counts(found).text == "Of 2 runs compared with half, 1 is better and 1 is worse."
     assert headline(found).text == "whole is best by Accuracy; the next, half, is 50.0 points behind."
     found = compare([ev, half, none], 0, names=["whole", "half", "none"])
-    assert baseline_tally(found).text == "Of 2 runs compared with whole, 2 are worse."
+    assert baseline_counts(found).text == "Of 2 runs compared with whole, 2 are worse."
     same = compare([ev, ev, none], 0, names=["one", "two", "none"])
     assert (
-        headline(same).text
-        == "one and two are best by Accuracy, not told apart; the next, none, is 100 points behind."
+        headline(same).text == "one and two are tied for best by Accuracy (difference not significant); "
+        "the next, none, is 100 points behind."
     )
     alike = compare([ev, ev, ev], 0, names=["one", "two", "three"])
     assert headline(alike).text == (
-        "No run is demonstrated to be best by Accuracy: none of 3 is told apart from one."
+        "No run is significantly best by Accuracy: none of 3 is significantly worse than one."
     )
 
 
@@ -201,7 +201,7 @@ def test_without_predictions_it_says_so() -> None:
     runs = [replace(made("binary"), predictions=None), made("binary")]
     page = er.to_html(compare(runs, names=["a", "b"]))
     assert "Not paired" in page
-    assert "No example can be followed" in page
+    assert "No example can be matched" in page
 
 
 @pytest.mark.parametrize("task", ["binary", "multiclass", "multilabel"])

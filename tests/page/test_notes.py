@@ -112,7 +112,7 @@ def test_labels_as_people_call_them(capsys: pytest.CaptureFixture[str], table: P
     [
         ("2=x", "there is no label '2'"),
         ("1", "which is not LABEL=NAME"),
-        ("1=same,0=same", "stands twice"),
+        ("1=same,0=same", "appears twice"),
     ],
 )
 def test_names_that_do_not_fit(

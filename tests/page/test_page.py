@@ -57,7 +57,7 @@ def test_every_kind_has_a_page(kind: str) -> None:
     assert len(heads) == 1
     assert "".join(heads[0].itertext()).strip()
     ids = [e.get("id") for e in root.iter() if e.get("id")]
-    assert len(ids) == len(set(ids)), "an id stands twice"
+    assert len(ids) == len(set(ids)), "an id appears twice"
     sections = [e for e in root.iter() if e.tag == f"{XHTML}section"]
     linked = [a.get("href") for a in root.iter(f"{XHTML}a")]
     assert {f"#{e.get('id')}" for e in sections} <= set(linked)
@@ -176,7 +176,7 @@ def test_a_page_has_the_parts_of_the_script_that_it_has_data_for() -> None:
     for name, word in (
         ("confusions", "matrix-order"),
         ("threshold", "miss-cost"),
-        ("matched", "alarms-said"),
+        ("matched", "alerts-said"),
     ):
         assert word in whole
         assert word not in asset("script.js", ())

@@ -94,7 +94,7 @@ def test_mistakes_of_two_classes_are_missed_positives_and_false_alarms() -> None
     for line in run_lines(binary()).lines:
         ev = binary().evaluations[binary().names.index(line.name)]
         fn, fp = (ev.metrics[name].value or 0.0 for name in ("fn", "fp"))
-        assert line.described == f"{fn:.0f} missed, {fp:.0f} false alarms"
+        assert line.described == f"{fn:.0f} missed, {fp:.0f} false positives"
         assert line.bar[-1].text == f"{fn:.0f} + {fp:.0f}"
 
 

@@ -130,7 +130,7 @@ EDGES: Mapping[str, Make] = {
     "constant": constant,
     "rare": lambda rng: scored(rng, 5000, share=0.004, skill=1.5),
     "silent": lambda rng: scored(rng, 2000, share=0.05, skill=1.5, spread=0.3, shift=-3.0),
-    "too extreme": lambda rng: scored(rng, 2000, spread=4.0),
+    "overconfident": lambda rng: scored(rng, 2000, spread=4.0),
     "shifted and timid": lambda rng: scored(rng, 2000, spread=0.25, shift=-1.0),
     "weights that sum to one": lambda rng: scored(rng, 500, weights=rng.dirichlet(np.ones(500))),
     "uneven weights": lambda rng: scored(rng, 500, weights=rng.lognormal(0, 1, 500)),
@@ -147,14 +147,13 @@ EDGES: Mapping[str, Make] = {
 SHARE = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?(?=\s?%)")
 CONTRADICTIONS = (
     (r"[Nn]o better than chance|No skill:", r"the threshold is the problem"),
-    (r"[Nn]o better than chance", r"point the wrong way"),
+    (r"[Nn]o better than chance", r"scores are inverted"),
     (r"No other threshold", r"the threshold is the problem|was not chosen"),
     (r"[Nn]o better than chance", r"ROC AUC (?:is )?(?:1\.00|0\.[89])"),
-    (r"Not demonstrated to", r"No skill:"),
+    (r"[Nn]ot significantly better than chance", r"No skill:"),
     (r"No mistakes", r"misses \d"),
-    (r"too extreme", r"too timid"),
-    (r"the scores are too (?:extreme|timid)", r"that the spread is off is not demonstrated"),
-    (r"The scores do rank", r"Check that they were in the training data"),
+    (r"overconfident", r"underconfident"),
+    (r"The scores rank it", r"Check that they are in the training data"),
     (r"All scores are equal", r"the threshold is the problem|of the time"),
 )
 
@@ -221,7 +220,7 @@ def claims(name: str) -> dict[str, str]:
 
 
 def test_a_pair_of_labels_is_counted_once() -> None:
-    assert "both ways (355 of 381 and 99 of 151)" in claims("pairs")["top_confusions"]
+    assert "both directions (355 of 381 and 99 of 151)" in claims("pairs")["top_confusions"]
     assert "%" not in claims("pairs")["top_confusions"]
 
 
@@ -232,7 +231,7 @@ def test_a_perfect_ranking_of_few_is_not_called_useless() -> None:
 
 
 def test_doubt_is_not_told_as_absence() -> None:
-    assert "skill_not_demonstrated" in claims("doubtful")
+    assert "skill_not_significant" in claims("doubtful")
     assert "no_skill" not in claims("doubtful")
     assert "no_skill" in claims("useless")
 
@@ -240,7 +239,7 @@ def test_doubt_is_not_told_as_absence() -> None:
 def test_a_wrong_direction_is_told_once_and_alike() -> None:
     page = " ".join(sentences_of(edge("inverted")))
     assert "inverted" in claims("inverted")
-    assert not re.search("[Nn]o better than chance|not demonstrated to rank", page)
+    assert not re.search("[Nn]o better than chance|[Nn]ot significantly better", page)
 
 
 def test_silence_of_a_ranking_that_knows_is_no_matter_of_training_data() -> None:
@@ -251,8 +250,8 @@ def test_silence_of_a_ranking_that_knows_is_no_matter_of_training_data() -> None
 def test_the_spread_is_told_beside_the_shift() -> None:
     claim = claims("shifted and timid")["miscalibrated"]
     assert "too low" in claim
-    assert "too timid" in claim
-    assert "too extreme" in claims("too extreme")["miscalibrated"]
+    assert "underconfident" in claim
+    assert "overconfident" in claims("overconfident")["miscalibrated"]
 
 
 def test_the_bound_of_no_mistakes_is_of_independent_rows() -> None:

@@ -281,7 +281,7 @@ ORACLES: Mapping[str, Oracle] = {
     "times": lambda _: [4],
     "thousand": lambda _: [1000],
     "prevalence": lambda f: [f.positive / f.total],
-    "alarms": lambda f: [f.metric("alarms_per_1000@prevalence=0.01")],
+    "alerts": lambda f: [f.metric("alerts_per_1000@prevalence=0.01")],
     "right_there": lambda f: [f.metric("precision@prevalence=0.01")],
     "gap": lambda f: _values(f.json["disparities"], "difference"),
     "gap_low": lambda f: _values(f.json["disparities"], "difference", "low"),
@@ -553,7 +553,7 @@ def check_skill(ev: Evaluation, facts: Facts, headline: Sentence) -> None:
         low, high = ends[name]
         if low is None or high is None:
             continue
-        if re.match("No better than|Not demonstrated to beat|Worse than", headline.text):
+        if re.match("No better than|Not significantly better than|Worse than", headline.text):
             assert low <= level, headline.text
         if headline.text.startswith("Worse than") and name != "accuracy":
             assert high < level, headline.text

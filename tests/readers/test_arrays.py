@@ -77,7 +77,7 @@ def test_columns_without_names_are_numbered(found: Any) -> None:
 
 def test_text_labels_need_names_of_the_columns(found: Any) -> None:
     truth = np.array(list("abcabc"))
-    with pytest.raises(DataError, match="no score column is for a label that occurs") as caught:
+    with pytest.raises(DataError, match="no score column belongs to a label that occurs") as caught:
         found(y_true=truth, proba=THREE)
     assert "labels" in caught.value.fix
     assert found(Columns(labels=("a", "b", "c")), y_true=truth, proba=THREE).space == Multiclass("abc")
@@ -165,7 +165,7 @@ def test_one_array_with_truth_in_another_file(tmp_path: Path) -> None:
     decided = find_in_files(tmp_path / "labels.npy", truth=tmp_path / "truth.npy")
     assert decided.y_pred is not None
     np.save(tmp_path / "truth.npy", np.arange(5) % 3)
-    with pytest.raises(DataError, match=r"scores\.npy has 6 rows and the truth in truth\.npy has 5"):
+    with pytest.raises(DataError, match=r"scores\.npy has 6 rows and the true labels in truth\.npy have 5"):
         find_in_files(tmp_path / "scores.npy", truth=tmp_path / "truth.npy")
 
 

@@ -73,7 +73,7 @@ def test_missing_slice_and_pattern() -> None:
     ]
     assert lines("y_true,score\n1,0.5\n", Columns(scores="proba_*"))[:2] == [
         "3",
-        "error: no column of p.csv is like proba_*",
+        "error: no column of p.csv matches proba_*",
     ]
 
 
@@ -97,7 +97,7 @@ def test_nan_and_infinite_scores() -> None:
         "5",
         "error: column 'score' has 3 values that are NaN or infinite",
         "  at   p.csv, column 'score', first: row 1, nan",
-        "  fix  drop or repair those rows before the predictions are logged",
+        "  fix  fix or drop these rows before the predictions are logged",
     ]
 
 
@@ -203,16 +203,16 @@ def test_labels_without_columns() -> None:
         "  at   p.csv, first: pred_b",
     ]
     assert lines("true_a,true_b,proba_a,proba_c\n1,0,0.5,0.5\n")[1:3] == [
-        "error: 1 score column for no label of the label set",
+        "error: 1 score column that match no label of the label set",
         "  at   p.csv, first: 'c'",
     ]
 
 
 def test_one_column_is_no_table_of_predictions() -> None:
     assert lines("y_true&score\n1&0.5\n")[1:] == [
-        "error: p.csv holds one column, y_true&score, and no truth beside it",
+        "error: p.csv has only one column, y_true&score, and no true labels",
         "  at   p.csv",
-        "  fix  separate columns by a comma, semicolon, tab or |; truth of another file: --set "
+        "  fix  separate columns by a comma, semicolon, tab or |; labels in another file: --set "
         "truth_file=FILE",
     ]
 
@@ -231,9 +231,9 @@ def test_one_score_column_for_three_labels() -> None:
 
 def test_lists_without_a_separator() -> None:
     assert lines("labels,predicted\na|b,a\nb,b\n", Columns(task="multilabel"))[1:] == [
-        "error: column 'labels' holds no lists of labels",
+        "error: column 'labels' contains no lists of labels",
         "  at   p.csv, column 'labels', first: row 0, 'a|b'",
-        "  fix  for text cells declare what separates the labels, as in --set list_separator='|'",
+        "  fix  for text cells declare the separator, as in --set list_separator='|'",
     ]
 
 
@@ -255,11 +255,11 @@ BROKEN = [
     ("p.csv", "y_true,score\na,0.5\n".encode("utf-32-le"), "the file is UTF-32", ""),
     ("p.csv", "y_true,score\na,0.5\n".encode("utf-32-be"), "the file is UTF-32", ""),
     ("p.csv", b"PK\x03\x04[Content_Types].xml xl/workbook.xml", "the file is an Excel workbook", ""),
-    ("p.csv", b"\n  \n\n", "the file holds blank lines only", ""),
+    ("p.csv", b"\n  \n\n", "the file has only blank lines", ""),
     (
         "p.csv",
         b"y_true,score,y_true\n1,0.5,1\n",
-        "column 'y_true' stands twice",
+        "column 'y_true' appears twice",
         "columns 1 and 3",
     ),
     ("p.csv", b"PAR1xxxx", "the file is parquet, not csv", ""),
@@ -271,18 +271,18 @@ BROKEN = [
     ("p.npz", b"PK\x03\x04" + b"\0" * 40, "the file is not whole NPZ", ""),
     ("p.jsonl", b'{"y_true": 1}\n\n{"y_true": 0\n', "line 3 is not valid JSON", "line 3, column"),
     ("p.jsonl", b'{"y_true": 1}\n[1]\n', "line 2 is not a record but list", "line 2"),
-    ("p.jsonl", b'{"y_true": 1, "y_true": 0}\n', "'y_true' stands twice in one record", "line 1"),
-    ("p.jsonl", b"\n\n", "the file holds no rows", ""),
-    ("p.json", b"[]", "the file holds no rows", ""),
+    ("p.jsonl", b'{"y_true": 1, "y_true": 0}\n', "'y_true' appears twice in one record", "line 1"),
+    ("p.jsonl", b"\n\n", "the file has no rows", ""),
+    ("p.json", b"[]", "the file has no rows", ""),
     ("p.json", b'[{"y_true": 1},\n {"y_true": }]', "line 2 is not valid JSON", "line 2"),
-    ("p.json", b"3", "the JSON holds no table", ""),
+    ("p.json", b"3", "the JSON contains no table", ""),
     ("p.json", b"[" * 100_000, "the file nests too deeply", ""),
     ("p.json", b'[{"y_true": 1' + b"0" * 5_000 + b"}]", "the file holds a number that is too long", ""),
     ("p.json", b'{"columns": ["a", "b"], "data": [[1, 2], [3]]}', "row 1 has 1 values", "row 1"),
     (
         "p.json",
         b'{"columns": ["a", "a"], "data": [[1, 2]]}',
-        "column 'a' stands twice",
+        "column 'a' appears twice",
         "columns 1 and 2",
     ),
     ("p.json", b'{"a": [1, 2], "b": [1]}', "the columns have unequal lengths", "a 2, b 1"),
@@ -313,7 +313,7 @@ def test_truncated_parquet(tmp_path: Path) -> None:
 def test_duplicate_parquet_columns(tmp_path: Path) -> None:
     path = tmp_path / "p.parquet"
     parquet.write_table(pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"]), path)
-    with pytest.raises(DataError, match="column 'a' stands twice"):
+    with pytest.raises(DataError, match="column 'a' appears twice"):
         read_table(path)
 
 
@@ -360,7 +360,7 @@ def test_label_files(tmp_path: Path) -> None:
     path.write_text('["a", ', encoding="utf-8")
     with pytest.raises(DataError, match="not valid JSON"):
         read_labels(f"@{path}")
-    with pytest.raises(UsageError, match="names no label"):
+    with pytest.raises(UsageError, match="contains no label"):
         read_labels(" , ")
     with pytest.raises(FileMissingError):
         read_labels(f"@{tmp_path / 'nothing'}")

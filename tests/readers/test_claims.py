@@ -64,7 +64,7 @@ CLAIMS: Mapping[str, tuple[Callable[[Path], None], str]] = {
     "list.parquet": (one_list, "10,000,001 values"),
     "rows.parquet": (many_rows, "40,000,000 values"),
     "keys.jsonl": (own_keys, "225,015,000 values"),
-    "double.json": (one_double, "'k59999' stands twice"),
+    "double.json": (one_double, "'k59999' appears twice"),
     "texts.npy": (empty_texts, "100,000,000,000 values"),
     "holes.csv": (holes, "zero bytes"),
     "nulls.feather": (null_columns, "values"),

@@ -52,6 +52,6 @@ def test_a_column_of_the_files_is_not_that_of_their_folder(tmp_path: Path) -> No
     assert one.rows == 1800
     (tmp_path / "more" / "split=test").mkdir(parents=True)
     FORMATS[".parquet"](table(), tmp_path / "more" / "split=test" / "rows.parquet")
-    with pytest.raises(UsageError, match="may tell parts of the data apart") as caught:
+    with pytest.raises(UsageError, match="may separate parts of the data") as caught:
         er.evaluate_files(tmp_path / "more" / "*" / "rows.parquet", positive="ill", **FEW)
     assert "split=test" in caught.value.fix

@@ -124,7 +124,7 @@ def test_multilabel_truth_lives_in_another_file(part: str) -> None:
 
 
 def test_truth_of_other_examples() -> None:
-    with pytest.raises(DataError, match="truth is missing for 5427 of 5427 rows") as caught:
+    with pytest.raises(DataError, match="the true label is missing for 5427 of 5427 rows") as caught:
         find_in_files(EMOTIONS / "pred_test_ovr_lr_proba.parquet", truth=EMOTIONS / "y_true_dev.parquet")
     assert "first: example_id 'eecwqtt'" in caught.value.where
 

@@ -290,7 +290,7 @@ def test_no_memory_error_reaches_the_user(tmp_path: Path) -> None:
     zeros = np.zeros(16_000_000)
     parquet.write_table(pa.table({"y_true": zeros, "score": zeros}), path)
     (message,) = read_within(300 * 2**20, str(path))
-    assert message == "the data need more memory than there is"
+    assert message == "the data need more memory than is available"
 
 
 @pytest.mark.parametrize("reader", readers(), ids=lambda reader: reader.name)

@@ -198,4 +198,4 @@ def test_no_pattern_and_no_folder_of_links_leads_out(
     write_settings(name, path)
     done = run(capsys, "check", "labels.jsonl")
     assert done.code == 2
-    assert done.err.startswith(f"error: {name} leads out of the folder of pyproject.toml: ")
+    assert done.err.startswith(f"error: {name} is outside the folder of pyproject.toml: ")

@@ -43,7 +43,7 @@ def test_a_fact_that_one_shard_lacks_is_not_dropped() -> None:
     whole = summarise(factories.binary())
     with pytest.raises(DataError, match="shard 2 has no scores, and others have"):
         merge([whole, replace(whole, scores=None)])
-    with pytest.raises(DataError, match="shards differ in what was tallied: loss"):
+    with pytest.raises(DataError, match="the shards have different row sums: loss"):
         merge([whole, replace(whole, tally=Tally.from_rows({"loss": np.ones(3)}, np.ones(3)))])
 
 

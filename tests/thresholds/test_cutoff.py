@@ -88,5 +88,5 @@ def test_what_cannot_be_had_is_said() -> None:
     for scores in (Decisions(np.array([[0.1, 0.9]])), None):
         rows = predictions(Multiclass("ab"), ["a"], ["a"], scores)
         assert isinstance(cutoff(rows), Undefined)
-    with pytest.raises(UsageError, match="cannot be wanted"):
+    with pytest.raises(UsageError, match="out of range"):
         cutoff(wrong, 95)

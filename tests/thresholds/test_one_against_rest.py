@@ -151,7 +151,7 @@ def test_a_report_is_decided_by_thresholds_that_hold() -> None:
     assert common is not None and len(set(common.value)) == 1  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"recall\[label 0\]>=0.999 cannot be held with 95% confidence"):
         decide_rows(rows, "recall>=0.999", None, Sampling(resamples=100, constraint_confidence=0.95))
-    with pytest.raises(UsageError, match="is of one label"):
+    with pytest.raises(UsageError, match="applies to one label"):
         decide_rows(rows, "recall[label 1]>=0.8", None, Sampling())
 
 
@@ -167,5 +167,5 @@ def test_what_is_no_bound_of_a_label_is_refused(text: str, told: str) -> None:
 def test_nothing_to_hold_is_said() -> None:
     scores = Probabilities([[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7], [0.4, 0.3, 0.3]])
     rows = predictions(Multiclass("abc"), list("abca"), scores=scores)
-    with pytest.raises(UsageError, match="there is no bound to hold"):
+    with pytest.raises(UsageError, match="there is no constraint"):
         decide_rows(rows, None, None, Sampling(constraint_confidence=0.95))

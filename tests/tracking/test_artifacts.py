@@ -266,5 +266,5 @@ def test_a_folder_that_a_server_names_counts_where_the_user_has_configured_it(
     ],
 )
 def test_a_token_goes_to_no_other_scheme_host_or_port(uri: str) -> None:
-    with pytest.raises(UnsafeFileError, match="where evalreport does not go"):
+    with pytest.raises(UnsafeFileError, match="which evalreport does not access"):
         artifact_root(uri, "https://host:5000", "")

@@ -425,7 +425,7 @@ def test_of_two_loggings_the_first_stops_and_names_the_repair(sqlite_store: Stor
     for at in range(3):
         made = make_run(sqlite_store, folder=tmp_path)
         second = Nth(sqlite_store, "log_artifacts", at, partial(do, sqlite_store, made, other))
-        with pytest.raises(UsageError, match="another logging is writing into this run") as caught:
+        with pytest.raises(UsageError, match="another process is logging to this run") as caught:
             MlflowSink(second, made.run_id).log(payload(), timestamp=NOW)
         assert f"verify --run-id {made.run_id} --repair" in caught.value.fix
         assert not checked(sqlite_store, made).whole, "the file of the first came after those of the second"
@@ -437,7 +437,7 @@ def test_a_second_logging_before_the_first_write_is_no_mixture(sqlite_store: Sto
     made = make_run(sqlite_store, folder=tmp_path)
     other = payload(f1=0.25, digest="digest-2", colour="blue")
     after_tag = Nth(sqlite_store, "get_run", 2, lambda: do(sqlite_store, made, other))
-    with pytest.raises(UsageError, match=r"another logging is writing into this run$") as caught:
+    with pytest.raises(UsageError, match=r"another process is logging to this run$") as caught:
         MlflowSink(after_tag, made.run_id).log(payload(), timestamp=NOW)
     assert caught.value.fix == "wait until it has ended, and log again"
     assert_whole(sqlite_store, made, other)
@@ -696,7 +696,7 @@ def test_what_is_swallowed_once_is_sent_again_and_twice_is_an_error(
     sqlite_store: Store, tmp_path: Path, call: str
 ) -> None:
     made = make_run(sqlite_store, folder=tmp_path)
-    with pytest.raises(ServerError, match="does not hold") as caught:
+    with pytest.raises(ServerError, match="does not have") as caught:
         MlflowSink(Swallowing(sqlite_store, call, 99), made.run_id).log(payload(), timestamp=NOW)
     assert "the same command sends what is missing" in caught.value.fix
     assert snapshot(sqlite_store, made)["tags"].get(STATE_TAG) != "digest-1"

@@ -158,7 +158,7 @@ def test_a_run_without_predictions_is_exit_3(store: Store, tmp_path: Path) -> No
 
 def test_a_text_is_no_table(sqlite_store: Store, tmp_path: Path) -> None:
     error = failing(sqlite_store, tmp_path, {"notes.txt": "trained on Monday\nby hand\n"})
-    assert error.message == "the run holds no predictions"
+    assert error.message == "the run has no predictions"
 
 
 def test_the_one_table_with_other_names_lists_its_columns(sqlite_store: Store, tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_parent_without_predictions_names_a_child(sqlite_store: Store, tmp_pat
     )
     with pytest.raises(ArtifactNotFoundError) as caught:
         read_run(sqlite_store, find_run(sqlite_store, parent.run_id))
-    assert caught.value.message == "the run holds no predictions and has 1 finished child run"
+    assert caught.value.message == "the run has no predictions and has 1 finished child run"
     assert caught.value.fix == (
         "pass --children where they are the folds of a cross-validation; "
         f"else name them: --run-id {child.run_id[:8]}"

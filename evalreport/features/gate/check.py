@@ -40,9 +40,9 @@ from evalreport.features.gate.rules import (
     CheckResult,
     Use,
     check_change,
-    is_open,
+    count_outcomes,
+    gate_passes,
     rule_checks,
-    tally,
 )
 from evalreport.metrics.catalogue import PRIMARY, find
 from evalreport.page.comparison.wording import headline as of_pair
@@ -61,7 +61,7 @@ FIRST = 3
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """What is known of the rows that a model was trained on.
+    """The ids and texts of the training data.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ def data_checks(
 ) -> tuple[CheckResult, ...]:
     """Check the rows of an evaluation.
 
-    Gaps, scores outside their range and rows that do not sum to one never come this far: they are refused
-    where the file is read, with their first row. Here they are reported with their counts.
+    Missing values, scores outside their range and rows that do not sum to one are errors when the file is
+    read; here they are reported with their counts.
 
     Parameters
     ----------
     rows : Predictions
     train : TrainingRows, optional
-        Held against the rows by id and by text.
+        Compared with the rows by id and by text.
     named : bool
         Whether ids of examples may be shown.
 
@@ -193,18 +193,21 @@ def _leakage(rows: Predictions, train: TrainingRows, named: bool) -> CheckResult
     by_text = _shared_rows(texts, [text for text in trained if text]) if texts and trained else None
     how = [
         what
-        for what, found in (("id", by_id), ("text (case and spaces aside)", by_text))
+        for what, found in (("id", by_id), ("text (ignoring case and spaces)", by_text))
         if found is not None
     ]
     detail = f"compared by {' and '.join(how)}"
     if by_id is not None and by_text is not None and 2 * (by_id & by_text).sum() < by_id.sum():
-        by_id, detail = None, "compared by text (case and spaces aside); the ids count anew in each file"
+        by_id, detail = (
+            None,
+            "compared by text (ignoring case and spaces); both files number their rows, so ids do not count",
+        )
     parts = [found for found in (by_id, by_text) if found is not None]
     if not parts:
         return CheckResult(
             "leakage",
             "inconclusive",
-            f"nothing to compare with {train.name} by",
+            f"no common column to compare with {train.name}",
             "name a column that both files have, with --id or --set show_text",
             kind="data",
         )
@@ -226,7 +229,7 @@ def _shared_rows(
 
 
 def _keys(texts: Sequence[str]) -> list[str]:
-    """Return texts as they are compared: case and runs of white space make no difference."""
+    """Return texts in the form used for comparison: without case and repeated white space."""
     return [" ".join(text.casefold().split()) for text in texts]
 
 
@@ -251,7 +254,7 @@ class CheckedRuns:
     ----------
     runs : tuple of CheckedRun
     inconclusive_fails : bool
-        Whether a rule that the sample cannot decide closes the gate.
+        Whether inconclusive rules fail the gate.
     """
 
     runs: tuple[CheckedRun, ...]
@@ -259,16 +262,16 @@ class CheckedRuns:
 
     @property
     def all_passed(self) -> bool:
-        """Whether the gate is open: no rule has closed it."""
+        """Whether the gate passes."""
         results = tuple(result for run in self.runs for result in run.results)
-        return is_open(results, inconclusive_fails=self.inconclusive_fails)
+        return gate_passes(results, inconclusive_fails=self.inconclusive_fails)
 
     def lines(self) -> Iterator[str]:
         """Yield the rules run by run, as `check` prints them."""
         for run in self.runs:
             yield from [run.name] if len(self.runs) > 1 else []
             yield from result_lines(run.results)
-        yield tally(tuple(result for run in self.runs for result in run.results))
+        yield count_outcomes(tuple(result for run in self.runs for result in run.results))
 
     def records(self) -> list[dict[str, Any]]:
         """Return the elements of `checks` in the JSON."""
@@ -277,15 +280,15 @@ class CheckedRuns:
 
 @dataclass(frozen=True)
 class RulesRequest:
-    """What results are held against.
+    """The rules for results.
 
     Parameters
     ----------
     bounds : tuple of Bound
     use : {"interval", "estimate"}
-        What of a result is held against them.
+        Whether rules are tested on the interval or on the value.
     inconclusive_fails : bool
-        Whether a rule that the sample cannot decide closes the gate.
+        Whether inconclusive rules fail the gate.
     """
 
     bounds: tuple[Bound, ...] = ()
@@ -293,7 +296,7 @@ class RulesRequest:
     inconclusive_fails: bool = True
 
     def check(self, found: Comparison) -> CheckedRuns:
-        """Hold every run but the baseline against the rules, as `check` holds it alone."""
+        """Check every run except the baseline against the rules."""
         base = None if found.baseline is None else found.names[found.baseline]
         rivals = [pair for pair in zip(found.names, found.evaluations, strict=True) if pair[0] != base]
         against = None if base is None else found
@@ -308,7 +311,7 @@ class RulesRequest:
 
 @dataclass(frozen=True, eq=False)
 class GateRequest(RulesRequest):
-    """What every item is held against.
+    """The rules and data checks for every item.
 
     Parameters
     ----------
@@ -349,15 +352,14 @@ class CheckedItem:
 
 
 def check_item(item: Item, request: Request, gate: GateRequest, where: Destination) -> CheckedItem:
-    """Evaluate a run or a file, hold it against the gate (rules, then data), and deliver its report.
+    """Evaluate a run or a file, check it (rules, then data), and deliver its report.
 
-    Among several items the baseline itself is held against no rule. Of an `evaluation.json` there are no
-    data to check.
+    Among several items the baseline itself is not checked. An `evaluation.json` has no data checks.
 
     Raises
     ------
     EvalreportError
-        Whatever keeps the item from being evaluated, or a rule from being understood.
+        The item cannot be evaluated, or a rule is invalid.
     """
     ev = evaluation_of(item, with_metrics(request, gate.bounds))
     results: tuple[CheckResult, ...] = ()
@@ -392,7 +394,7 @@ def check_results(result: Any, rules: Sequence[str], test_on: Use) -> tuple[str,
     against = result if isinstance(result, Comparison) else None
     if any(bound.change for bound in bounds) and against is None:
         raise UsageError(
-            "a rule of a change needs a comparison",
+            "a rule about a change needs a comparison",
             where=f"rule {next(bound.text for bound in bounds if bound.change)!r}",
             fix="pass er.compare([baseline, ev])",
         )
@@ -410,7 +412,7 @@ def check_results(result: Any, rules: Sequence[str], test_on: Use) -> tuple[str,
 
 
 def _against(name: str, ev: Evaluation, baseline: Baseline, bounds: Sequence[Bound]) -> Comparison:
-    """Compare what the verdict of the pair and rules ask for, and no more."""
+    """Compare only the metrics that the verdict and the rules need."""
     changes = [bound for bound in bounds if bound.change]
     for bound in changes:
         check_change(ev, bound)
@@ -487,16 +489,16 @@ def training_rows(name: str | None, request: Request) -> TrainingRows | None:
 
 @dataclass(frozen=True)
 class ModelCandidate:
-    """A model that is judged, and what it is judged against.
+    """A model to check, and its baseline.
 
     Parameters
     ----------
     store : Store
     model : RegisteredModel
     baseline : RegisteredModel or None
-        Where the baseline is a model of the registry, too.
+        If the baseline is also a registered model.
     alias : str
-        What it is promoted to; empty for not at all.
+        The alias to set; empty for none.
     """
 
     store: Store
@@ -506,19 +508,19 @@ class ModelCandidate:
 
     @property
     def item(self) -> Item:
-        """The run behind the model, as any other."""
+        """The run behind the model."""
         return Item(run=self.model.run, store=self.store)
 
 
 def candidate_of(
     address: str, baseline: str | None, alias: str | None, tracking_uri: str | None
 ) -> ModelCandidate:
-    """Return the model that an address means now, and the one that its baseline means.
+    """Return the models that the addresses currently resolve to.
 
     Raises
     ------
     UsageError
-        Not the address of a model; an alias for a logged model, which can have none.
+        Not a model URI, or an alias for a logged model, which cannot have one.
     NotFoundError
         No such model, or none with a run.
     """
@@ -527,14 +529,14 @@ def candidate_of(
     model = find_model(store, address)
     if alias and not model.name:
         raise UsageError(
-            f"{model.model_uri} is no version of a registered model, so that it can have no alias",
+            f"{model.model_uri} is not a version of a registered model, so it cannot have an alias",
             fix="register the model, and name it as models:/NAME/VERSION",
         )
     return ModelCandidate(store, model, held, alias or "")
 
 
 def settle(candidate: ModelCandidate, outcome: CheckedItem, *, inconclusive_fails: bool) -> dict[str, object]:
-    """Write the verdict to the model and, if the gate is open and nothing has moved meanwhile, set its alias.
+    """Write the verdict to the model and, if the gate passes and the model is unchanged, set its alias.
 
     Parameters
     ----------
@@ -546,49 +548,48 @@ def settle(candidate: ModelCandidate, outcome: CheckedItem, *, inconclusive_fail
     Returns
     -------
     dict
-        ``model``, ``run``, ``outcome``, ``written`` and, where an alias was asked for, ``alias`` and
-        ``promoted``.
+        ``model``, ``run``, ``outcome``, ``written`` and, with an alias, ``alias`` and ``promoted``.
 
     Raises
     ------
     PromotionError
-        The address of the model or of the baseline means another version by now. The verdict stands.
+        The address of the model or of the baseline now resolves to another version. The verdict is kept.
     """
     results = outcome.results
-    passed = is_open(results, inconclusive_fails=inconclusive_fails)
+    passed = gate_passes(results, inconclusive_fails=inconclusive_fails)
     failed = any(result.outcome == "failed" for result in results)
     run = candidate.model.run
     verdict = GateVerdict(
         "passed" if passed else "failed" if failed else "inconclusive",
-        tally(results),
+        count_outcomes(results),
         outcome.verdict,
         f"runs:/{run.run_id}",
         candidate.store.page_of_run(run.experiment_id, run.run_id),
     )
     written = record(candidate.store, candidate.model, verdict)
-    told: dict[str, object] = {
+    promotion: dict[str, object] = {
         "model": candidate.model.model_uri,
         "run": verdict.run,
         "outcome": verdict.outcome,
         "written": written,
     }
     if candidate.alias:
-        told["alias"] = candidate.alias
-        told["promoted"] = passed
+        promotion["alias"] = candidate.alias
+        promotion["promoted"] = passed
         if passed:
             _promote(candidate)
-    return told
+    return promotion
 
 
 def _promote(candidate: ModelCandidate) -> None:
-    """Set the alias, if both addresses still mean what was judged."""
-    for judged in filter(None, (candidate.model, candidate.baseline)):
-        now = find_model(candidate.store, judged.address)
-        if (now.model_uri, now.run.run_id) != (judged.model_uri, judged.run.run_id):
+    """Set the alias, if both addresses still resolve to the checked versions."""
+    for checked in filter(None, (candidate.model, candidate.baseline)):
+        now = find_model(candidate.store, checked.address)
+        if (now.model_uri, now.run.run_id) != (checked.model_uri, checked.run.run_id):
             raise PromotionError(
-                f"{judged.address} was {judged.model_uri} when it was judged, and is {now.model_uri} now; "
+                f"{checked.address} was {checked.model_uri} when it was checked, and is {now.model_uri} now; "
                 f"@{candidate.alias} was not set",
                 where=candidate.model.model_uri,
-                fix="run the same command again: it judges what stands there now",
+                fix="run the same command again to check the current version",
             )
     promote(candidate.store, candidate.model, candidate.alias)

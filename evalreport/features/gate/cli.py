@@ -16,7 +16,7 @@ from evalreport.cli import options as opt
 from evalreport.cli.console import Console
 from evalreport.cli.options import SectionCommand, engine
 from evalreport.cli.parallel import each_run
-from evalreport.cli.print_evaluation import as_run, title, warn_of
+from evalreport.cli.print_evaluation import as_run, column_line, title, warn_of
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.cli.stdio import put_document
 from evalreport.core.errors import EvalreportError, UsageError
@@ -192,7 +192,7 @@ def _check_items(
 ) -> int:
     from evalreport.core.json_codec import encode
     from evalreport.features.gate.documents import CheckedRun, as_dicts, github_annotations
-    from evalreport.features.gate.rules import is_open
+    from evalreport.features.gate.rules import gate_passes
 
     where = destination_of(options, several=len(items) > 1)
     done: dict[str, CheckedRun] = {}
@@ -209,7 +209,7 @@ def _check_items(
         told = as_dicts(run)
         checks.extend(told)
         taken = outcome.evaluation.provenance.columns
-        console.say("took " + ", ".join(f"{part} {value}" for part, value in taken))
+        console.say(column_line(taken))
         warn_of(console, outcome.evaluation)
         for text in _lines(outcome, several=len(items) > 1):
             line(text)
@@ -222,7 +222,7 @@ def _check_items(
             body["against"] = {**encode(outcome.against.verdicts[0]), "headline": outcome.verdict}
         if candidate is not None:
             body["model"] = _settle_model(console, candidate, outcome, strict=strict)
-        return body | {"ok": is_open(outcome.results, inconclusive_fails=strict)}
+        return body | {"ok": gate_passes(outcome.results, inconclusive_fails=strict)}
 
     try:
         work = partial(_check, request=request, gate=wanted, where=where)
@@ -270,11 +270,11 @@ def _run(item: Item, outcome: CheckedItem) -> CheckedRun:
 
 def _lines(outcome: CheckedItem, *, several: bool) -> list[str]:
     from evalreport.features.gate.documents import result_lines
-    from evalreport.features.gate.rules import tally
+    from evalreport.features.gate.rules import count_outcomes
 
     head = [title(outcome.evaluation)] if several else []
     head += [] if outcome.against is None else [outcome.verdict]
-    return [*head, *result_lines(outcome.results), tally(outcome.results)]
+    return [*head, *result_lines(outcome.results), count_outcomes(outcome.results)]
 
 
 def _write(runs: list[CheckedRun], options: dict[str, Any], *, strict: bool) -> None:

@@ -14,7 +14,7 @@ from evalreport.core.errors import EvalreportError
 from evalreport.core.format import pluralize
 from evalreport.core.json_codec import encode
 from evalreport.core.text import break_links, printable
-from evalreport.features.gate.rules import CheckResult, tally
+from evalreport.features.gate.rules import CheckResult, count_outcomes
 
 MARK = {"passed": "✓", "failed": "✗", "inconclusive": "?"}
 _NOT_XML = re.compile("[\ufffe\uffff]")
@@ -140,7 +140,7 @@ def markdown(runs: Sequence[CheckedRun]) -> str:
     results = tuple(result for run in runs for result in run.results)
     unread = sum(run.error is not None for run in runs)
     tail = f", {unread} could not be evaluated" if unread else ""
-    parts = [f"### evalreport check: {tally(results)}{tail}"]
+    parts = [f"### evalreport check: {count_outcomes(results)}{tail}"]
     for run in runs:
         parts += _section(run)
     return "\n\n".join(parts) + "\n"
@@ -193,12 +193,12 @@ def _row(result: CheckResult) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return text that stays one cell and names nobody: no markup, no mention, no link."""
+    """Return text for one cell, without markup, mentions and links."""
     return _MARKDOWN.sub(lambda match: f"&#{ord(match[0])};", break_links(printable(text)))
 
 
 def github_annotations(name: str, results: Sequence[CheckResult], *, strict: bool) -> list[str]:
-    """Return workflow commands of GitHub: an error per failed check, a warning where that is no failure.
+    """Return workflow commands of GitHub: an error per failed check, a warning if it does not fail the gate.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def as_dicts(run: CheckedRun) -> list[dict[str, Any]]:
 
 
 def marks_for(*, utf8: bool) -> dict[str, str]:
-    """Return how outcomes are marked: signs on a UTF-8 terminal, words elsewhere.
+    """Return the marks of outcomes: symbols on a UTF-8 terminal, else words.
 
     Examples
     --------

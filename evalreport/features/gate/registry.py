@@ -1,6 +1,6 @@
-"""The verdict of a gate, on the model that was judged; its alias, when the gate has passed.
+"""Write the verdict of a gate to a registered model, and set its alias when the gate passes.
 
-Models by their addresses (`models:/…`), and the runs that made them.
+Models are resolved by their URIs (`models:/…`) to the runs that created them.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """What a gate said of a model.
+    """The result of a gate for a model.
 
     Parameters
     ----------
     outcome : {"passed", "failed", "inconclusive"}
-    tally : str
-        How the checks came out, such as ``1 of 3 failed``.
+    counts : str
+        Counts of the outcomes, such as ``1 of 3 failed``.
     headline : str
-        What the run's report says first.
+        The headline of the run's report.
     run : str
-        ``runs:/…`` of the run that was judged.
+        ``runs:/…`` of the evaluated run.
     page : str
         Its address in the UI; empty where the store has none.
 
     Examples
     --------
     >>> GateVerdict("failed", "1 of 3 failed", "Recall is 71.7%", "runs:/0a1b").block
-    '**Gate failed** (1 of 3 failed), judged by `runs:/0a1b`: Recall is 71.7%'
+    '**Gate failed** (1 of 3 failed), checked on `runs:/0a1b`: Recall is 71.7%'
     """
 
     outcome: str
-    tally: str
+    counts: str
     headline: str
     run: str
     page: str = ""
@@ -76,13 +76,13 @@ class GateVerdict:
     @property
     def tags(self) -> dict[str, str]:
         """The verdict as tags."""
-        told = {"outcome": self.outcome, "headline": self.headline, "run": self.run, "page": self.page}
-        return {GATE_TAGS + name: text[:LONGEST_TAG] for name, text in told.items() if text}
+        tags = {"outcome": self.outcome, "headline": self.headline, "run": self.run, "page": self.page}
+        return {GATE_TAGS + name: text[:LONGEST_TAG] for name, text in tags.items() if text}
 
     @property
     def block(self) -> str:
         """The verdict as Markdown."""
-        return f"**Gate {self.outcome}** ({self.tally}), judged by `{self.run}`: {as_text(self.headline)}"
+        return f"**Gate {self.outcome}** ({self.counts}), checked on `{self.run}`: {as_text(self.headline)}"
 
 
 def record(tracking: Tracking, model: Model, verdict: GateVerdict) -> bool:
@@ -136,7 +136,7 @@ def promote(tracking: Tracking, model: Model, alias: str) -> None:
     held = tracking.ask(methodcaller("get_model_version_by_alias", model.name, alias), model.model_uri)
     if str(held.version) != model.version:
         raise ServerError(
-            f"@{alias} was set to version {model.version}, and somebody else has moved it to {held.version}",
+            f"@{alias} was set to version {model.version}, and someone else has moved it to {held.version}",
             where=model.model_uri,
             fix="agree on who promotes, then run the same command again",
         )
@@ -199,7 +199,7 @@ def find_model(store: Store, address: str) -> RegisteredModel:
     named = _VERSION.fullmatch(address)
     if named is None:
         raise UsageError(
-            f"{address} is not the address of a model",
+            f"{address} is not a model URI",
             fix=f"write {MODELS}NAME/VERSION, {MODELS}NAME@ALIAS or {MODELS}m-… of a logged model",
         )
     found = _version(store, address, named)
@@ -226,7 +226,7 @@ def _version(store: Store, address: str, named: re.Match[str]) -> Any:
 def _run(store: Store, address: str, run_id: str | None) -> RunInfo:
     if not run_id:
         raise NotFoundError(
-            f"{address} was registered without a run, so that it has no predictions",
+            f"{address} was registered without a run, so it has no predictions",
             where=store.display_name,
             fix="register it from a run, or name the run by --run-id",
         )

@@ -1,8 +1,6 @@
-"""What a check came to, as values.
+"""Rules: limits of metrics, and of their change from a baseline, each with one of three outcomes.
 
-The value that a rule names: of all rows, of one class or of one slice.
-
-Rules: bounds of metrics, and of their change from a baseline, each with one of three outcomes.
+A rule is about all rows, one class or one slice.
 """
 
 from __future__ import annotations
@@ -33,29 +31,28 @@ CheckKind: TypeAlias = Literal["rule", "change", "data"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What one check came to.
+    """The result of one check.
 
     Parameters
     ----------
     name : str
-        The rule as it was asked for, or the name of the data check.
+        The rule as given, or the name of the data check.
     outcome : {"passed", "failed", "inconclusive"}
-        ``passed``: the interval excludes what breaks the rule; ``failed``: it excludes what keeps it, or the
-        value is undefined; ``inconclusive``: it holds both.
+        ``passed``: the whole interval satisfies the rule; ``failed``: the whole interval violates it, or the
+        value is undefined; ``inconclusive``: neither.
     shown : str
-        What was found, in a few words.
+        The result in a few words.
     detail : str
-        Why, and what to do about it.
+        The reason, and what to do about it.
     kind : {"rule", "change", "data"}
-        A bound of a value, a bound of the change from the baseline, a check of the rows.
+        A limit of a value, a limit of the change from the baseline, a check of the rows.
     value, low, high, bound : float or None
-        The number that was held against the bound, and its interval. Of a change: the difference, run minus
-        baseline, and the change that is allowed. Of a data check: the number of rows that break it.
+        The value, its interval and the limit. For a change: the difference, run minus baseline, and the
+        allowed change. For a data check: the number of rows that violate it.
     detectable : Detectable or None
-        Of an inconclusive rule: how far from its bound the truth would have to lie for a sample like this to
-        decide with 80% probability.
+        For an inconclusive rule: the minimum distance from the limit that is decided at 80% power.
     rows_needed : int or None
-        Of an inconclusive rule: rows that decide it with 80% probability where the truth is what was found.
+        For an inconclusive rule: rows that decide it at 80% power if the observed value is the true one.
     """
 
     name: str
@@ -71,27 +68,27 @@ class CheckResult:
     rows_needed: int | None = None
 
 
-def is_open(results: tuple[CheckResult, ...], *, inconclusive_fails: bool = True) -> bool:
-    """Return whether the gate is open.
+def gate_passes(results: tuple[CheckResult, ...], *, inconclusive_fails: bool = True) -> bool:
+    """Return whether the gate passes.
 
     Examples
     --------
-    >>> open_question = CheckResult("recall >= 0.9", "inconclusive", "")
-    >>> is_open((open_question,)), is_open((open_question,), inconclusive_fails=False)
+    >>> undecided = CheckResult("recall >= 0.9", "inconclusive", "")
+    >>> gate_passes((undecided,)), gate_passes((undecided,), inconclusive_fails=False)
     (False, True)
     """
-    broken = ("failed", "inconclusive") if inconclusive_fails else ("failed",)
-    return not any(result.outcome in broken for result in results)
+    failing = ("failed", "inconclusive") if inconclusive_fails else ("failed",)
+    return not any(result.outcome in failing for result in results)
 
 
-def tally(results: tuple[CheckResult, ...]) -> str:
-    """Return how the checks came out, in one line.
+def count_outcomes(results: tuple[CheckResult, ...]) -> str:
+    """Return the number of failed and inconclusive checks as text.
 
     Examples
     --------
-    >>> tally((CheckResult("a", "failed", ""), CheckResult("b", "passed", "")))
+    >>> count_outcomes((CheckResult("a", "failed", ""), CheckResult("b", "passed", "")))
     '1 of 2 failed'
-    >>> tally((CheckResult("a", "passed", ""), CheckResult("b", "inconclusive", "")))
+    >>> count_outcomes((CheckResult("a", "passed", ""), CheckResult("b", "inconclusive", "")))
     '1 of 2 inconclusive'
     """
     total = len(results)
@@ -102,25 +99,25 @@ def tally(results: tuple[CheckResult, ...]) -> str:
 
 @dataclass(frozen=True)
 class MeasuredBound:
-    """A bound, and what was measured of it.
+    """A rule and the measured value.
 
     Parameters
     ----------
     bound : Bound
     value : float or None
-        On the scale of the bound: of a drop, baseline minus run. None where it is undefined.
+        On the scale of the rule: for a drop, baseline minus run. None where it is undefined.
     limits : (float, float) or None
         Its interval, low end first.
     rows, level
-        Rows behind it, and the confidence of the interval.
+        Number of rows, and the confidence level of the interval.
     exact : bool
-        Counts and settings, which estimate nothing; and values that no sample could change.
+        Whether the value has no sampling error, as counts and settings.
     paired : bool
-        Of a change: whether it was measured on the same examples.
+        For a change: whether it was measured on the same examples.
     reason : str
-        Why there is no value, or no interval.
+        The reason for a missing value or interval.
     note : str
-        What else is to be said of it.
+        A remark for the details of the check.
     """
 
     bound: Bound
@@ -153,7 +150,7 @@ def measured_value(ev: Evaluation, bound: Bound) -> MeasuredBound:
     Raises
     ------
     UsageError
-        A metric, class or slice that is not there, or a bound that no value can keep.
+        A metric, class or slice that is not there, or a rule that no value can satisfy.
     """
     metric, result = _lookup_of_part(ev, bound) if bound.part else _lookup_of_all(ev, bound)
     bound.check_possible(metric.low, metric.high)
@@ -197,7 +194,7 @@ def check_class(ev: Evaluation, bound: Bound) -> None:
         raise UsageError(
             f"{bound.text!r} names a class of a binary problem",
             where="--require",
-            fix=f"write {bound.metric} without a class; it is of the positive one",
+            fix=f"write {bound.metric} without a class; it refers to the positive class",
         )
     known = [str(entry.label) for entry in ev.classes] or list(ev.space.names)
     if truncate_with_digest(bound.part) not in known:
@@ -238,7 +235,7 @@ def _of_slice(ev: Evaluation, bound: Bound) -> tuple[Metric, Result]:
 
 
 def check_slice(bound: Bound, columns: list[str], slices: list[str]) -> None:
-    """Refuse a slice that was not asked for, or a value that no row has.
+    """Refuse a column that is not a slice column, or a value that no row has.
 
     Raises
     ------
@@ -248,7 +245,7 @@ def check_slice(bound: Bound, columns: list[str], slices: list[str]) -> None:
     column, _, value = wanted.partition("=")
     if column not in columns:
         raise UsageError(
-            f"{bound.text!r} names a slice of {column!r}, which was not asked for",
+            f"{bound.text!r} names a slice of {column!r}, which is not a slice column",
             where="--require",
             fix=f"add --slice {column}",
         )
@@ -265,9 +262,9 @@ def _find_metric(bound: Bound, metrics: Mapping[str, Result], task: Task, what: 
 
 
 Use: TypeAlias = Literal["interval", "estimate"]
-"""What a rule is held against: the interval, or the value alone."""
+"""Test a rule on the interval, or on the value only."""
 MOST_DIGITS = 12
-"""Decimals up to which a value is written out to tell on which side of its bound it lies."""
+"""Maximum number of decimals to show on which side of the limit a value is."""
 
 
 def rule_checks(
@@ -278,30 +275,30 @@ def rule_checks(
     against: Comparison | None = None,
     run: str = "",
 ) -> tuple[CheckResult, ...]:
-    """Hold an evaluation against rules, in their order.
+    """Check an evaluation against rules, in their order.
 
     Parameters
     ----------
     ev : Evaluation
     bounds : sequence of Bound
     use : {"interval", "estimate"}
-        ``interval``: a rule has passed when the interval excludes that it is broken, failed when it excludes
-        that it is kept, and is inconclusive in between. ``estimate``: the values alone.
+        ``interval``: a rule passes if the whole interval satisfies it, fails if the whole interval violates
+        it, and is inconclusive otherwise. ``estimate``: only the value counts.
     against : Comparison, optional
-        With the baseline; needed where a change is bounded.
+        With the baseline; needed for rules about a change.
     run : str
         The name of the evaluation in that comparison.
 
     Returns
     -------
     tuple of CheckResult
-        An undefined value fails, with its reason. A change is judged by its own interval, without correction
-        for other runs: each run is let in or kept out by itself, as if it had come alone.
+        An undefined value fails, with its reason. Changes are not corrected for the number of runs: each
+        run is checked independently.
 
     Raises
     ------
     UsageError
-        A metric, class or slice that is not there, or a bound that no value can keep.
+        A metric, class or slice that is not there, or a rule that no value can satisfy.
 
     Examples
     --------
@@ -323,7 +320,7 @@ def rule_checks(
 
 
 def outcome_of(bound: Bound, value: float, limits: tuple[float, float] | None, use: Use) -> CheckOutcome:
-    """Return what a value and its interval say of a bound.
+    """Return the outcome of a rule for a value and its interval.
 
     Examples
     --------
@@ -345,7 +342,7 @@ def outcome_of(bound: Bound, value: float, limits: tuple[float, float] | None, u
 
 @dataclass(frozen=True)
 class _Decision:
-    """Why a rule is undecided: what the sample can tell, and how many rows would."""
+    """Power of an inconclusive rule: the detectable distance and the rows needed."""
 
     detectable: Detectable | None = None
     rows: int | None = None
@@ -377,9 +374,9 @@ def _check_bound(found: MeasuredBound, use: Use) -> CheckResult:
 
 
 def _explain_inconclusive(found: MeasuredBound) -> _Decision:
-    """What a sample like this decides with 80% probability, and how many rows decide this.
+    """The distance from the limit that this sample decides at 80% power, and the rows that decide this value.
 
-    The end of the interval that faces the bound is taken for 1.96 standard errors, at a level of 95%.
+    The half of the interval on the side of the limit counts as 1.96 standard errors, at a level of 95%.
     """
     if found.value is None or found.limits is None:
         return _Decision(words=f"no interval: {found.reason or 'this metric has none'}")
@@ -389,17 +386,19 @@ def _explain_inconclusive(found: MeasuredBound) -> _Decision:
     reach = abs(found.value - facing) * (1 + normal_quantile(POWER) / ends)
     rows = rows_needed(found.rows, reach, distance)
     possible = _possible(found, reach)
-    told = f"a truth {_fine(found, reach)} from it" if possible else "no truth that is possible"
-    words = f"on either side of {found.bound.number:.12g}; {told} would be told with {POWER:.0%} probability"
+    words = f"the interval contains {found.bound.number:.12g}; at {POWER:.0%} power "
+    words += (
+        f"values {_fine(found, reach)} from it are decided" if possible else "no possible value is decided"
+    )
     if rows is None:
-        words += ", and no number of rows tells one that lies on it"
+        words += "; no number of rows decides a value equal to the limit"
     else:
-        words += f", this one by about {about_rows(rows)} in place of {found.rows:,}"
+        words += f"; this value needs about {about_rows(rows)} instead of {found.rows:,}"
     return _Decision(Detectable(POWER, reach if possible else None), rows, words)
 
 
 def _possible(found: MeasuredBound, reach: float) -> bool:
-    """Whether the metric, or its change, can be so far from the bound at all."""
+    """Whether the metric, or its change, can be so far from the limit."""
     record, number = find(found.bound.metric), found.bound.number
     span = record.high - record.low
     low, high = (-span, span) if found.bound.change else (record.low, record.high)
@@ -422,7 +421,7 @@ def _format_measured(found: MeasuredBound, use: Use) -> str:
 
 
 def _number(value: float, bound: Bound) -> str:
-    """Return a value with as many decimals as it takes to show on which side of the bound it lies."""
+    """Return a value with enough decimals to show on which side of the limit it is."""
     for digits in range(3, MOST_DIGITS):
         if bound.holds(round(value, digits)) == bound.holds(value):
             return format_fixed(value, digits)
@@ -444,17 +443,17 @@ NEEDS = 'write what is compared with, as in --require "recall drops <= 0.02" --b
 
 
 def measured_change(ev: Evaluation, bound: Bound, against: Comparison | None, run: str) -> MeasuredBound:
-    """Return the change that a bound is about, with its interval.
+    """Return the change in a rule, with its interval.
 
     Parameters
     ----------
     against : Comparison or None
-        In which `run` is held against a baseline.
+        The comparison of `run` with a baseline.
 
     Raises
     ------
     UsageError
-        No baseline, a metric that is not there, a rule that asks for the worse.
+        No baseline, an unknown metric, a rule that requires a worse value.
     """
     if against is None:
         raise UsageError(f"{bound.text!r} needs a baseline", where="--require", fix=NEEDS)
@@ -467,7 +466,7 @@ def measured_change(ev: Evaluation, bound: Bound, against: Comparison | None, ru
 
 
 def check_change(ev: Evaluation, bound: Bound) -> None:
-    """Refuse a rule on a change that asks for the worse, that nothing can keep or that nothing can break.
+    """Refuse a rule about a change that requires a worse value, is never met or is always met.
 
     Raises
     ------
@@ -478,15 +477,15 @@ def check_change(ev: Evaluation, bound: Bound) -> None:
     bound.check_possible(-span, span)
     if bound.holds(-span) and bound.holds(span):
         raise UsageError(
-            f"{bound.text!r} can never be broken: {bound.metric} changes by {span:g} at most",
+            f"{bound.text!r} is always met: {bound.metric} changes by at most {span:g}",
             where="--require",
-            fix="write a share of 1, or with a percent sign: 0.02 or 2%",
+            fix="write a fraction or a percentage: 0.02 or 2%",
         )
     wants = "higher" if (bound.change == "rises") == (bound.demands == "high") else "lower"
     if metric.better in ("higher", "lower") and metric.better != wants:
         kept = "drops" if metric.better == "higher" else "rises"
         raise UsageError(
-            f"{bound.text!r} asks for the worse: of {bound.metric} {metric.better} is better",
+            f"{bound.text!r} requires a worse value: {metric.better} {bound.metric} is better",
             where="--require",
             fix=f'write "{bound.metric} {kept} <= {bound.number:.12g}"',
         )
@@ -523,7 +522,7 @@ def _of_part(ev: Evaluation, bound: Bound, against: Comparison, run: str) -> Dif
 
 def _missing(bound: Bound, pairing: Pairing) -> str:
     if pairing.kind == "unpaired":
-        return f"classes and slices are compared on the same examples alone, and {pairing.reason}"
+        return f"classes and slices are compared only on the same examples, and {pairing.reason}"
     return f"{bound.part} has too few examples, or no value in one of the runs"
 
 
@@ -551,7 +550,7 @@ def _measure_difference(
 def _same(limits: tuple[float, float] | None) -> str:
     if limits != (0.0, 0.0):
         return ""
-    return "the two do not differ on any row; make sure that the baseline is not the run itself"
+    return "the two do not differ in any row; make sure that the baseline is not the run itself"
 
 
 def _describe_pairing(pairing: Pairing) -> str:

@@ -1,8 +1,8 @@
-"""Thresholds of several labels of rows that stream: chosen of tables, judged on rows that go by again.
+"""Thresholds of several labels in a stream: chosen from tables, evaluated in a second pass over the rows.
 
 What thresholds of several labels are sought for, and how they are chosen of rows that stream.
 
-Predictions that are counted as a stream: which engine reads what, and the evaluation of its facts.
+Streams of predictions: the choice of the engine, and the evaluation from its statistics.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class StreamedLabels:
         What the scores of folds go into.
     sampling : Sampling
     probabilities : bool
-        Whether 0.5 is a threshold that nobody chose.
+        Whether 0.5 is the default threshold.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class StreamedLabels:
         return batch.scores.values, batch.y_true.astype(bool), here
 
     def tuned_thresholds(self) -> dict[str, Tuned]:
-        """Return what was chosen for each objective, and what it is worth elsewhere."""
+        """Return the choice for each objective, with its held-out value."""
         width, rounds = len(self._names), len(self._folds)
         total, *parts = np.split(self._drawn.sums, range(1, self._drawn.sums.shape[1], width), axis=1)
         made = {}
@@ -248,7 +248,7 @@ def goals_of_stream(
     alone += [name for name, bound in aims.bounds.items() if bound.label is None]
     if alone:
         raise UsageError(
-            f"thresholds for {alone[0]} are chosen and judged on label sets of rows: a stream cannot",
+            f"thresholds for {alone[0]} need the label sets of all rows, which a stream does not keep",
             where="--threshold" if sought is None else "--objective",
             fix=ADVICE,
         )
@@ -293,7 +293,7 @@ def read_rows_again(
         _pass(stream, watch, "rows placed", place_batch)
         choice.settle()
         if choice.is_folded:
-            _pass(stream, watch, "rows judged", lambda batch, _: choice.judge(batch))
+            _pass(stream, watch, "rows evaluated", lambda batch, _: choice.judge(batch))
         return choice.tuned_thresholds()
 
 
@@ -318,7 +318,7 @@ def check_bins(stream: PredictionStream, request: Request) -> None:
     if request.approximate and not (isinstance(stream.space, Binary) and stream.score is not None):
         what = "there are no scores" if stream.score is None else f"these are {len(stream.space)} labels"
         raise UsageError(
-            f"--set approximate counts scores of two labels in bins, and {what}",
+            f"--set approximate is for scores of two labels, and {what}",
             fix="leave --set approximate out",
         )
 
@@ -335,9 +335,9 @@ def stream_of(data: DataSet, request: Request) -> PredictionStream:
     _check_threshold(stream, request)
     if request.for_facts and isinstance(stream.space, Multiclass) and stream.found.scores is not None:
         raise UsageError(
-            "facts of scores of several classes hold their rows, and a stream does not",
+            "statistics of scores of several classes keep all rows, and a stream does not",
             where="--save-statistics",
-            fix=f"pass {MEMORY}, or leave the scores out (--set no_scores)",
+            fix=f"pass {MEMORY}, or ignore the scores (--set no_scores)",
         )
     return stream
 
@@ -390,7 +390,7 @@ def _refuse(request: Request) -> None:
     for option in ("weight", "group"):  # in memory, too: there is no other engine to name
         if bare is not None and getattr(request.columns, option):
             raise UsageError(
-                f"{bare} does not know which rows weigh more or belong together",
+                f"{bare} does not support weights and groups",
                 where=f"--set {option}",
                 fix=f"leave --set {option} or {bare} out",
             )
@@ -400,7 +400,9 @@ def _refuse(request: Request) -> None:
     ):
         if given is not None:
             raise UsageError(
-                f"{what}: a stream cannot", where=option, fix=f"pass {MEMORY}, or leave {option} out"
+                f"{what}, which a stream does not support",
+                where=option,
+                fix=f"pass {MEMORY}, or leave {option} out",
             )
 
 

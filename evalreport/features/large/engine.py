@@ -89,7 +89,7 @@ class ClassCells:
 
 
 def _cells(column: npt.NDArray[Any], truth: npt.NDArray[Any], size: int) -> tuple[Column, Column, Column]:
-    """The scores of a class, ascending, with the classes of their rows, and how many rows are alike."""
+    """The scores of a class, ascending, with the classes of their rows, and the number of equal rows."""
     order = np.argsort(column)
     scores, truth = column[order], truth[order]
     starts = run_starts(scores)
@@ -239,7 +239,7 @@ class RangePlaces:
     Parameters
     ----------
     placed : PlacedCells, optional
-        What is known where all places come together.
+        The totals over all places.
     wanted : int array, ascending
         Rows that are kept whole.
 
@@ -405,7 +405,7 @@ class BinaryStream:
             self._decided.add(batch.scores.values[read], batch.y_pred[read].astype(bool))
 
     def summary(self) -> Summary:
-        """Return the facts of all batches; nothing can be added after it."""
+        """Return the statistics of all batches; nothing can be added afterwards."""
         if self._kind is None:
             return self.summary_without_scores
         plain = replace(self.summary_without_scores, scores=self._truth.table())
@@ -415,7 +415,7 @@ class BinaryStream:
 
     @property
     def summary_without_scores(self) -> Summary:
-        """The facts of all batches but for their scores."""
+        """The statistics of all batches without their scores."""
         implied = self.answered and self._implied and self._kind not in (None, "decision")
         return Summary(
             space=self.space,
@@ -428,7 +428,7 @@ class BinaryStream:
         )
 
     def take(self, counted: Summary) -> None:
-        """Take over what was counted elsewhere, but for the scores: nothing else is added."""
+        """Add the counts of another process, without scores; nothing else is added."""
         self.rows, self._kind = counted.rows, counted.score_kind
         self._counts = [counted.counts] if isinstance(counted.counts, Counts) else []
         self._implied = counted.threshold is not None
@@ -457,7 +457,7 @@ def check_plain(batch: Predictions) -> None:
     UsageError
     """
     if batch.weighted or batch.groups is not None or batch.folds is not None:
-        raise UsageError("a stream counts rows that weigh 1 and stand alone", fix="use --set engine=memory")
+        raise UsageError("a stream supports neither weights nor groups", fix="use --set engine=memory")
 
 
 class TruthDigest:
@@ -538,16 +538,16 @@ class SeveralStream:
         self._facts = facts if self._facts is None else merge(align_tallies([self._facts, facts]))
 
     def _summarise_batch(self, batch: Predictions) -> Summary:
-        """The facts of a batch."""
+        """The statistics of a batch."""
         return summarise_counts(batch)
 
     def summary(self) -> Summary:
-        """Return the facts of all batches; nothing can be added after it."""
+        """Return the statistics of all batches; nothing can be added afterwards."""
         return self.summary_without_scores
 
     @property
     def summary_without_scores(self) -> Summary:
-        """The facts of all batches but for their scores."""
+        """The statistics of all batches without their scores."""
         return (
             Summary(self.space, 0, 0.0, Tally.from_rows({}, np.zeros(0)))
             if self._facts is None
@@ -555,7 +555,7 @@ class SeveralStream:
         )
 
     def take(self, counted: Summary) -> None:
-        """Take over what was counted elsewhere, but for the scores: nothing else is added."""
+        """Add the counts of another process, without scores; nothing else is added."""
         self._facts = counted
 
     def holders(self) -> Mapping[str, ScoreHolder]:
@@ -567,7 +567,7 @@ class SeveralStream:
 
 
 class ClassStream(SeveralStream):
-    """Facts of predictions of several classes, added batch by batch.
+    """Statistics of multiclass predictions, added batch by batch.
 
     Parameters
     ----------
@@ -623,7 +623,7 @@ class ClassStream(SeveralStream):
         return {"confidence": self._confidence} if self._tables else {}
 
     def summary(self) -> Summary:
-        """Return the facts of all batches; nothing can be added after it."""
+        """Return the statistics of all batches; nothing can be added afterwards."""
         facts = super().summary()
         if self.places is None:
             return replace(facts, bins=None)
@@ -638,9 +638,9 @@ class ClassStream(SeveralStream):
 
 
 class LabelStream(SeveralStream):
-    """Facts of predictions of several labels per row, added batch by batch.
+    """Statistics of multilabel predictions, added batch by batch.
 
-    Each label is a binary problem, whose scores go into a holder of its own.
+    Each label is a binary problem, whose scores go into a separate holder.
 
     Parameters
     ----------
@@ -698,7 +698,7 @@ class LabelStream(SeveralStream):
         self._right.add(np.concatenate(ends), np.repeat([True, False], [*map(len, ends)]))
 
     def take(self, counted: Summary) -> None:
-        """Take over what was counted elsewhere, with a holder for each table of scores."""
+        """Add the counts of another process, with a holder for each table of scores."""
         super().take(counted)
         if self.is_scored:
             self._truth = [self._holders.holder() for _ in self.space.names]
@@ -741,7 +741,7 @@ class LabelStream(SeveralStream):
         return replace(facts, together=moments)
 
     def summary(self) -> Summary:
-        """Return the facts of all batches; nothing can be added after it."""
+        """Return the statistics of all batches; nothing can be added afterwards."""
         facts = super().summary()
         if isinstance(facts.counts, BinaryCounts) and facts.threshold is None:
             unknown = np.full(len(self.space), np.nan)  # where some batches agreed with a threshold by chance

@@ -1,9 +1,9 @@
-"""Facts as bytes: one row of an Arrow IPC file, a list for each array, so that any tool can look into it.
+"""Statistics as bytes: one row of an Arrow IPC file, a list for each array, so that any tool can read it.
 
-What is no array stands as JSON in the schema's metadata, with a version and the digest of the labels. Bytes
-are judged before they are believed: lengths, ranges, order and totals, and that they say what they said.
+Other values are JSON in the schema's metadata, with a version and the digest of the labels. Bytes
+are untrusted and checked: lengths, ranges, order, totals and the digest.
 
-Facts as files: written of one set of predictions, and added up to a report of all of them.
+Statistics files: written for one set of predictions, and added up for a report of all of them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from evalreport.workflow.items import Item
 from evalreport.workflow.request import ENDING, CollectedFacts, MadeOfFacts, Request
 
 VERSION = 1
-"""Version of the form in which facts are kept; another one is refused."""
+"""Version of the file format; other versions are refused."""
 KEY = b"evalreport.facts"
 """Of the metadata."""
 SEAL = b"evalreport.facts.sha256"
@@ -68,13 +68,13 @@ ARRAYS: Mapping[type, tuple[str, ...]] = {
         *("shards", "kept_rows", "kept_scores", "kept_truth"),
     ),
 }
-"""The arrays of each kind of fact."""
+"""The arrays of each kind of statistics."""
 KINDS = {kind.__name__: kind for kind in ARRAYS}
 PARTS = ("tally", "counts", "scores", "confidence", "bins", "cardinality", "together")
 
 
 def to_bytes(summary: Summary) -> bytes:
-    """Return the facts of a set of predictions as an Arrow IPC file of one row.
+    """Return the statistics of a set of predictions as an Arrow IPC file of one row.
 
     Examples
     --------
@@ -117,12 +117,12 @@ def to_bytes(summary: Summary) -> bytes:
 
 
 def from_bytes(data: bytes) -> Summary:
-    """Return the facts that bytes hold.
+    """Return the statistics in the bytes of a file.
 
     Raises
     ------
     DataError
-        They are no facts, of another version, or do not fit together.
+        They are not a statistics file, of another version, or inconsistent.
     """
     import pyarrow as pa
 
@@ -158,20 +158,20 @@ def _seal(told: bytes, arrays: Arrays) -> bytes:
 
 
 def _no_facts(why: str) -> DataError:
-    return DataError(f"these bytes hold no facts: {why}", fix="make them again from the predictions")
+    return DataError(f"this is not a statistics file: {why}", fix="create it again from the predictions")
 
 
 def _check_version(head: Any) -> None:
     version = head.get("version") if isinstance(head, dict) else None
     if version != VERSION:
         raise DataError(
-            f"the facts are of version {version!a:.20}; this evalreport reads {VERSION}",
-            fix="make them again from the predictions",
+            f"the statistics file has version {version!a:.20}; this evalreport reads {VERSION}",
+            fix="create it again from the predictions",
         )
 
 
 def _fact_arrays(fact: Any) -> Arrays:
-    """The arrays of a fact, those of counts of one length."""
+    """The arrays of one kind of statistics; those of counts have equal lengths."""
     if isinstance(fact, LabelTables):
         return fact.arrays()
     held = {
@@ -183,7 +183,7 @@ def _fact_arrays(fact: Any) -> Arrays:
 
 
 def _fact_fields(fact: Any) -> dict[str, Any]:
-    """What a fact holds beside its arrays."""
+    """The values of one kind of statistics other than its arrays."""
     match fact:
         case Counts():
             return {"size": fact.size}
@@ -204,7 +204,7 @@ def _array(column: Any) -> npt.NDArray[Any]:
     """The numbers of a list, as they are stored."""
     flat = column.flatten()
     if len(column) != 1 or column.null_count or flat.null_count:
-        raise ValueError("a list with gaps")
+        raise ValueError("a list with missing values")
     found: npt.NDArray[Any] = flat.to_numpy(zero_copy_only=False)
     return found
 
@@ -221,7 +221,7 @@ def _digest(space: LabelSpace) -> str:
 def _labels(head: Mapping[str, Any]) -> LabelSpace:
     labels = tuple(head["labels"])
     if not all(isinstance(label, (str, int)) for label in labels):
-        raise ValueError("labels that are no labels")
+        raise ValueError("invalid labels")
     makers: Mapping[str, Callable[[], LabelSpace]] = {
         "binary": lambda: Binary(*labels),
         "multiclass": lambda: Multiclass(labels, ordered=bool(head["ordered"])),
@@ -229,19 +229,19 @@ def _labels(head: Mapping[str, Any]) -> LabelSpace:
     }
     space = makers[head["task"]]()
     if _digest(space) != head["labels_sha256"]:
-        raise ValueError("the labels are not those that the digest is of")
+        raise ValueError("the labels do not match their digest")
     return space
 
 
 def _summary(head: Mapping[str, Any], arrays: Arrays) -> Summary:
     space, rows, weight = _labels(head), head["rows"], float(head["weight"])
     if not (isinstance(rows, int) and rows >= 0 and np.isfinite(weight) and weight >= 0):
-        raise ValueError("rows or weight that are none")
+        raise ValueError("an invalid number of rows or weight")
     if head["score_kind"] not in (None, *get_args(ScoreKind)):
         raise ValueError("an unknown kind of scores")
     parts = {name: _fact(name, told, arrays) for name, told in head["parts"].items()}
     if not parts.keys() <= {*PARTS} or not isinstance(parts.get("tally"), Tally):
-        raise ValueError("unknown parts, or no tally")
+        raise ValueError("unknown parts, or no row sums")
     made = Summary(
         space=space,
         rows=rows,
@@ -271,7 +271,7 @@ def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
         raise ValueError(f"{name} lacks an array")
     for key, array in held.items():
         if array.dtype.kind not in "biuf" or (key != "threshold" and not np.isfinite(array).all()):
-            raise ValueError(f"{name}.{key} holds what is no number")
+            raise ValueError(f"{name}.{key} has a value that is not a number")
     if kind is Counts:
         return _counts(Counts(int(told["size"]), **held))
     if kind is LabelMoments:
@@ -286,14 +286,14 @@ def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
     if isinstance(made, ScoreTable):
         _check_table(made)
     if isinstance(made, BinnedTable) and (edges_of(bins_of(made.scores)) != made.scores).any():
-        raise ValueError("scores that are no edges of bins")
+        raise ValueError("scores that are not edges of bins")
     return made
 
 
 def _moments(moments: LabelMoments) -> LabelMoments:
     size = len(moments.sums)
     if moments.products.shape != (size, size) or (moments.products.diagonal() != moments.sums).any():
-        raise ValueError("sums and products of other flags")
+        raise ValueError("sums and products of different flags")
     return moments
 
 
@@ -303,9 +303,9 @@ def _label_tables(held: Arrays) -> LabelTables:
         _check_table(table)
     rows, width = len(found), found.size
     if any(table.total != rows for table in found.tables[:-1]) or held["kept_scores"].shape[1] != width:
-        raise ValueError("tables of other rows or labels")
+        raise ValueError("tables of different rows or labels")
     if held["shards"][0].sum() != rows or held["kept_truth"].shape != held["kept_scores"].shape:
-        raise ValueError("rows of other shards")
+        raise ValueError("rows of different shards")
     return found
 
 
@@ -319,7 +319,7 @@ def _check_table(table: ScoreTable) -> None:
 def _counts(counts: Counts) -> Counts:
     cells = counts.cells
     if counts.size < 1 or cells.shape != counts.weight.shape or cells.ndim != 1 or cells.dtype.kind != "i":
-        raise ValueError("cells that are none")
+        raise ValueError("negative cells")
     inside = len(cells) == 0 or (cells[0] >= 0 and cells[-1] < counts.size * (counts.size + 1))
     if not inside or (np.diff(cells) <= 0).any() or (counts.weight < 0).any():
         raise ValueError("cells outside of the matrix")
@@ -328,7 +328,7 @@ def _counts(counts: Counts) -> Counts:
 
 def _tally(tally: Tally) -> Tally:
     if not tally.sums.shape == tally.squares.shape == (len(tally.names),) or not np.isfinite(tally.weight):
-        raise ValueError("a tally whose names and sums differ in number")
+        raise ValueError("row sums with unequal numbers of names and sums")
     return tally
 
 
@@ -353,37 +353,37 @@ def _check_together(made: Summary) -> None:
         elif isinstance(fact, BinaryCounts) and not np.allclose(fact.total, made.weight, rtol=CLOSE):
             raise ValueError(f"{name} does not add up to the weight")
         elif not _is_of(fact, made):
-            raise ValueError(f"{name} is of other rows or labels")
+            raise ValueError(f"{name} has different rows or labels")
     wrong = [name for name, total in totals.items() if abs(total - made.weight) > CLOSE * max(made.weight, 1)]
     if wrong:
         raise ValueError(f"{wrong[0]} does not add up to the weight")
     size = len(made.space)
     if isinstance(made.counts, Counts) and made.counts.size != size:
-        raise ValueError("counts of other labels")
+        raise ValueError("counts of different labels")
     if made.together is not None and len(made.together.sums) != 3 * size:
-        raise ValueError("moments of other labels")
+        raise ValueError("moments of different labels")
     if isinstance(made.space, Binary) != isinstance(made.scores, ScoreTable) and made.scores is not None:
         raise ValueError("scores of another task")
 
 
 T = TypeVar("T")
-ALONE = "made of facts alone: no rows to show, no slices, and no intervals by cluster or weight"
+ALONE = "from statistics files: no rows to show, no slices, and no intervals by cluster or weight"
 
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """Files of facts that add up; a `Counting`."""
+    """Statistics files that are added up; a `Counting`."""
 
     paths: Sequence[str]
     request: Request
 
     def run_on_counts(self, work: Callable[[CollectedFacts], T], *_: Any, **_more: Any) -> MadeOfFacts[T]:
-        """Read the facts of all files, add them up, and do work on the sum.
+        """Read the statistics of all files, add them up, and do work on the sum.
 
         Raises
         ------
         DataError
-            A file that holds no facts, or facts that do not add up; names the file.
+            A file that is not a statistics file, or files that cannot be added up; names the file.
         """
         paths, request = self.paths, self.request
         digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
@@ -394,7 +394,7 @@ class Shards:
             digest.update(data)
             same = known.setdefault(hashlib.sha256(data).digest(), path)
             if same != path:
-                told.append(f"{same} and {path} hold the same facts, and both are counted")
+                told.append(f"{same} and {path} have the same statistics, and both are counted")
         with in_file(", ".join(paths[:5])):
             summary = merge(shards)
         _check_labels(summary.space, request.columns)
@@ -416,12 +416,12 @@ class Shards:
 
 
 def open_shards(item: Item, request: Request) -> Shards:
-    """Return the files of facts of an item; an `Engine`.
+    """Return the statistics files of an item; an `Engine`.
 
     Raises
     ------
     UsageError
-        What is said of rows, which were counted already.
+        Options about rows, which are already counted.
     """
     _refuse(request)
     return Shards(item.files, request)
@@ -431,9 +431,9 @@ COLUMNS = (
     *("weight", "group", "fold", "where", "truth", "pred", "score", "scores", "text", "id", "slices"),
     *("example_text", "score_kind", "list_separator", "task", "batch_axis", "no_scores", "missing"),
 )
-"""What is said about columns; of labels, those of the facts can be named."""
+"""Options about columns; labels may be named if they are those of the file."""
 REQUEST = ("truth_file", "tune_on", "artifact", "format", "fuzzy", "ordered", "approximate")
-"""What is said about rows beside their columns."""
+"""Options about rows other than their columns."""
 
 
 OPTIONS = {name: name for name in ("truth", "pred", "score", "scores", "id", "artifact", "where")}
@@ -456,14 +456,14 @@ def _refuse(request: Request) -> None:
     for name in given:
         option = f"--{OPTIONS[name]}" if name in OPTIONS else f"--set {KEYS.get(name, name)}"
         raise UsageError(
-            "facts hold no rows to read, weigh, group or choose",
+            "a statistics file has no rows to read, weight, group or choose from",
             where=option,
-            fix=f"leave {option} out, or name the files that the facts were made of",
+            fix=f"leave {option} out, or name the prediction files",
         )
 
 
 def _check_labels(space: LabelSpace, columns: Columns) -> None:
-    """Refuse labels that are not those of the facts."""
+    """Refuse labels that differ from those of the file."""
     positive = space.texts[1:] if isinstance(space, Binary) else ()
     for option, given, known in (
         ("--positive", () if columns.positive is None else (columns.positive,), positive),
@@ -471,23 +471,23 @@ def _check_labels(space: LabelSpace, columns: Columns) -> None:
     ):
         if given and {*map(str, given)} != {*known}:
             raise UsageError(
-                f"the facts were made with {option} {','.join(known)}"
+                f"the statistics file was created with {option} {','.join(known)}"
                 if known
-                else "the facts are not of two labels",
+                else "the statistics file is not for two labels",
                 where=f"{option} {','.join(map(str, given))}",
-                fix=f"leave {option} out, or make the facts anew",
+                fix=f"leave {option} out, or create the file again",
             )
 
 
 def _apply_threshold(seen: Observed, request: Request) -> tuple[Observed, Sweep | None]:
-    """What was observed, decided at the threshold that is asked for."""
+    """The observed rows, decided at the given threshold."""
     if request.threshold is None:
         return seen, None
     if not isinstance(seen.summary.space, Binary):
         raise UsageError(
-            f"facts of {len(seen.summary.space)} labels are decided already",
+            f"a statistics file of {len(seen.summary.space)} labels has fixed thresholds",
             where="--threshold",
-            fix="pass it where the facts are made",
+            fix="pass it when the file is created",
         )
     number, sweep = number_of(request.threshold), None
     if number is None:
@@ -518,7 +518,7 @@ def write_item_facts(item: Item, path: str, request: Request, *, force: bool) ->
     Raises
     ------
     UsageError
-        A name that is not of facts, a file that holds something else, rows that weigh or belong together.
+        A name without the ending of statistics files, another existing file, weighted or grouped rows.
     """
     place, request = Path(path), replace(request, for_facts=True)
     if not path.endswith(ENDING):
@@ -526,14 +526,16 @@ def write_item_facts(item: Item, path: str, request: Request, *, force: bool) ->
             f"{place.name} does not end with {ENDING}", where="--save-statistics", fix=f"write x{ENDING}"
         )
     if not force and os.path.isfile(place) and KEY not in place.read_bytes():
-        raise UsageError(f"{place.name} holds no facts", where=path, fix="name another file, or pass --force")
+        raise UsageError(
+            f"{place.name} is not a statistics file", where=path, fix="name another file, or pass --force"
+        )
     read = item.read_predictions(request, _pack_facts)
     if isinstance(read, MadeOfFacts):
         write_file(place, read.made)
         return
     if by_rows(read.predictions):
         raise UsageError(
-            "facts do not know which rows weigh more or belong together",
+            "a statistics file does not support weights and groups",
             where="--save-statistics",
             fix="leave --set weight and --set group out",
         )

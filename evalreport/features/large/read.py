@@ -73,7 +73,7 @@ class PredictionStream:
     request : Columns
         What was said, with what was found.
     found : Found
-        What the head of the data was taken for.
+        The column mapping of the head of the data.
     truth : str
     pred : str or None
     score : Part or None
@@ -219,7 +219,7 @@ class PredictionStream:
 
 
 class LabelsStream(PredictionStream):
-    """Predictions of several labels per row that come batch by batch; each is read as a table of its own."""
+    """Multilabel predictions in batches; each batch is read as a separate table."""
 
     def _predictions(self, table: RawTable) -> tuple[Predictions, npt.NDArray[Any] | None]:
         request = self.request
@@ -243,7 +243,7 @@ def _ids(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
 
 
 def column_of(name: str, names: Collection[str]) -> str:
-    """The column of a file that scores stand in: one of its own, or one of lists that hold them.
+    """The column of a file with the scores: a separate one, or a column of lists.
 
     Examples
     --------
@@ -256,11 +256,11 @@ def column_of(name: str, names: Collection[str]) -> str:
 def stream_unsupported_error(what: str, leave: str) -> UsageError:
     """Return the error of what a stream cannot do, with the option that can."""
     fix = f"pass {MEMORY}" + (f", or leave {leave} out" if leave else "")
-    return UsageError(f"{what}: a stream cannot hold them", where="--set engine=stream", fix=fix)
+    return UsageError(f"{what}: too many for a stream", where="--set engine=stream", fix=fix)
 
 
 def table_of(batch: Batch, path: Path, data: DataSet) -> RawTable:
-    """Return a batch of a file as a table of its own."""
+    """Return a batch of a file as a separate table."""
     size = len(next(iter(batch.values())))
     return RawTable(batch, size, str(path), "", data.format, data.names)
 
@@ -292,7 +292,7 @@ class CountedFrom:
 
 
 TEXT = re.compile("column '(.+)' holds text, not numbers")
-"""What is said of a column of scores in which not every cell is a number."""
+"""The error for a column of scores with cells that are not numbers."""
 
 
 def open_stream(data: DataSet, request: Columns) -> PredictionStream:
@@ -337,7 +337,7 @@ def _separating(stream: PredictionStream, request: Columns) -> tuple[str, ...]:
     kinds = data.opened[0].kinds
     names = [name for name in data.names if name not in parts and not is_like_score(name)]
     names = [name for name in names if kinds.get(name, "text").removeprefix("u").startswith(FEW_VALUED)]
-    with suppress(EvalreportError):  # a column that is not needed is no reason to stop
+    with suppress(EvalreportError):  # a column that is not needed is not an error
         batch = data.preview(names[:MOST_PREVIEWED]) if names else {}
         coded = {name: found for name in names if name in batch and (found := Coded.from_column(batch[name]))}
         few = {name: one for name, one in coded.items() if len(one) <= MOST_EVALUATIONS}
@@ -512,19 +512,19 @@ def _refuse_found(found: Found, head: RawTable, request: Columns, pred: str | No
     named = [name for name in head.names if name.lower() in SPLITS and name not in request.named_columns]
     if named and not request.where:
         raise UsageError(
-            f"column {named[0]!r} may tell parts of the data apart, and a stream does not choose one",
+            f"column {named[0]!r} may separate parts of the data, and a stream does not select one",
             where=head.source,
-            fix=f'say which rows are meant, as in --where "{named[0]}=test"',
+            fix=f'select rows, as in --where "{named[0]}=test"',
         )
     states = next((name for name in head.columns if tells_annotations(head, name)), None)
     if states is not None and states not in request.named_columns and not request.where:
         raise stream_unsupported_error(f"column {states!r} tells which annotations are true labels", "")
     score = dict(found.taken).get("score")
     if pred is not None and score is not None and found.score_kind == "probability":
-        given = any("is the confidence of the given answer" in note for note in found.notes)
+        given = any("is the confidence of the predicted label" in note for note in found.notes)
         if given or (is_confidence(score) and request.score is None):
             raise stream_unsupported_error(
-                f"{score} is the confidence of the given answer", "the scores (--set no_scores)"
+                f"{score} is the confidence of the predicted label", "the scores (--set no_scores)"
             )
 
 
@@ -625,7 +625,7 @@ def _in_lists(data: DataSet, parts: Sequence[Part], request: Columns) -> set[Lab
 def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> tuple[Label, ...]:
     """The labels of all rows, by a pass over their columns alone; two spellings are refused."""
     if request.labels is not None:
-        return request.labels  # whatever else stands there is named when it is counted
+        return request.labels  # other values are reported when they are counted
     if pred is None and not request.filtered_columns and (numbers := data.neighbours(truth)):
         return tuple(sorted(numbers))
     found: dict[str, set[Label]] = {}
@@ -657,7 +657,7 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
 
 
 def _lacks(head: RawTable, truth: str, pred: str | None, labels: Sequence[Label]) -> bool:
-    """Whether the head alone would be taken for a problem of fewer labels."""
+    """Whether the head has fewer labels than the whole."""
     columns = [labels_of(head.columns[truth], truth)]
     if pred is not None:
         columns.append(labels_of(answers_of(head.columns[pred], pred, "wrong")[0], pred))

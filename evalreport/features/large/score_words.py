@@ -32,7 +32,7 @@ from evalreport.statistics.score_table import (
 )
 
 RANGES = 64
-"""Ranges that words are kept in: each holds a hundredth or so of the rows, and is sorted by itself."""
+"""Number of ranges of packed scores: each has about a hundredth of the rows, and is sorted separately."""
 PART = 1 << 15
 """Words that are counted at a time: they and what is made of them stay in a second-level cache."""
 FEW = 1 << 14
@@ -179,7 +179,7 @@ class Budget:
     def no_room(self, need: int) -> DataError:
         """Return the error of a disk that is full, or a folder that cannot be written to."""
         return DataError(
-            f"the folder took less than the {need / 1e6:,.1f} MB that are to be written",
+            f"the folder has less room than the {need / 1e6:,.1f} MB that are to be written",
             where=f"{self.setting} {self.spill}",
             fix=f"name a folder with more room by {self.setting}, or pass more --set memory",
         )
@@ -377,7 +377,7 @@ class ScoreWords:
     def _split_range(
         self, one: WordRange, heavy: Words, counted: Array
     ) -> Iterator[tuple[Array, Array, Array]]:
-        """Sort a range that is too large by ranges of its own."""
+        """Sort a range that is too large in smaller ranges."""
         with ScoreWords(self._budget) as finer:
             for piece in one.pieces(self._sort_limit):
                 finer._take(piece)

@@ -192,12 +192,12 @@ class KeptRows:
         if self._rows != total:
             raise DataError(
                 f"the files held {total:,} rows when they were read first, and {self._rows:,} then",
-                fix="read files that nobody writes to",
+                fix="read files that do not change",
             )
 
     @cached_property
     def shards(self) -> tuple[tuple[int, npt.NDArray[Any], ClassScores]]:
-        """Number of rows, those that were kept, and what stands in them."""
+        """Number of rows, the kept rows, and their values."""
         return ((self._rows, self.wanted, ClassScores.merge_parts(self._parts)),)
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
@@ -243,7 +243,8 @@ class KeptShards:
                 places = np.linspace(0, len(wanted), len(asked), endpoint=False).astype(np.intp)
             if len(wanted) < len(asked):
                 raise DataError(
-                    "the facts keep too few rows for intervals", fix="pass --set confidence=none here, too"
+                    "the statistics file keeps too few rows for intervals",
+                    fix="pass --set confidence=none here, too",
                 )
             found.append(kept.take(places))
         return ClassScores.merge_parts(found)
@@ -372,7 +373,8 @@ class PlacedScores(LabelScores):
         return self._pool.areas()
 
     def pooled_merged_table(self) -> ScoreTable:
-        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        """Return the table of all decisions together; negatives without a positive between them are
+        merged."""
         return self._read_stored_evaluation(self._pool)
 
     def _table(self, placing: Placing) -> ScoreTable:
@@ -392,7 +394,7 @@ class PlacedScores(LabelScores):
 
 
 class _Between:
-    """Distinct scores, and what lies between them: worked out where it is looked at."""
+    """Distinct scores and the intervals between them, computed on access."""
 
     def __init__(self, values: npt.NDArray[Any]) -> None:
         self._values = values
@@ -401,7 +403,7 @@ class _Between:
         return 2 * len(self._values) + 1
 
     def append(self, values: npt.NDArray[Any]) -> None:
-        """Leave what is known."""
+        """Keep the cached values."""
 
     def read_range(self, start: int, stop: int) -> Array:
         """Return the numbers between two places."""
@@ -578,7 +580,8 @@ class LabelTables(RankedScores):
         return Placing.of_table(self._pooled_table).areas()
 
     def pooled_merged_table(self) -> ScoreTable:
-        """Return the table of all decisions together, negatives merged that no positive lies between."""
+        """Return the table of all decisions together; negatives without a positive between them are
+        merged."""
         return _merge_negatives(self._pooled_table)
 
     def pooled_table(self) -> ScoreTable:

@@ -237,7 +237,7 @@ def temporary_folder() -> Path:
 
 
 MOST = 255
-"""What fits into the byte of a count; greater ones stand beside it."""
+"""The largest count in a byte; larger ones are stored separately."""
 PAGE = 1 << 10
 """Numbers of a file that are read at once where several of them are wanted: as long as to ask for one."""
 CROWDED = 4

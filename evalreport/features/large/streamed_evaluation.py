@@ -1,6 +1,6 @@
 """The worst mistakes of a stream of predictions, by the rules of rows in memory.
 
-What is observed of a stream of predictions: facts that were counted, and the few rows that are shown.
+Observations of a stream of predictions: statistics, and the few rows that are shown.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from evalreport.statistics.summary import Summary, align_tallies, decide_at
 
 
 class MixUps:
-    """The first rows of each mix-up, where no score tells which is the worst.
+    """The first rows of each confusion, where there are no scores to sort by.
 
-    Of twenty mix-ups or more one row of each is shown: only of fewer are there several kept.
+    With twenty confusions or more, one row of each is shown; with fewer, several are kept.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class MixUps:
             known.append((at, None if ids is None else str(ids[row])))
 
     def mistakes(self, summary: Summary, point: Threshold | None) -> tuple[Mistake, ...]:
-        """Return the most frequent mix-ups, one row of each in turn."""
+        """Return rows of the most frequent confusions, one row of each in turn."""
         del point
         counts, size = summary.counts, len(self._space) + 1
         if not isinstance(counts, Counts) or not self._rows:
@@ -184,7 +184,7 @@ class _Kept:
 
 
 class ScoredMistakes:
-    """The most confident wrong answers to two labels.
+    """The most confident wrong predictions of a binary problem.
 
     Rows at both ends of the scores are kept, for a threshold that is not known yet.
 
@@ -299,7 +299,7 @@ class RowFacts:
     def __init__(self, keys: KeyHolder) -> None:
         self.keys = keys
         self.repeats, self.shape = Repeats(), ScoreShape()
-        """Of rows that were looked at elsewhere, and of all rows."""
+        """Of rows in another process, and of all rows."""
 
     def add(self, batch: Predictions) -> None:
         """Look at a batch."""
@@ -308,7 +308,7 @@ class RowFacts:
             self.keys.add(row_keys(batch, batch.scores.values))
 
     def collect_facts(self) -> dict[str, float]:
-        """Return the facts; nothing can be added after it."""
+        """Return the statistics; nothing can be added afterwards."""
         return self.shape.facts((self.repeats + Repeats.from_counts(self.keys.times())).facts())
 
     def close(self) -> None:
@@ -317,7 +317,7 @@ class RowFacts:
 
 
 MOST_SLICES = 1000
-"""Values of a column up to which each is counted: every one has a table of its own."""
+"""Maximum number of values of a column that are counted: every one has a separate table."""
 
 
 AnyStream: TypeAlias = BinaryStream | ClassStream | LabelStream
@@ -434,9 +434,9 @@ class StreamingEvaluation:
         if value not in parts:
             if len(parts) >= MOST_SLICES:
                 raise DataError(
-                    f"column {name!r} has over {MOST_SLICES:,} values, which are no slices",
+                    f"column {name!r} has over {MOST_SLICES:,} values, too many for slices",
                     where=f"--slice {name}",
-                    fix="name a column of fewer values",
+                    fix="name a column with fewer values",
                 )
             parts[value] = self._stream(tables=False)
         return parts[value]
@@ -474,7 +474,7 @@ class StreamingEvaluation:
         )
 
     def decide_anew(self, at: Threshold) -> None:
-        """Decide several labels per row elsewhere when the batches go by again."""
+        """Decide several labels per row in another process in a second pass."""
         self._anew = StreamingEvaluation(
             self.space, self.holders, answered=False, first=self._first, at=at, tables=False
         )
@@ -537,7 +537,7 @@ OF_ANSWERS = ("off_scores", "near_threshold")
 
 
 def _merge_decisions(seen: Observed, anew: Observed) -> Observed:
-    """What was observed of rows, with all that follows from decisions of theirs that were taken later."""
+    """The observations of rows, with later decisions and their results."""
     summary = replace(anew.summary, scores=seen.summary.scores, bins=seen.summary.bins)
     facts = {name: value for name, value in seen.data_checks.items() if name not in OF_ANSWERS}
     more = {name: getattr(anew, name) for name in ("slices", "swaps", "mistakes")}

@@ -277,7 +277,7 @@ def label_column(names: Sequence[str], loaded: LoadedModel, wanted: str | None, 
     if len(found) == 1:
         return found[0]
     raise UsageError(
-        f"the column of true labels is not clear: {some_of(free, 10) or 'none is free'}",
+        f"the column of true labels is ambiguous: {some_of(free, 10) or 'none is free'}",
         where=source,
         fix="name it with --truth COLUMN",
     )

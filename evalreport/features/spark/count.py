@@ -1,4 +1,4 @@
-"""What is observed of partitions of the same rows, each in a process of its own, and of all of them.
+"""Observations of partitions, each in a separate process, and of all of them.
 
 Predictions counted where a Spark table is: partitions in parallel, their scores merged range by range.
 
@@ -68,7 +68,7 @@ from evalreport.statistics.summary import Summary, align_tallies, merge
 CELLS = "cells"
 """In place of the key of a table: scores of several classes, each with the class of its row."""
 APART = 40
-"""Bits of the number of a row in its partition: above them stands the number of the partition."""
+"""Bits of the row number within its partition; the bits above are the partition number."""
 
 
 class PartitionEvaluation(StreamingEvaluation):
@@ -182,7 +182,7 @@ class PartitionEvaluation(StreamingEvaluation):
             number: stop - start for number, (start, stop) in self.starts.items() if stop > start
         }:
             raise DataError(
-                "its partitions held other rows when they were read again",
+                "its partitions had different rows on the second read",
                 fix="cache the frame, or write it to a table first",
             )
         empty = np.empty((0, len(self.space)))
@@ -208,7 +208,7 @@ class PartitionEvaluation(StreamingEvaluation):
         stream.take(counted)
 
     def state(self) -> str:
-        """Return the rest: what is neither scores nor facts."""
+        """Return the rest, other than scores and statistics."""
         return json.dumps(
             {
                 "sizes": list(self._sizes.items()) or [(self._number, self.rows)],
@@ -481,7 +481,7 @@ def _buckets(table: SparkTable, plan: PartitionPlan) -> Buckets:
 
 
 def sampled_scores(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any]:
-    """Yield scores of some rows; those that cannot be evaluated are told where all rows are counted."""
+    """Yield scores of some rows; invalid rows are reported where all rows are counted."""
     import pyarrow as pa
 
     with suppress(EvalreportError):
@@ -610,7 +610,7 @@ def with_rows(table: SparkTable, counted: CountedParts, watch: PartitionEvaluati
     task = partial(keep_of_partition, plan=plan, kept=watch.kept_rows, starts=watch.starts)
     rows = table.select_columns(stream.names).mapInArrow(task, ALL).persist()
     try:
-        rows.count()  # in a job of its own, where partitions have the numbers of the first reading
+        rows.count()  # in a separate job, where partitions have the numbers of the first read
         yield replace(counted, more=rows)
     finally:
         rows.unpersist()

@@ -118,7 +118,7 @@ def open_item(item: Item, request: Request) -> SparkCounting | None:
     run, engine = item.run, request.engine
     if item.table is not None and engine not in ("auto", "spark"):
         raise UsageError(
-            f"a table is read by Spark, not by the engine {engine}",
+            f"a table is read by Spark, not with the engine {engine}",
             where=f"--set table={item.table}",
             fix="leave --set engine out, or pass spark",
         )
@@ -135,7 +135,7 @@ def open_item(item: Item, request: Request) -> SparkCounting | None:
     logged = open_logged(item, request)
     if logged is None:
         raise UsageError(
-            f"{item.display_name} names no table of Spark",
+            f"{item.display_name} is not a Spark table",
             where="--set engine=spark",
             fix=f"pass --set table=NAME, or set the tag {TABLE_TAG} of the run",
         )
@@ -188,9 +188,9 @@ def _stream(table: SparkTable, request: Request) -> PredictionStream:
         check_bins(stream, request)
         if goals_of_stream(stream, request, None):
             raise UsageError(
-                "thresholds of several labels are judged on rows that are read again, and Spark does not",
+                "thresholds of several labels need a second pass over the rows, which Spark does not support",
                 where="--threshold",
-                fix="pass a number, or a bound of each label such as recall>=0.9",
+                fix="pass a number, or a constraint for each label such as recall>=0.9",
             )
     except UsageError as error:
         fix = ELSEWHERE if "memory" in error.fix else error.fix

@@ -74,7 +74,7 @@ def spark_session(master: str | None = None) -> Iterator[Any]:
     if spark is not None:
         if master is not None and spark not in _SHARED:
             raise UsageError(
-                "a session of Spark runs already",
+                "a Spark session is already running",
                 where="--set spark_master",
                 fix="leave --set spark_master out",
             )
@@ -117,7 +117,9 @@ def _start_session(master: str | None) -> Any:
 
     local, remote = master is None or master.startswith("local"), str(master).startswith(CONNECT)
     if local and shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        raise MissingExtraError("Spark needs Java, and there is none", where="--set engine=spark", fix=JAVA)
+        raise MissingExtraError(
+            "Spark needs Java, which is not installed", where="--set engine=spark", fix=JAVA
+        )
     if local:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("evalreport")
@@ -236,11 +238,11 @@ def spark_errors(name: str) -> Iterator[None]:
             raise _translate_failure(text, name) from None
         if any(word in text for word in UNKNOWN):
             raise FileMissingError(
-                f"Spark knows no table {name}",
+                f"Spark does not find the table {name}",
                 where=name,
                 fix="check the name: catalog.schema.table, or a path",
             ) from None
-        raise DataError(f"Spark refuses it: {text}", where=name, fix="check the table") from None
+        raise DataError(f"Spark reports an error: {text}", where=name, fix="check the table") from None
     except PySparkException as error:
         raise _translate_failure(str(error), name) from None
     except Exception as error:
@@ -251,7 +253,7 @@ def spark_errors(name: str) -> Iterator[None]:
 
 @contextmanager
 def _without_chatter() -> Iterator[None]:
-    """Have PySpark's own line of JSON for each error, which is told here, go nowhere."""
+    """Drop PySpark's JSON line for each error, which is reported here."""
     loggers = [logging.getLogger(f"{kind}QueryContextLogger") for kind in ("DataFrame", "SQL")]
     before = [logger.disabled for logger in loggers]
     try:
@@ -272,11 +274,11 @@ def _translate_failure(text: str, name: str) -> EvalreportError:
                 fix="install evalreport[spark] on them, or set PYSPARK_PYTHON to the Python that has it",
             )
     if "data source: delta" in text:
-        return UsageError("this session of Spark has no Delta", where=name, fix=DELTA_JAR)
+        return UsageError("this Spark session does not support Delta", where=name, fix=DELTA_JAR)
     if "No space left on device" in text:
         return DataError("the disk of Spark is full", where=f"{name}, spark.local.dir", fix=ROOM)
     if any(words in text for words in NO_PARQUET):
-        return DataError("Spark finds no Parquet there", where=name, fix="name Parquet, Delta, or a table")
+        return DataError("there are no Parquet files", where=name, fix="name Parquet, Delta, or a table")
     told = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
     last = next((line for line in reversed(told) if "Error" in line or "Exception" in line), told[0])
     last = JAVA_CLASS.sub("", last.strip())[:200]
@@ -432,7 +434,7 @@ class KeysAway:
         yield from ((one, keys[bucket == one].tobytes()) for one in np.unique(bucket).tolist())
 
     def times(self) -> Iterator[Array]:
-        """Yield nothing: they are counted elsewhere."""
+        """Yield nothing: they are counted in another place."""
         return iter(())
 
     def close(self) -> None:

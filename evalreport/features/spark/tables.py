@@ -118,7 +118,7 @@ def _source_of(dataset: DatasetSource) -> SparkSource | None:
 
 FORMAT = "spark"
 HEAD = 1000
-"""Rows that tell what columns hold."""
+"""Number of rows to inspect the columns."""
 MOST_DISTINCT = 100_000
 """Combinations of labels, and of values that rows are chosen by, that come to the driver."""
 
@@ -180,7 +180,8 @@ class SparkTable(DataSet):
         return set(map(json.loads, found.column("found").to_pylist()))
 
     def distinct(self, wanted: Collection[str]) -> Iterator[tuple[Path, int, Batch]]:
-        """Yield one batch of all combinations without gaps; the gaps are told where the rows are counted."""
+        """Yield one batch of all combinations without missing values, which are reported where the rows are
+        counted."""
         some = self.select_columns(wanted)
         counts = some.groupBy(*some.columns).count().limit(MOST_DISTINCT).toArrow()
         columns = to_arrays(_restore_names(counts.select(counts.column_names[:-1]), self.names))
@@ -206,7 +207,7 @@ def open_frame(frame: Any, shown: str, where: tuple[str, ...] = ()) -> SparkTabl
     """
     names = tuple(frame.columns)
     with in_file(shown):
-        choose(names, lambda _: set())  # refuses a name that stands twice
+        choose(names, lambda _: set())  # refuses a name that appears twice
     opened = Opened(names, {}, None, _nothing)
     return SparkTable((Path(shown),), (opened,), FORMAT, _spark_tables_readable(frame), where)
 
@@ -270,7 +271,7 @@ def _schema(frame: Any) -> Any:
 def _find_in_partition(
     batches: Iterator[Any], *, find: Callable[[DataSet], set[Any]], shown: str, names: Sequence[str]
 ) -> Iterator[Any]:
-    """What a function finds in a partition; what cannot be evaluated is told where all rows are counted."""
+    """The result of a function in a partition; invalid rows are reported where all rows are counted."""
     import pyarrow as pa
 
     with suppress(EvalreportError):

@@ -17,7 +17,7 @@ from evalreport.comparison.compare import (
     MOST_RUNS,
     common_level,
     distinct_names,
-    equal_answers,
+    equal_predictions,
     headline_metrics,
     name_of,
 )
@@ -411,7 +411,7 @@ def system_notes(found: SystemsComparison, runs: Sequence[Sequence[Predictions]]
             "trained on others they vary more."
         )
     for one, own in zip(found.systems, runs, strict=True):
-        again = sum(equal_answers(a, b) for a, b in combinations(own, 2))
+        again = sum(equal_predictions(a, b) for a, b in combinations(own, 2))
         if again:
             what = "all its runs" if again == len(own) * (len(own) - 1) // 2 else "some of its runs"
             yield f"“{one.system}”: {what} are the same predictions, so the seed changes nothing there."

@@ -105,7 +105,7 @@ def _strip_reasoning(text: str) -> str:
 
 
 def _cut_after_end(text: str) -> str:
-    """Return a text up to the first token that ends an answer: what follows is a turn of its own."""
+    """Return a text up to the first token that ends a response: a new turn follows."""
     if "<" not in text:
         return text
     begin = _BEFORE.match(text)

@@ -24,7 +24,7 @@ def n_unparsed(c: BinaryCounts | Marginals) -> Any:
 
 
 def parse_rate(c: BinaryCounts | Marginals) -> Any:
-    """Return the share of answers from which a label could be read, in [0, 1].
+    """Return the proportion of responses with a parsed label, in [0, 1].
 
     >>> float(parse_rate(BinaryCounts(tp=2, fp=1, fn=0, tn=0, unread=1)))
     0.75
@@ -33,7 +33,7 @@ def parse_rate(c: BinaryCounts | Marginals) -> Any:
 
 
 def accuracy_parsed(c: BinaryCounts | Marginals) -> Any:
-    """Return the share of right answers among those that could be parsed, in [0, 1]; NaN without any.
+    """Return the accuracy among parsed responses, in [0, 1]; NaN without any.
 
     >>> float(accuracy_parsed(BinaryCounts(tp=3, fp=1, fn=0, tn=0, unread=1)))
     0.75
@@ -50,7 +50,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
         metric(
             name="parse_rate",
             title="Parse rate",
-            meaning="share of answers from which a label could be read",
+            meaning="proportion of responses with a parsed label",
             formula="parsed answers / n",
             high=1.0,
             better="higher",
@@ -88,8 +88,8 @@ def _records(task: Task) -> tuple[Metric, ...]:
         metric(
             name="accuracy_parsed",
             title="Accuracy among the parsed",
-            meaning="share of right answers among those that gave a label",
-            formula="right answers / parsed answers",
+            meaning="accuracy among responses with a label",
+            formula="right responses / parsed responses",
             high=1.0,
             better="higher",
             strategy=Proportion(),

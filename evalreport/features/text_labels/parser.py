@@ -98,7 +98,7 @@ def make_parser(spec: str, labels: Sequence[str], *, fuzzy: bool = False) -> Par
     """
     if fuzzy and spec.partition(":")[0] != "auto":
         raise UsageError(
-            "fuzzy works with the parser 'auto' alone", where=f"parser {spec!r}", fix="drop fuzzy"
+            "fuzzy works only with the parser 'auto'", where=f"parser {spec!r}", fix="drop fuzzy"
         )
     names = tuple(labels)
     codes = {name: code for code, name in enumerate(names)}
@@ -304,7 +304,7 @@ def call_function(function: Callable[[str], Any], text: str, codes: Mapping[str,
     --------
     >>> codes = {"yes": 0, "no": 1}
     >>> call_function(str.strip, " yes", codes).code, call_function(str.upper, "yes", codes).note
-    (0, "returned 'YES', which is no label")
+    (0, "returned 'YES', which is not a label")
     """
     try:
         answer = function(text)
@@ -315,7 +315,7 @@ def call_function(function: Callable[[str], Any], text: str, codes: Mapping[str,
         return failure("no_label" if text.strip() else "empty")
     code = codes.get(name, -1)
     if code < 0:
-        return failure("parser_error", f"returned {name[:80]!r}, which is no label")
+        return failure("parser_error", f"returned {name[:80]!r}, which is not a label")
     return label_outcome(code, "function")
 
 

@@ -158,7 +158,7 @@ def read_letters(shape: Shape) -> Reading:
 
 @lru_cache(maxsize=20_000)
 def _cached_answer(letters: str, numbers: tuple[int, ...]) -> Reading:
-    """Return what a short shape says, its labels numbered as they come: most generations look alike."""
+    """Return the result for a short shape, with its labels numbered: most responses have the same shape."""
     places = (match.start() for match in _ANY_LABEL.finditer(letters))
     return _answer(letters, dict(zip(places, numbers, strict=True)))
 
@@ -393,7 +393,7 @@ def _searched_text(text: str) -> str:
 
 
 def _is_null(shape: Shape, low: int, high: int) -> bool:
-    """Return whether units hold no word, or say "none", perhaps after a name ("Intent: N/A")."""
+    """Return whether units contain no word, or "none", perhaps after a name ("Intent: N/A")."""
     if _TAGS.fullmatch(shape.letters, low, high):
         return True
     frame = _FRAME.match(shape.letters, low, high)
@@ -402,7 +402,7 @@ def _is_null(shape: Shape, low: int, high: int) -> bool:
 
 
 def _is_name(shape: Shape, reading: Reading, low: int, high: int) -> bool:
-    """Return whether units are shaped like a label: an identifier, or a few words that are no sentence."""
+    """Return whether units look like a label: an identifier, or a few words that are not a sentence."""
     letters = reading.letters[low:high]
     if "u" in letters:
         return True

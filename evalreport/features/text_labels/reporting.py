@@ -106,7 +106,7 @@ def repeated_section(ev: Evaluation) -> Section | None:
     groups = Table.from_rows(
         "agreement-table",
         "Accuracy by the agreement of the answers",
-        ("Its share of the answers", units(ev).capitalize(), "It is right in", Column("Interval", "n")),
+        ("Proportion of the responses", units(ev).capitalize(), "It is right in", Column("Interval", "n")),
         (_agreement_row(group) for group in found.by_agreement),
     )
     title = "Several answers: is it right where it is sure?"
@@ -143,9 +143,9 @@ FORMAT_NAMES = {
 }
 BROKEN = 0.1
 NOTICED = 0.01
-"""Shares of unparsed responses from which on a finding is an error, and a caution."""
+"""Proportions of unparsed responses above which a finding is an error, and a caution."""
 ONE_FORMAT = 0.9
-"""Share of the readable answers that one format must hold to be the format."""
+"""Minimum proportion of the parsed responses with the most frequent format."""
 MOST_FORMATS = 4
 """Formats that a claim names."""
 
@@ -262,7 +262,7 @@ PARSE_FAILURES = AddedRule(
 )
 REFUSALS = AddedRule(
     refusals,
-    "unread_labels",
+    "unparsed_labels",
     ShortClaim(
         "{refusals:count} {refusals:refusal|refusals}", "{share:whole} of responses", mistakes="refusals"
     ),
@@ -282,7 +282,7 @@ ABSENT = -2
 TRIES = (1, 2, 5, 10, 20, 50, 100)
 """Numbers of tries k of which pass@k is reported, if every row has as many responses."""
 EDGES = (0.0, 0.5, 0.7, 0.9, 1.0)
-"""Limits of the groups by the proportion of the most frequent response; 1 is a group of its own."""
+"""Limits of the groups by the proportion of the most frequent response; 1 is a separate group."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,7 +371,7 @@ class ResponseSamples:
         weights = self.weights * rows
         total = float(weights.sum())
         if total <= 0:
-            return Undefined("no row has two answers")
+            return Undefined("no row has two responses")
         value = float(weights @ values / total)
         n = float(total**2 / (weights @ weights))
         parts = weights * (values - value) / total
@@ -414,9 +414,9 @@ def combine_responses(p: Predictions) -> tuple[Predictions, Callable[[Sampling],
     if p.ids is None or p.y_pred is None or p.y_true.ndim == 2:
         what = "ids" if p.ids is None else "answers of one label"
         raise UsageError(
-            f"several answers to a row need {what}",
+            f"several responses per row need {what}",
             where="--repeats",
-            fix="name what the answers of a row share with --id, and the answers with --pred or --response",
+            fix="name the id of each question with --id, and the responses with --pred or --response",
         )
     _, first, place = np.unique(p.ids, return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(first))  # rows in the order in which they come
@@ -424,9 +424,9 @@ def combine_responses(p: Predictions) -> tuple[Predictions, Callable[[Sampling],
     differs = np.flatnonzero(p.y_true != p.y_true[first][row])
     if differs.size:
         raise DataError(
-            f"the truth differs between answers to one row, in {differs.size:,} answers",
+            f"the true labels of one row differ, in {differs.size:,} responses",
             where=f"first: id {str(p.ids[differs[0]])!r}",
-            fix="name an --id that is of one question alone",
+            fix="name an --id that is unique for each question",
         )
     order = np.argsort(row, kind="stable")
     counts = np.bincount(row)
@@ -447,7 +447,7 @@ def _count_notes(answers: npt.NDArray[np.integer]) -> tuple[str, ...]:
     """Return notes on unequal numbers of responses: other rows may have been read as responses."""
     most, fewer = answers.max(), int((answers < answers.max()).sum())
     if most == 1:
-        return ("no row has two answers: how far answers agree is not known",)
+        return ("no row has two responses: how far answers agree is not known",)
     noun = "row has" if fewer == 1 else "rows have"
     return (f"{fewer:,} of {len(answers):,} {noun} fewer answers than {most}",) if fewer else ()
 

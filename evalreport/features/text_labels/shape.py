@@ -678,9 +678,7 @@ def check_distinct(labels: Sequence[str]) -> None:
         seen: dict[object, str] = {}
         for label, key in zip(labels, keys, strict=True):
             if not key:
-                raise DataError(
-                    f"label {label!r} is blank", fix="an answer without text cannot stand for a label"
-                )
+                raise DataError(f"label {label!r} is blank", fix="an empty response cannot mean a label")
             if key in seen:
                 raise DataError(
                     f"labels {seen[key]!r} and {label!r} differ only by case, spaces or underscores",

@@ -235,7 +235,7 @@ def _content(body: Any) -> str:
 
 
 PROMPTFOO_FIELDS = ("testIdx", "promptIdx", "success", "score", "latencyMs", "cost")
-"""What is read of a result of promptfoo."""
+"""The fields of a result of promptfoo."""
 PROMPTFOO_ERROR = 2
 """`failureReason` of a test that ended in an error: it has no grade."""
 EXPECTED, EQUALITIES = "expected", ("equals", "iequals", "icontains")

@@ -49,7 +49,7 @@ class DifferenceRow:
     """One difference: its words, and its places on an axis of 1000 units with zero in the middle.
 
     `shown` has the texts of its columns by name, `more` those of the columns that have cells of their own;
-    `side` decides colour and dot: blue, orange, or hollow and grey where nothing is demonstrated.
+    `side` decides colour and dot: blue, orange, or hollow and grey where the difference is not significant.
     """
 
     title: str
@@ -158,25 +158,25 @@ def difference_row(title: str, d: Difference, span: float, *, turned: bool) -> D
         side = "undefined"
     places = (place(d.difference, axis), place(low, axis), place(high, axis))
     more = tuple(row_texts(other_columns(), d).values())
-    short = say("not significant") if d.verdict == "not_demonstrated" else verdict(d)
+    short = say("not significant") if d.verdict == "not_significant" else verdict(d)
     return DifferenceRow(title, row_texts(DIFFERENCE_COLUMNS, d), short, more, side, *places)
 
 
 STYLES: tuple[Shape, ...] = ("line-2", "line", "line-4", "line-3")
-"""A line per run, the baseline's grey one first; more runs than these are not told apart in one chart."""
+"""Colours of the lines, the baseline grey; one chart shows no more runs."""
 ROW = 17.0
 """Units from a line of the key to the next: text of 12 units with air."""
 NAME = 16
 """Characters of a run's name in the chart: all of its key fits beside the curves."""
 MOST_CROSSINGS = 3
-"""Crossings that are told of; all are in the JSON."""
+"""Maximum number of crossings in the text; all are in the JSON."""
 Line = tuple[str, Evaluation, Curve]
 SPOTS = ((150.0, 192.0), (60.0, 180.0), (60.0, 110.0), (170.0, 60.0))
-"""Where the key stands if there is room: left end, and line of its first row."""
+"""Position of the key if there is room: left end, and line of its first row."""
 LETTER = 6.0
 """Width of a letter, in units."""
 BESIDE = (2.0, 9.0)
-"""Units that a name stands from its own line."""
+"""Distance of a name from its line."""
 APART, ENOUGH = 6.0, 20.0
 """How much nearer it has to be to its own line than to any other; from when on more does not matter."""
 Points: TypeAlias = npt.NDArray[np.float64]
@@ -199,10 +199,10 @@ def curves_section(comparison: Comparison) -> Section | None:
 
 
 def _crossing_sentence(comparison: Comparison) -> Sentence:
-    """Where the better of two runs changes with how many false alarms are allowed, the strictest first."""
+    """Where the ROC curves of two runs cross, the lowest false positive rate first."""
     told = [
         say(
-            "The ROC curves of {one.run:short} and {one.baseline:short} cross at a false-alarm rate of "
+            "The ROC curves of {one.run:short} and {one.baseline:short} cross at a false positive rate of "
             "{one.fpr:percent}: below it {one.ahead_below:short} finds more on these {units}, above it "
             "{one.ahead_above:short}.",
             {"one": one},

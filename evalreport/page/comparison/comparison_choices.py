@@ -40,7 +40,7 @@ MOST_LINES = 8
 LETTER = 3.5
 """Per cent of a bar that a digit takes, in the narrowest column."""
 BESIDE = 75.0
-"""Per cent of the column that the longest bar of mistakes takes; its numbers are beside it."""
+"""Width of the longest bar of mistakes in percent of the column; its numbers are next to it."""
 
 
 @dataclass(frozen=True)
@@ -219,9 +219,9 @@ def _bar_keys(comparison: Comparison, lines: Sequence[RunLine]) -> tuple[tuple[s
     looks = {one.look for line in lines for one in line.bar}
     match comparison.evaluations[0].space:
         case Binary():
-            words = {"no": "missed", "un": "false alarms"}
+            words = {"no": "missed", "un": "false positives"}
         case Multilabel():
-            words = {"no": "labels left out", "un": "labels added"}
+            words = {"no": "labels missed", "un": "labels added"}
         case _:
             words = {"ok": "right", "no": "wrong", "un": "unparsed"}
     return tuple((look, text) for look, text in words.items() if look in looks)
@@ -232,11 +232,11 @@ def _bar(ev: Evaluation, most: float) -> tuple[tuple[Share, ...], str]:
     ev = ev.in_rows()
     four = four_counts(ev)
     if four is not None:
-        return _mistake_shares((("no", four.fn, "missed"), ("un", four.fp, "false alarms")), most)
+        return _mistake_shares((("no", four.fn, "missed"), ("un", four.fp, "false positives")), most)
     if isinstance(ev.space, Multilabel):
         left = sum(one.support - one.right for one in ev.classes)
         added = sum(one.predicted - one.right for one in ev.classes)
-        return _mistake_shares((("no", left, "left out"), ("un", added, "added")), most)
+        return _mistake_shares((("no", left, "missed"), ("un", added, "added")), most)
     wrong = mistakes(ev)
     if wrong is None or ev.confusion is None:
         return (), ""
@@ -308,7 +308,7 @@ class AgreementBars:
 
 
 def agreement_bars(comparison: Comparison) -> AgreementBars | None:
-    """Return whether the runs make the same mistakes; None where they have no rows in common."""
+    """Return how often the runs make the same mistakes; None where they have no common rows."""
     if len(comparison.names) == 2 and comparison.movement:
         (moved,) = comparison.movement
         pair = (
@@ -359,7 +359,7 @@ def _choices(comparison: Comparison) -> Iterator[Row | None]:
         yield _counted(
             comparison, OF_CHOICES["missed"], say("the fewest {what} missed", what=_positives(comparison))
         )
-        yield _counted(comparison, OF_CHOICES["false positives"], say("the fewest false alarms"))
+        yield _counted(comparison, OF_CHOICES["false positives"], say("the fewest false positives"))
         yield _by_metric(comparison, OF_CHOICES["ranking"], say("the best ranking"))
     elif isinstance(space, Multilabel):
         yield _by_metric(comparison, OF_CHOICES["labels"], say("the most labels right"))

@@ -1,7 +1,6 @@
-"""Two binary runs where they decide alike: a table of matched points, and a slider that moves both by alarms.
+"""Two binary runs at matched operating points: a table, and a slider over the number of alerts.
 
-Compared at 0.5 and 0.5 two models differ mostly by how they are calibrated; matched they differ by what they
-know.
+At their default thresholds two models differ mostly in calibration; at matched thresholds they differ in ranking.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.comparison import AlarmList, Comparison, MatchedCount, MatchedPoint
+from evalreport.comparison.comparison import AlertList, Comparison, MatchedCount, MatchedPoint
 from evalreport.comparison.matched_thresholds import PER_THOUSAND
 from evalreport.core.format import FINEST, count, decimals, format_decimals, format_fixed
 from evalreport.core.format import threshold as threshold_text
@@ -24,21 +23,21 @@ from evalreport.page.evaluation_terms import display_label, of_weights, positive
 from evalreport.page.sections.threshold import ConfusionTable, Preset, whole
 
 TICKS = (1, 3, 10, 30, 100, 300, 1000)
-"""Places that the axis of numbers of alarms may name: each about three times the last."""
-DEMONSTRATED: dict[str, Look] = {"better": "right", "worse": "wrong"}
+"""Ticks of the axis of alerts: each about three times the last."""
+SIGNIFICANT: dict[str, Look] = {"better": "right", "worse": "wrong"}
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 def matched_sentence(comparison: Comparison) -> Sentence:
-    """Return what is left of a difference between two runs once both find as many."""
+    """Return the difference of two runs at equal recall."""
     points = {point.kind: point for point in comparison.matched}
     if len(comparison.names) != 2 or "own_thresholds" not in points:
         return NOTHING
     own = points["own_thresholds"]
     if "equal_recall" not in points:
-        words = "{base} finds all {what}, and would at any lower threshold: nothing is told at equal recall."
+        words = "{base} finds all {what}, also at any lower threshold, so the runs cannot be compared at equal recall."
         if not own.found.values[1]:
-            words = "{base} finds no {what} at its threshold: there is no recall to compare at."
+            words = "{base} finds no {what} at its threshold, so the runs cannot be compared at equal recall."
         what = positive(comparison.evaluations[0])
         return say(words, base=truncate_name(own.baseline), what=what)
     point = points["equal_recall"]
@@ -49,23 +48,23 @@ def matched_sentence(comparison: Comparison) -> Sentence:
         "too_few_to_say": "At equal recall too few rows differ to decide:",
     }.get(alarms.verdict, "At equal recall *the difference is not significant*:")
     weighted = comparison.evaluations[0].weighted
-    # between tied scores they lie on a line, and are told in whole rows, as the table does
+    # between tied scores counts are interpolated; they are shown as whole rows, as in the table
     run_fp, base_fp = alarms.values if weighted else (float(round(value)) for value in alarms.values)
-    words = " {run:short} raises {run_fp:count} false {run_fp:alarm|alarms} instead of {base_fp:count}"
-    words = " both raise {run_fp:count} false {run_fp:alarm|alarms}" if run_fp == base_fp else words
+    words = " {run:short} has {run_fp:count} false {run_fp:positive|positives} instead of {base_fp:count}"
+    words = " both have {run_fp:count} false {run_fp:positive|positives}" if run_fp == base_fp else words
     words = lead + words + (" (sums of weights)." if weighted else ".")
-    told = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
-    return paragraph(told, _lost_sentence(point, own))
+    at_equal_recall = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
+    return paragraph(at_equal_recall, _threshold_loss_sentence(point, own))
 
 
-def _lost_sentence(point: MatchedPoint, own: MatchedPoint) -> Sentence:
-    """That finds are lost to the threshold: only where the model is demonstrated to be the better one."""
+def _threshold_loss_sentence(point: MatchedPoint, own: MatchedPoint) -> Sentence:
+    """A sentence that the threshold causes the loss, where the model is significantly better at equal recall."""
     if own.found.verdict != "worse" or point.false_positives.verdict != "better":
         return NOTHING
     return say(
-        "The {lost:count} are lost to the threshold, not to the model: *at {matched:threshold} instead of "
-        "{own:threshold} {point.run:short} finds as many as {point.baseline:short}*. Choose the threshold on "
-        "validation data.",
+        "The threshold causes the {lost:count} additional misses, not the model: *at {matched:threshold} instead "
+        "of {own:threshold}, {point.run:short} finds as many as {point.baseline:short}*. Choose the threshold "
+        "on validation data.",
         {"point": point},
         lost=-own.found.difference,
         matched=point.thresholds[0],
@@ -74,7 +73,7 @@ def _lost_sentence(point: MatchedPoint, own: MatchedPoint) -> Sentence:
 
 
 def points_table(comparison: Comparison) -> Table | None:
-    """Return found positives and false alarms of each pair at each matched point; None without any."""
+    """Return true and false positives of each pair at each matched point; None without any."""
     if not comparison.matched:
         return None
     first = comparison.evaluations[0]
@@ -83,13 +82,13 @@ def points_table(comparison: Comparison) -> Table | None:
     heads: tuple[str | Column, ...] = (
         "Compared",
         Column(f"{positive(first).capitalize()} found{weighted}"),
-        Column(f"False alarms{weighted}"),
+        Column(f"False positives{weighted}"),
     )
     if comparison.costs is not None:
         costs = comparison.costs
-        # What is paid, where it is a number of false alarms for a miss.
+        # the cost ratio in words, where a miss costs a number of false positives
         plain = (costs.fp, costs.tp, costs.tn) == (1, 0, 0)
-        priced = f", if a miss costs {costs.fn:g} false alarms" if plain else f" ({costs})"
+        priced = f", if a miss costs {costs.fn:g} false positives" if plain else f" ({costs})"
         heads = (*heads, Column(f"Cost per 1,000 {units(first)}{priced}"))
     rows = (_point_row(point, several=several) for point in comparison.matched)
     return Table.from_rows("matched-table", "Both runs at matched operating points", heads, rows)
@@ -102,7 +101,7 @@ def _point_row(point: MatchedPoint, *, several: bool) -> Row:
     title, how = {
         "own_thresholds": ("At their own thresholds", both),
         "equal_recall": ("At equal recall", moved),
-        "equal_alarms": ("At the same number of alarms", moved),
+        "equal_alerts": ("At the same number of alerts", moved),
         "lowest_cost": ("At the lowest cost of each", f"{both}, cross-fitted"),
     }[point.kind]
     title = f"{truncate_name(point.run)}: {title[0].lower()}{title[1:]}" if several else title
@@ -126,7 +125,7 @@ def cost_cell(found: MatchedCount) -> Cell:
     gap = gap if found.difference else "no difference"
     limits = "" if not known else _limits(found, places or 0)
     text = say("{before} → *{after}*", before=before, after=after)
-    return Cell(text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _verdict_words(found) + limits)
+    return Cell(text, SIGNIFICANT.get(found.verdict, "none"), sub=gap + _verdict_words(found) + limits)
 
 
 def counts_cell(found: MatchedCount) -> Cell:
@@ -149,7 +148,7 @@ def counts_cell(found: MatchedCount) -> Cell:
     gap = f"{count(abs(after - before))} {'more' if after > before else 'fewer'}"
     gap = gap if after != before else "no difference"
     return Cell(
-        text, DEMONSTRATED.get(found.verdict, "none"), sub=gap + _verdict_words(found) + _limits(found)
+        text, SIGNIFICANT.get(found.verdict, "none"), sub=gap + _verdict_words(found) + _limits(found)
     )
 
 
@@ -158,7 +157,7 @@ def _verdict_words(found: MatchedCount) -> str:
 
 
 def _limits(found: MatchedCount, places: int = 0) -> str:
-    """The interval, of rows in whole numbers; with its signs where it holds both."""
+    """The interval in whole rows; with signs where it contains zero."""
     if found.low is None or found.high is None:
         return ""
     low, high = found.low, found.high
@@ -171,7 +170,7 @@ def _limits(found: MatchedCount, places: int = 0) -> str:
 
 
 def points_section(comparison: Comparison) -> Section | None:
-    """Return the runs at matched operating points; of more than two runs the table is folded."""
+    """Return the runs at matched operating points; with more than two runs the table is folded."""
     table = points_table(comparison)
     if table is None:
         return None
@@ -181,8 +180,8 @@ def points_section(comparison: Comparison) -> Section | None:
 
 
 @dataclass(frozen=True)
-class AlarmSide:
-    """One run at one number of alarms: its name, prefix of its ids, threshold and two-by-two table."""
+class AlertSide:
+    """One run at one number of alerts: its name, prefix of its ids, threshold and two-by-two table."""
 
     name: str
     prefix: str
@@ -191,21 +190,21 @@ class AlarmSide:
 
 
 @dataclass(frozen=True)
-class AlarmSlider:
-    """The slider over alarms per 1,000 rows, both runs at its place, and some places as a table."""
+class AlertSlider:
+    """The slider over alerts per 1,000 rows, both runs at its position, and some positions as a table."""
 
     shown: str
     start: int
     last: int
     presets: tuple[Preset, ...]
     ticks: tuple[tuple[float, str], ...]
-    sides: tuple[AlarmSide, AlarmSide]
-    said: str
+    sides: tuple[AlertSide, AlertSide]
+    sentence: str
     values: Table
 
 
 def matched_section(comparison: Comparison) -> Section | None:
-    """Return two binary runs at the same number of alarms; None unless both scored the same rows."""
+    """Return two binary runs at the same number of alerts; None unless both scored the same rows."""
     _, _, pairing = comparison.pairings[0]
     whole_pair = pairing.kind == "paired" and not pairing.only_run and not pairing.only_baseline
     if len(comparison.names) != 2 or not whole_pair or not comparison.alerts:
@@ -215,16 +214,16 @@ def matched_section(comparison: Comparison) -> Section | None:
         return None
     presets = tuple(_presets(found))
     start = presets[0].place
-    # The baseline comes first: the other run is what a reader thinks of moving to.
+    # the baseline comes first: the other run is the candidate
     names = (found.baseline, found.run)
-    body = AlarmSlider(
+    body = AlertSlider(
         shown=_per_thousand(found, start),
         start=start,
         last=len(found.places) - 1,
         presets=presets,
         ticks=_ticks(found),
         sides=(_side(ev, names[0], "base", found, 1, start), _side(ev, names[1], "run", found, 0, start)),
-        said=alarm_sentence(found, start, positive(ev)),
+        sentence=alert_sentence(found, start, positive(ev)),
         values=_values(found),
     )
     title = "The same number of alerts"
@@ -241,32 +240,32 @@ def matched_section(comparison: Comparison) -> Section | None:
     return Section("matched", "Equal alerts", title, "matched", summary, body, data)
 
 
-def _side_data(found: AlarmList, side: int) -> dict[str, list[float | None]]:
+def _side_data(found: AlertList, side: int) -> dict[str, list[float | None]]:
     at = [place.thresholds[side] for place in found.places]
     return {
         "t": [None if np.isinf(t) else float(f"{t:.9g}") for t in at],
         "found": [*whole(np.array([place.found.values[side] for place in found.places]))],
-        "alarms": [*whole(np.array([place.false_positives[side] for place in found.places]))],
+        "false_positives": [*whole(np.array([place.false_positives[side] for place in found.places]))],
     }
 
 
-def _place(found: AlarmList, alarms: float) -> int:
-    """The place of a number of alarms."""
+def _place(found: AlertList, alerts: float) -> int:
+    """The position of a number of alerts."""
     every = [place.alerts for place in found.places]
-    return min(int(np.searchsorted(every, alarms - 1e-9)), len(every) - 1)
+    return min(int(np.searchsorted(every, alerts - 1e-9)), len(every) - 1)
 
 
-def _presets(found: AlarmList) -> Iterator[Preset]:
-    for name, alarms, key in zip((found.run, found.baseline), found.own, ("run", "base"), strict=True):
-        if alarms:
-            yield Preset(key, f"{truncate_name(name)}’s own", _place(found, alarms))
-    yield Preset("events", "As many as there are", _place(found, found.positives))
+def _presets(found: AlertList) -> Iterator[Preset]:
+    for name, alerts, key in zip((found.run, found.baseline), found.own, ("run", "base"), strict=True):
+        if alerts:
+            yield Preset(key, f"{truncate_name(name)}’s own", _place(found, alerts))
+    yield Preset("events", "As many as positives", _place(found, found.positives))
     for rate in (10, 100):
         yield Preset(f"{rate}", f"{rate} per 1,000", _place(found, round(rate * found.rows / 1000)))
 
 
-def _ticks(found: AlarmList) -> tuple[tuple[float, str], ...]:
-    """Places of round numbers in per cent of the slider, whose places are even in the logarithm."""
+def _ticks(found: AlertList) -> tuple[tuple[float, str], ...]:
+    """Positions of the ticks in percent of the slider, which is logarithmic."""
     shown = [1000 * place.alerts / found.rows for place in found.places]
     inside = [tick for tick in TICKS if shown[0] <= tick * (1 + 1e-9) and tick <= shown[-1] * (1 + 1e-9)]
     last = len(shown) - 1
@@ -276,46 +275,46 @@ def _ticks(found: AlarmList) -> tuple[tuple[float, str], ...]:
     )
 
 
-def _per_thousand(found: AlarmList, place: int) -> str:
+def _per_thousand(found: AlertList, place: int) -> str:
     value = 1000 * found.places[place].alerts / found.rows
     return format_fixed(value, 0 if value >= 100 or value.is_integer() else 1)
 
 
-def _side(ev: Evaluation, name: str, prefix: str, found: AlarmList, side: int, place: int) -> AlarmSide:
+def _side(ev: Evaluation, name: str, prefix: str, found: AlertList, side: int, place: int) -> AlertSide:
     here = found.places[place]
     tp, fp = here.found.values[side], here.false_positives[side]
     positives, negatives = (display_label(ev, label) for label in ev.space.display_labels[::-1])
     missed, left = found.positives - tp, found.rows - found.positives - fp
     four = ConfusionTable(positives, negatives, count(tp), count(missed), count(fp), count(left))
-    return AlarmSide(name, prefix, _threshold(here.thresholds[side]), four)
+    return AlertSide(name, prefix, _threshold(here.thresholds[side]), four)
 
 
 def _threshold(at: float) -> str:
     return "above all" if np.isinf(at) else threshold_text(at)
 
 
-def alarm_sentence(found: AlarmList, place: int, what: str) -> str:
-    """Return who finds more at a number of alarms."""
+def alert_sentence(found: AlertList, place: int, what: str) -> str:
+    """Return which run finds more at a number of alerts."""
     here = found.places[place]
     more = here.found.difference
     gap = "as many" if not more else f"{count(abs(more))} {'more' if more > 0 else 'fewer'}"
     run, base = (count(n) for n in here.found.values)
     counts = f"{run} and {base} of {count(found.positives)} {what}"
-    return f"With at most {count(here.alerts)} alarms each, {found.run} finds {gap}: {counts}."
+    return f"With at most {count(here.alerts)} alerts each, {found.run} finds {gap}: {counts}."
 
 
-def _values(found: AlarmList) -> Table:
+def _values(found: AlertList) -> Table:
     named = {
-        _place(found, alarms): f"{name}’s own"
-        for name, alarms in zip((found.baseline, found.run), found.own[::-1], strict=True)
-        if alarms
+        _place(found, alerts): f"{name}’s own"
+        for name, alerts in zip((found.baseline, found.run), found.own[::-1], strict=True)
+        if alerts
     }
     places = sorted({*(_place(found, round(rate * found.rows / 1000)) for rate in PER_THOUSAND), *named})
-    first = ("Alarms per 1,000", f"Found: {found.baseline} → {found.run}")
+    first = ("Alerts per 1,000", f"Found: {found.baseline} → {found.run}")
     heads = (*first, *(f"Threshold, {name}" for name in (found.baseline, found.run)))
     rows: list[Row] = []
     for place in places:
         here = found.places[place]
         first_cell = Cell(_per_thousand(found, place), sub=named.get(place, ""))
         rows.append((first_cell, counts_cell(here.found), *map(_threshold, here.thresholds[::-1])))
-    return Table.from_rows("matched-values", "Both runs at numbers of alarms", heads, rows)
+    return Table.from_rows("matched-values", "Both runs at numbers of alerts", heads, rows)

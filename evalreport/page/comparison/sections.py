@@ -1,10 +1,4 @@
-"""The runs ranked by one metric, with the ranks that the data leave to each, and every metric of each.
-
-Which answers changed between the runs: how many, in which classes and slices, and some of them.
-
-Where the runs differ: the classes whose F1 moved most, drawn from run to run, and the slices.
-
-The first screen of a comparison: which run is better, how sure that is, and the differences."""
+"""The sections of a comparison page: first screen, differences, ranking, classes and slices, changed predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +11,7 @@ from evalreport import __version__
 from evalreport.comparison.compare import COUNTED
 from evalreport.comparison.comparison import (
     CLASS,
-    DEMONSTRATED,
+    SIGNIFICANT,
     ChangedPrediction,
     ChangedPredictions,
     Comparison,
@@ -52,7 +46,7 @@ from evalreport.page.comparison.table import (
     table_data,
 )
 from evalreport.page.comparison.wording import (
-    baseline_tally,
+    baseline_counts,
     detectable_size,
     difference_texts,
     headline,
@@ -95,13 +89,13 @@ from evalreport.page.sections.confusion_matrix import UNPARSED, format_row_id
 from evalreport.page.text_summary import MOST_ROWS, ResultSummary
 
 SIDE_BY_SIDE = 5
-"""Runs that are columns; more of them are rows, with as many metrics as columns."""
+"""Maximum number of runs shown as columns; more runs are rows, with as many metrics as columns."""
 GROUNDS: dict[str, Look] = {"better": "right", "worse": "wrong"}
-"""Ground of a cell by what is demonstrated."""
+"""Background of a cell by verdict."""
 
 
 def leaderboard(comparison: Comparison) -> Table:
-    """Return the runs, the best first: possible ranks, value, interval, and how each stands to the best."""
+    """Return the runs, best first: possible ranks, value, interval, and the verdict compared with the best."""
     metric = find(comparison.primary, comparison.evaluations[0].task)
     known = [entry for entry in comparison.ranking if entry.value is not None]
     low, high = zoomed_axis(known, (metric.low, metric.high))
@@ -126,7 +120,7 @@ def _best_look(entry: RankedRun) -> Look:
 
 
 def _ranking_cell(column: TableColumn[RankingRow], row: RankingRow, axis: tuple[float, float]) -> Shown:
-    """A cell of the ranking; intervals are drawn, the best group stands out."""
+    """A cell of the ranking; intervals are drawn, the best group is highlighted."""
     entry, metric = row.entry, row.metric
     text = (column.full or column.text or str)(row)
     if column.look != "plot":
@@ -139,14 +133,14 @@ def _ranking_cell(column: TableColumn[RankingRow], row: RankingRow, axis: tuple[
 
 
 def every_value(comparison: Comparison) -> Table:
-    """Return every metric of every run over its own rows, with what is demonstrated against the baseline."""
+    """Return every metric of every run over all of its rows, with the verdict compared with the baseline."""
     task = comparison.evaluations[0].task
     names = list(dict.fromkeys(d.metric for d in comparison.differences))
-    told = {(d.metric, d.run): d for d in comparison.differences if comparison.baseline is not None}
+    known = {(d.metric, d.run): d for d in comparison.differences if comparison.baseline is not None}
     if len(comparison.names) > SIDE_BY_SIDE:
         names = names[:SIDE_BY_SIDE]
         rows: Iterable[Row] = (
-            (run, *(_value(comparison, place, name, told) for name in names))
+            (run, *(_value(comparison, place, name, known) for name in names))
             for place, run in enumerate(comparison.names)
         )
         heads: tuple[Column | str, ...] = (
@@ -160,7 +154,7 @@ def every_value(comparison: Comparison) -> Table:
                     title_of_metric(comparison, name),
                     sub="lower is better" if find(name, task).better == "lower" else "",
                 ),
-                *(_value(comparison, place, name, told) for place in order(comparison)),
+                *(_value(comparison, place, name, known) for place in order(comparison)),
             )
             for name in names
         )
@@ -173,7 +167,7 @@ def order(comparison: Comparison) -> list[int]:
     return sorted(range(len(comparison.names)), key=lambda place: place != comparison.baseline)
 
 
-def _value(comparison: Comparison, place: int, name: str, told: dict[tuple[str, str], Difference]) -> Cell:
+def _value(comparison: Comparison, place: int, name: str, known: dict[tuple[str, str], Difference]) -> Cell:
     task, run = comparison.evaluations[0].task, comparison.names[place]
     result = comparison.evaluations[place].metrics.get(name, Undefined("not in this evaluation"))
     style = find(name, task).style
@@ -185,7 +179,7 @@ def _value(comparison: Comparison, place: int, name: str, told: dict[tuple[str, 
         else format_estimate(result, style)
     )
     parts = [] if result.low is None else [interval(result, style)]
-    d = told.get((name, run))
+    d = known.get((name, run))
     if d is not None and d.difference is not None:
         parts.append(f"{difference_texts(d).gap} {d.verdict.replace('_', ' ')}".removesuffix(" undefined"))
     ground = GROUNDS.get(d.verdict, "") if d is not None else ""
@@ -205,10 +199,10 @@ def _best(comparison: Comparison, name: str) -> list[str]:
 
 
 def leaderboard_section(comparison: Comparison) -> Section | None:
-    """Return every metric of every run; of two runs it is folded under their differences."""
+    """Return every metric of every run; None for two runs, where it is folded under their differences."""
     if len(comparison.names) == 2:
         return None
-    summary = say("Each over all of its own rows, with its interval; the best value is bold.")
+    summary = say("Each run over all of its rows, with intervals; the best value is bold.")
     if comparison.baseline is not None:
         base = comparison.names[comparison.baseline]
         summary = say("Blue is better than {base}, orange worse.", base=base) + summary
@@ -223,11 +217,11 @@ def leaderboard_section(comparison: Comparison) -> Section | None:
 
 
 MOST = 12
-"""Classes and slices of each pair, those with most changes."""
+"""Maximum number of classes and slices of each pair: those with the most changes."""
 DETAILED = 6
-"""Pairs up to which classes and single answers are shown; of more only counts and ids."""
+"""Maximum number of pairs for which classes and examples are shown; for more only counts and ids."""
 LISTED = 19
-"""Pairs up to which ids are listed; of more only counts."""
+"""Maximum number of pairs for which ids are listed; for more only counts."""
 KINDS = ("Fixed", "Broken", "Both wrong")
 AT_EQUAL_RECALL = ("Fixed at equal recall", "Broken at equal recall")
 NONE = (0, 0, 0)
@@ -238,8 +232,8 @@ def changed_predictions_section(comparison: Comparison) -> Section:
     graded = comparison.evaluations[0].task == "graded"
     title = "Which items changed" if graded else "Which predictions changed"
     if not comparison.movement:
-        remedy = "That takes decisions of both runs on the same examples: log their predictions with ids."
-        empty = Empty(say("No example can be followed from run to run."), say(remedy))
+        remedy = "This needs predictions of both runs on the same examples: log their predictions with ids."
+        empty = Empty(say("No example can be matched between the runs."), say(remedy))
         return Section.from_parts("movement", "Examples", title, NOTHING, empty)
     tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
@@ -247,17 +241,17 @@ def changed_predictions_section(comparison: Comparison) -> Section:
     table: PagePart = Table.from_rows("moves-table", "Predictions that changed", heads, rows)
     if len(comparison.movement) == 1:  # the first screen has the counts
         table = Folded("Counts and McNemar's test", (table,))
-    summary = say("Fixed: right in the run, wrong in the baseline. Broken: right in the baseline only.")
+    summary = say("Fixed: right only in the run. Broken: right only in the baseline.")
     if graded:
-        summary = say("Fixed: passes in the run, fails in the baseline. Broken: passes in the baseline only.")
+        summary = say("Fixed: passes only in the run. Broken: passes only in the baseline.")
     if any(moved.at_equal_recall for moved in comparison.movement):
-        summary += say("At equal recall: with the threshold at which both find as many positives.")
+        summary += say("At equal recall: at the threshold where both find the same number of positives.")
     if any(ev.data_checks.get("withheld") for ev in comparison.evaluations):
         summary += say("Single examples are withheld.")
     number = len(comparison.movement)
     sure = all(ev.score_kind and ev.task != "multilabel" for ev in comparison.evaluations)
     if number > LISTED:
-        summary += say("Which examples these are stands in the JSON.")
+        summary += say("Their ids are in the JSON.")
     listed = comparison.movement if number <= LISTED else ()
     parts = [
         part
@@ -282,13 +276,13 @@ def _number(value: int) -> Cell:
 def _pair(
     moved: ChangedPredictions, place: int, *, detailed: bool, several: bool, sure: bool, graded: bool
 ) -> list[PagePart]:
-    """Tables, folded where there are several pairs, and ids of what changed between two runs."""
-    where, answers = (
-        (_where(moved, place), _answers(moved, place, graded=graded)) if detailed else (None, None)
+    """Tables and ids of the changed predictions of two runs, folded where there are several pairs."""
+    where, examples = (
+        (_where(moved, place), _examples(moved, place, graded=graded)) if detailed else (None, None)
     )
     tables = (
         ("By class and slice, most changes first", where),
-        ("Examples" + (", the most confident mistakes first" if sure else ""), answers),
+        ("Examples" + (", the most confident mistakes first" if sure else ""), examples),
     )
     parts: list[PagePart] = []
     for name, table in tables:
@@ -302,26 +296,26 @@ def _pair(
 
 
 def _where(moved: ChangedPredictions, place: int) -> Table | None:
-    """Classes and slices, those with most changed answers first."""
+    """Classes and slices, those with the most changed predictions first."""
     every = [*moved.by_class.items(), *moved.by_slice.items()]
     changed = sorted((row for row in every if row[1][0] or row[1][1]), key=lambda row: -sum(row[1][:2]))
     if not changed:
         return None
-    alike = moved.at_equal_recall
+    at_equal_recall = moved.at_equal_recall
     rows: Iterable[Row] = (
-        (name, *map(_number, (*counts, *(alike.get(name, NONE)[:2] if alike else ()))))
+        (name, *map(_number, (*counts, *(at_equal_recall.get(name, NONE)[:2] if at_equal_recall else ()))))
         for name, counts in changed[:MOST]
     )
     heads = (
         "True class, or slice" if moved.by_class else "Slice",
         *KINDS,
-        *(AT_EQUAL_RECALL if alike else ()),
+        *(AT_EQUAL_RECALL if at_equal_recall else ()),
     )
-    name = f"Where answers of {moved.run} changed against {moved.baseline}"
+    name = f"Where predictions of {moved.run} differ from {moved.baseline}"
     return Table.from_rows(f"moves-where-{place}", name, heads, rows)
 
 
-def _answers(moved: ChangedPredictions, place: int, *, graded: bool) -> Table | None:
+def _examples(moved: ChangedPredictions, place: int, *, graded: bool) -> Table | None:
     if not moved.examples:
         return None
     texts = any(one.text is not None for one in moved.examples)
@@ -330,11 +324,11 @@ def _answers(moved: ChangedPredictions, place: int, *, graded: bool) -> Table | 
         (Column("Example"), lambda one: Cell(format_row_id(one.id), "id")),
         (Column("Now"), lambda one: say("*fixed*" if one.run == one.truth else "_broken_")),
         (Column("Text", "text"), lambda one: one.text or "") if texts else None,
-        None if graded else (Column("Truth"), lambda one: ", ".join(one.truth) or "–"),
+        None if graded else (Column("True label"), lambda one: ", ".join(one.truth) or "–"),
         (Column(moved.baseline), lambda one: _answer(one.baseline, (one.answers or ("", ""))[1], missing)),
         (Column(moved.run), lambda one: _answer(one.run, (one.answers or ("", ""))[0], missing)),
     )
-    name = f"Answers of {moved.run} that changed against {moved.baseline}"
+    name = f"Predictions of {moved.run} that differ from {moved.baseline}"
     tall = len(moved.examples) > MOST
     return Table.from_items(f"moves-answers-{place}", name, columns, moved.examples, tall=tall)
 
@@ -355,11 +349,11 @@ def _ids(moved: ChangedPredictions) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 ShownOfDifference: TypeAlias = tuple[Column, Callable[[Difference], Shown]]
 VALUES_MOST = 30
-"""Rows of a table; the others are in the JSON and in the CSV."""
+"""Maximum number of rows of a table; the others are in the JSON and in the CSV."""
 CONTROLS = 8
-"""Rows above which it can be searched and filtered."""
+"""Number of rows above which a table can be searched and filtered."""
 OF_CLASSES = COUNTED[-1].name
-"""The metric that is drawn of each class: F1."""
+"""The metric that is drawn for each class: F1."""
 
 
 def parts(comparison: Comparison) -> Section | None:
@@ -383,7 +377,7 @@ def parts(comparison: Comparison) -> Section | None:
 
 
 def _largest(comparison: Comparison, found: Sequence[Difference]) -> list[Difference]:
-    """The largest differences, as many of each pair, so that a filter by pair finds some of it."""
+    """The largest differences, equally many per pair, so that every pair has some after filtering."""
     ranked = sorted(found, key=lambda d: -abs(d.difference or 0.0))
     most = max(VALUES_MOST // len(comparison.pairings), 1)
     kept: dict[tuple[str, str], int] = {}
@@ -405,7 +399,7 @@ def _count_sentence(comparison: Comparison, found: Sequence[Difference], what: s
 
 
 def _keys(comparison: Comparison, found: Sequence[Difference]) -> tuple[dict[str, str], list[str]]:
-    """Choices of the filter by key, and the keys of each row: its verdict, and its pair of several."""
+    """Choices of the filter by key, and the keys of each row: its verdict and, with several pairs, its pair."""
     pairs = [f"{run} against {base}" for run, base, _ in comparison.pairings]
     several = {f"p{place}": name for place, name in enumerate(pairs)} if len(pairs) > 1 else {}
     keys = {name: key for key, name in several.items()}
@@ -489,7 +483,7 @@ def _slices(comparison: Comparison, shown: Sequence[Difference]) -> Table:
 
 @dataclass(frozen=True)
 class ComparisonHeader:
-    """Kicker, headline, summary, and the figures that decide."""
+    """The first screen: kicker, headline, summary and the main figures."""
 
     runs: int
     kicker: tuple[str, ...]
@@ -521,11 +515,7 @@ def verdict_section(comparison: Comparison) -> Section:
 def _kicker(comparison: Comparison) -> tuple[str, ...]:
     first = comparison.evaluations[0]
     datasets = {ev.provenance.dataset for ev in comparison.evaluations if ev.provenance.dataset}
-    base = (
-        "all against all"
-        if comparison.baseline is None
-        else f"baseline {comparison.names[comparison.baseline]}"
-    )
+    base = "all pairs" if comparison.baseline is None else f"baseline {comparison.names[comparison.baseline]}"
     task = "graded items" if first.task == "graded" else first.task
     known = (task, positive_label(comparison), *(datasets if len(datasets) == 1 else ()), base)
     return tuple(filter(None, known))
@@ -534,28 +524,29 @@ def _kicker(comparison: Comparison) -> tuple[str, ...]:
 def summary(comparison: Comparison) -> Sentence:
     """Return what the verdict is based on: matched thresholds, or the smallest detectable difference."""
     return paragraph(
-        matched_sentence(comparison), baseline_tally(comparison), _detectable_sentence(comparison)
+        matched_sentence(comparison), baseline_counts(comparison), _detectable_sentence(comparison)
     )
 
 
 def _detectable_sentence(comparison: Comparison) -> Sentence:
-    """The smallest difference of the primary metric that a verdict of so many rows finds."""
+    """The minimum detectable difference of the primary metric."""
     (first, *others) = comparison.verdicts
     main = first.primary
-    if others or first.verdict != "not_demonstrated" or main is None or main.detectable is None:
+    if others or first.verdict != "not_significant" or main is None or main.detectable is None:
         return NOTHING
-    words = "Too few rows: no possible difference"
+    words = "Too few rows: no difference is detectable"
     if main.detectable.difference is not None:
-        words = f"A difference of {{difference}} in {spoken(title_of_metric(comparison, comparison.primary))}"
+        title = spoken(title_of_metric(comparison, comparison.primary))
+        words = f"The minimum detectable difference in {title} is {{difference}}"
     return say(
-        words + " would be significant with {power:percent} probability.",
+        words + " at {power:percent} power.",
         difference=detectable_size(main, main.detectable),
         power=main.detectable.power,
     )
 
 
 def _correction_sentence(comparison: Comparison) -> Sentence:
-    """What verdicts are about, and for how many numbers they are corrected."""
+    """The metrics behind the verdicts, and the correction for multiple comparisons."""
     if not any(one.over for one in comparison.verdicts):
         return NOTHING
     over = max((one.over for one in comparison.verdicts), key=len)
@@ -573,7 +564,7 @@ def _correction_sentence(comparison: Comparison) -> Sentence:
 
 
 def pairs(comparison: Comparison) -> Section | None:
-    """Return every difference of two runs; of more the grid of values states them."""
+    """Return every difference of two runs; None for more, where the grid of values shows them."""
     if len(comparison.names) != 2:
         return None
     run, base, _ = comparison.pairings[0]
@@ -584,7 +575,7 @@ def pairs(comparison: Comparison) -> Section | None:
     folds = [Folded("Values of each run with their intervals", (every_value(comparison),))]
     if losses and others is not losses:
         folds.insert(0, Folded("Losses", (difference_plot(comparison, losses, f"{name}, losses"),)))
-    better, worse = (sum(d.verdict == word for d in comparison.differences) for word in DEMONSTRATED)
+    better, worse = (sum(d.verdict == word for d in comparison.differences) for word in SIGNIFICANT)
     words = (
         "{run:short} is significantly *better* by {better:count} of {metrics:count} metrics, _worse_ by "
         "{worse:count} (not adjusted). Hollow: not significant."
@@ -663,7 +654,7 @@ LONGEST_RUN = 100
 
 
 class ComparisonBase(Presentation[R]):
-    """What comparisons of runs and of systems have in common."""
+    """The common part of comparisons of runs and of systems."""
 
     page_name = COMPARISON_PAGE
     document = COMPARISON
@@ -676,7 +667,7 @@ class ComparisonBase(Presentation[R]):
         return {**self.encoded_result, "headline": self.headline, **self.extra}
 
     def lasting(self) -> tuple[Any, ...]:
-        """Return what the digest is made of."""
+        """Return the parts of the digest."""
         return self.content(), __version__, self.notes
 
     def tags(self) -> dict[str, str]:
@@ -704,7 +695,7 @@ class ComparisonPresentation(ComparisonBase[Comparison]):
 
     @property
     def intervals(self) -> str:
-        """What the last line of the page says of the intervals."""
+        """The confidence level, in the last line of the page."""
         return f" · intervals are {self.of.evaluations[0].sampling.level * 100:.10g}%"
 
     def summary(self) -> ResultSummary:

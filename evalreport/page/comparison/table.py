@@ -1,8 +1,8 @@
 """The columns of a table of differences and of a ranking: one definition for every place that shows them.
 
 The page, the terminal, the notebook, Markdown, CSV files and pandas frames read `DIFFERENCE_COLUMNS` and
-`RANKING_COLUMNS`, so that a column is added, or changed, here alone. What a row is about (a metric, a class,
-a pair of runs) is its label, which each place words for itself.
+`RANKING_COLUMNS`, so that a column is added, or changed, only here. Each output formats the label of a row (a metric, a class, a
+pair of runs) itself.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class TableColumn(Generic[RowT_contra]):
     title : str
         Its head; ``{level}``, ``{metric}``, ``{baseline}`` and ``{run}`` are filled in.
     value : callable, optional
-        What CSV files and frames hold of a row; without it the column is shown to readers only.
+        The value in CSV files and frames; without it the column is not in them.
     text : callable, optional
-        What readers see of a row; without it the column is data only.
+        The text of a cell; without it the column is only in data.
     full : callable, optional
-        The same where there is room for more words.
+        A longer text, where there is room.
     head : str
         Its head in terminals and notebooks; by default the title in lower case.
     look : str
@@ -67,13 +67,13 @@ class TableColumn(Generic[RowT_contra]):
 def head_texts(
     columns: Iterable[TableColumn[T]], known: Mapping[str, str], *, short: bool = False
 ) -> list[str]:
-    """Return the heads of the columns that readers see; `short` ones for terminals and notebooks.
+    """Return the heads of the columns with text; `short` ones for terminals and notebooks.
 
     Parameters
     ----------
     columns : iterable of TableColumn
     known : mapping
-        What is filled in: the level, and the names that the columns ask for.
+        Fields of the titles: the level, and the names of the runs or the metric.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def head_texts(
 
 
 def row_texts(columns: Iterable[TableColumn[T]], row: T, *, short: bool = False) -> dict[str, str]:
-    """Return what readers see of a row, by the names of the columns; `short` where there is little room.
+    """Return the texts of a row by the names of the columns; `short` where there is little room.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def page_columns(
 
 
 def table_data(columns: Iterable[TableColumn[T]], rows: Sequence[T]) -> dict[str, list[Any]]:
-    """Return the values of all rows, column by column: what CSV files and frames are made of.
+    """Return the values of all rows by column, for CSV files and frames.
 
     Examples
     --------
@@ -164,17 +164,17 @@ DIFFERENCE_COLUMNS: Final[tuple[TableColumn[Difference], ...]] = (
     ),
 )
 PLACED: Final = frozenset({"baseline_value", "run_value", "difference", "interval", "verdict"})
-"""Columns that may share a cell beside a drawing; all others have cells of their own there."""
+"""Columns that may share a cell with a drawing; all others have separate cells."""
 
 
 def other_columns(*also: str) -> list[TableColumn[Difference]]:
-    """Return the columns of a difference that have cells of their own beside a drawing, and some others."""
+    """Return the columns of a difference with separate cells next to a drawing, and some others."""
     return [c for c in DIFFERENCE_COLUMNS if c.text and (c.name not in PLACED or c.name in also)]
 
 
 @dataclass(frozen=True)
 class RankingRow:
-    """A run among others: its place, the best one, and the metric of the ranking."""
+    """A row of a ranking: a run, the best run, and the metric."""
 
     entry: RankedRun
     best: RankedRun
@@ -202,7 +202,7 @@ def _against_best(row: RankingRow) -> str | Sentence:
     if entry is row.best:
         return say("the best value")
     if entry.best_group:
-        return say("not demonstrated to be worse")
+        return say("not significantly worse")
     gap = difference_size("gap", entry.behind or 0.0, entry.low, entry.high, row.metric.style)
     return say("_worse_ by {gap}", gap=gap)
 
@@ -210,7 +210,7 @@ def _against_best(row: RankingRow) -> str | Sentence:
 def _word_against_best(row: RankingRow) -> str:
     if row.entry is row.best:
         return "the best"
-    return "not told apart" if row.entry.best_group else "worse"
+    return "tied" if row.entry.best_group else "worse"
 
 
 RANKING_COLUMNS: Final[tuple[TableColumn[RankingRow], ...]] = (
@@ -229,6 +229,8 @@ RANKING_COLUMNS: Final[tuple[TableColumn[RankingRow], ...]] = (
     TableColumn("low", value=attrgetter("entry.low")),
     TableColumn("high", value=attrgetter("entry.high")),
     TableColumn("best_group", value=attrgetter("entry.best_group")),
-    TableColumn("against_best", "Against the best", text=_word_against_best, full=_against_best, look=""),
+    TableColumn(
+        "against_best", "Compared with the best", text=_word_against_best, full=_against_best, look=""
+    ),
     TableColumn("behind", value=attrgetter("entry.behind")),
 )

@@ -1,4 +1,4 @@
-"""What a comparison says in sentences: the verdict, what each difference is worth, and how it was matched."""
+"""Sentences of a comparison: the verdict, the differences, and how the rows were paired."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DifferenceTexts:
 
 
 def difference_texts(d: Difference) -> DifferenceTexts:
-    """Return a difference as it is shown; its interval is the one that the verdict goes by.
+    """Return the texts of a difference; the interval is the one behind the verdict.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def trade_off_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence
     >>> careful, eager = [1] * 60 + [0] * 140, [1] * 140 + [0] * 60
     >>> found = er.compare([er.evaluate(truth, answers) for answers in (careful, eager)])
     >>> trade_off_sentence(found, found.verdicts[0]).text
-    'run 2 finds 40 more “1” but raises 40 more false alarms than run 1.'
+    'run 2 finds 40 more “1” but has 40 more false positives than run 1.'
     """
     moved = _movement(comparison, verdict)
     sides = [
@@ -123,7 +123,7 @@ def trade_off_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence
 def _phrases(
     comparison: Comparison, metrics: Sequence[str], moved: ChangedPredictions | None, *, gain: bool
 ) -> Iterator[Sentence]:
-    """What is better, or worse: errors in counts of rows, all other metrics by their names."""
+    """Phrases for what is better, or worse: errors as counts of rows, other metrics by name."""
     space = comparison.evaluations[0].space
     mark = "*" if gain else "_"
     labels = [match[1] for name in metrics if (match := _CLASS.fullmatch(name))]
@@ -146,9 +146,9 @@ def _phrases(
 def _error_phrase(
     space: LabelSpace, name: str, moved: ChangedPredictions | None, mark: str, *, gain: bool
 ) -> Sentence:
-    """Positives that are found, or false alarms: the net of what was fixed and broken in that class.
+    """A phrase for true or false positives: the net of fixed and broken rows of that class.
 
-    Nothing where rows were not counted, or point the other way than the metric (of which weights decide).
+    Empty where rows were not counted, or where they contradict the (weighted) metric.
     """
     if not isinstance(space, Binary) or moved is None or name not in ERROR_KINDS["binary"]:
         return NOTHING
@@ -161,14 +161,14 @@ def _error_phrase(
         word = "more" if gain else "fewer"
         return say(f"finds {mark}{{rows:count}} {word}{mark} {{label}}", rows=rows, label=quote_name(label))
     word = "fewer" if gain else "more"
-    alarms = plural(rows, ("false alarm", "false alarms"))
-    return say(f"raises {mark}{{rows:count}} {word}{mark} {{alarms}}", rows=rows, alarms=alarms)
+    noun = plural(rows, ("false positive", "false positives"))
+    return say(f"has {mark}{{rows:count}} {word}{mark} {{noun}}", rows=rows, noun=noun)
 
 
 def _recall_phrase(
     labels: Sequence[str], moved: ChangedPredictions | None, mark: str, *, gain: bool
 ) -> Sentence:
-    """The net of all classes whose recall differs; of labels of a set, which share rows, their number."""
+    """A phrase for the net over all classes whose recall differs; for multilabel, the number of labels."""
     classes = quote_name(labels[0]) if len(labels) == 1 else f"{len(labels)} classes"
     nets = [] if moved is None else [moved.by_class.get(label, (0, 0, 0)) for label in labels]
     net = sum(fixed - broken for fixed, broken, _ in nets)
@@ -181,7 +181,7 @@ def _recall_phrase(
 
 
 MOST_NAMED = 3
-"""Runs of the best group that a headline names."""
+"""Maximum number of runs that a headline names."""
 
 
 def title_of_metric(comparison: Comparison, name: str) -> str:
@@ -190,9 +190,9 @@ def title_of_metric(comparison: Comparison, name: str) -> str:
 
 
 def headline(comparison: Comparison) -> Sentence:
-    """Return the verdict of two runs, in the words of its own; of several runs their ranking.
+    """Return the verdict of two runs, or the ranking of several.
 
-    Every place that states the outcome of a comparison in words says this sentence, or one of `verdicts`.
+    Every output that states the result of a comparison in words uses this sentence, or that of a pair.
     """
     if len(comparison.names) > 2:
         return ranking_sentence(comparison)
@@ -225,7 +225,7 @@ def verdict_sentence(comparison: Comparison, verdict: PairVerdict) -> Sentence:
                 known,
             )
             return lead + _difference_clause(comparison, verdict, gap)
-        case "not_demonstrated":
+        case "not_significant":
             words = "*No significant difference* between {verdict.run:short} and {verdict.baseline:short}"
             return say(words + (": {title} {gap}." if gap else "."), known, title=title, gap=gap)
         case "undefined":
@@ -240,7 +240,7 @@ def _difference_clause(comparison: Comparison, verdict: PairVerdict, gap: Senten
     gain = verdict.verdict == "better"
     side = verdict.better if gain else verdict.worse
     names = [name for name in side if name != comparison.primary]
-    if comparison.primary in side:  # which sums up the classes
+    if comparison.primary in side:  # the primary metric covers the classes
         names = [name for name in names if not _CLASS.fullmatch(name)]
     moved = _movement(comparison, verdict)
     differs = join_as_list(list(_phrases(comparison, names, moved, gain=gain)))
@@ -270,14 +270,14 @@ AGAINST: Mapping[PairOutcome, str] = {
     "better": "{better:count} {better:is|are} *better*",
     "worse": "{worse:count} {worse:is|are} _worse_",
     "trade_off": "{trade_off:count} {trade_off:is|are} better in some ways and worse in others",
-    "not_demonstrated": "{not_demonstrated:count} {not_demonstrated:is|are} not significantly different",
+    "not_significant": "{not_significant:count} {not_significant:is|are} not significantly different",
     "undefined": "{undefined:count} cannot be compared",
 }
-"""What a number of runs is in comparison with the baseline, by their verdict."""
+"""How the number of runs with each verdict is reported."""
 
 
-def baseline_tally(comparison: Comparison) -> Sentence:
-    """Return how many of several runs are better, worse and neither than the baseline, by their verdicts."""
+def baseline_counts(comparison: Comparison) -> Sentence:
+    """Return how many of several runs are better, worse or neither compared with the baseline."""
     if comparison.baseline is None or len(comparison.names) < 3:
         return NOTHING
     counts: Mapping[str, int] = Counter(one.verdict for one in comparison.verdicts)
@@ -288,7 +288,7 @@ def baseline_tally(comparison: Comparison) -> Sentence:
 
 
 def ranking_sentence(comparison: Comparison) -> Sentence:
-    """Return the winner, who ties with it, and what the next run would cost."""
+    """Return the best run, the runs tied with it, and the gap to the next run."""
     by = title_of_metric(comparison, comparison.primary)
     known = [entry for entry in comparison.ranking if entry.ranks is not None]
     best = [entry for entry in known if entry.best_group]
@@ -299,25 +299,25 @@ def ranking_sentence(comparison: Comparison) -> Sentence:
     named = join_as_list([say("{run:short}", run=entry.run) for entry in best[:MOST_NAMED]])
     top = best[0].run
     if not rest:
-        words = f"*No run is demonstrated to be best* by {by}: none of {{runs:count}} is told apart from "
+        words = f"*No run is significantly best* by {by}: none of {{runs:count}} is significantly worse than "
         return say(words + "{top:short}.", counts, top=top)
     if len(best) == 1:
         words = f"{{top:short}} is *best* by {by};"
     elif len(best) > MOST_NAMED:
-        words = f"*{{tied:count}} of {{runs:count}} runs* are best by {by}, {{top:short}} first;"
+        words = f"*{{tied:count}} of {{runs:count}} runs* are tied for best by {by}, {{top:short}} first;"
     else:
-        words = f"{{named}} are *best* by {by}, not told apart;"
-    return say(words, counts, top=top, named=named) + _price(comparison.primary, best[0], rest[0])
+        words = f"{{named}} are *tied for best* by {by} (difference not significant);"
+    return say(words, counts, top=top, named=named) + _gap_to_next(comparison.primary, best[0], rest[0])
 
 
-def _price(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
-    """What the first run behind the best group gives up, of the best one's value."""
+def _gap_to_next(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
+    """The gap from the best run to the first one that is significantly worse."""
     gap = difference_size("gap", after.behind or 0.0, best.low, best.high, find(metric).style)
     return say("the next, {run:short}, is {gap} behind.", run=after.run, gap=gap)
 
 
 def detectable_size(d: Difference, found: Detectable) -> Sentence:
-    """Return the difference that the sample would have demonstrated, with the decimals of the one it has."""
+    """Return the minimum detectable difference, with the decimals of the observed one."""
     if found.difference is None:
         return say("no possible difference")
     low, high = d.limits or (None, None)
@@ -325,34 +325,34 @@ def detectable_size(d: Difference, found: Detectable) -> Sentence:
 
 
 def verdict(d: Difference) -> Sentence:
-    """Return better, worse or "not demonstrated", with the difference that would have been.
+    """Return better, worse or "not significant", with the minimum detectable difference.
 
     Examples
     --------
     >>> from evalreport.comparison.comparison import Detectable
-    >>> verdict(Difference("f1", "a", "b", (0.8, 0.79), 0.01, -0.02, 0.04, verdict="not_demonstrated",
+    >>> verdict(Difference("f1", "a", "b", (0.8, 0.79), 0.01, -0.02, 0.04, verdict="not_significant",
     ...                    detectable=Detectable(0.8, 0.043))).text
-    'not demonstrated (0.043 would be, with 80% probability)'
+    'not significant (detectable at 80% power: 0.043)'
     """
     match d.verdict:
         case "better":
             return say("*better*")
         case "worse":
             return say("_worse_")
-        case "not_demonstrated" if d.detectable is not None:
+        case "not_significant" if d.detectable is not None:
             return say(
-                "not demonstrated ({difference} would be, with {power:percent} probability)",
+                "not significant (detectable at {power:percent} power: {difference})",
                 difference=detectable_size(d, d.detectable),
                 power=d.detectable.power,
             )
-        case "not_demonstrated":
-            return say("not demonstrated")
+        case "not_significant":
+            return say("not significant")
         case "undefined":
             return say("{why}", why=missing_reason(d))
 
 
 def mistake_counts(moved: ChangedPredictions, test: McNemarResult | None) -> Sentence:
-    """Return who is wrong where the other is right, and McNemar's test of it.
+    """Return how many rows only one run has wrong, with McNemar's test.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def mistake_counts(moved: ChangedPredictions, test: McNemarResult | None) -> Sen
 
 
 def p_value(p: float) -> Sentence:
-    """Return McNemar's p-value, small ones as such."""
+    """Return McNemar's p-value, below 0.001 as such."""
     if p < 0.001:
         return say("; McNemar p < 0.001")
     return say("; McNemar p = {p:two}" if p >= 0.1 else "; McNemar p = {p:three}", p=p)
@@ -378,7 +378,7 @@ def p_value(p: float) -> Sentence:
 def pairing_sentence(
     run: str, baseline: str, how: Pairing, unit: tuple[str, str] = ("case", "cases")
 ) -> Sentence:
-    """Return how the rows of two runs were matched; `unit` is the word for one and for several of them.
+    """Return how the rows of two runs were paired; `unit` is the noun for one and for several rows.
 
     Examples
     --------
@@ -391,13 +391,13 @@ def pairing_sentence(
 
 
 def positive_label(comparison: Comparison) -> str:
-    """Return which label recall and precision are of; empty where there is no such one."""
+    """Return the positive label; empty for other tasks."""
     space = comparison.evaluations[0].space
     return f"positive label {space.display_labels[1]}" if isinstance(space, Binary) else ""
 
 
 def shared_pairing(comparison: Comparison) -> Sentence:
-    """Return one sentence on all pairs when they were matched alike, else nothing."""
+    """Return one sentence for all pairs if they were paired in the same way, else nothing."""
     kinds = {(how.kind, how.n_shared, how.reason) for _, _, how in comparison.pairings}
     if len(kinds) > 1:
         return NOTHING

@@ -4,7 +4,7 @@ What the authors add: intended use, limits, approval; a safe subset of Markdown.
 
 The text is parsed as CommonMark with tables, and only its shape is kept: headings, paragraphs, lists, quotes,
 tables, code, stress, and links to other pages. The page's template places the pieces, escaped as all else;
-HTML stands there as text, and pictures, which would be fetched, as their words.
+HTML is shown as text, and images, which would be fetched, as their alternative text.
 
 Provenance: data, threshold, software."""
 
@@ -49,7 +49,7 @@ RARE = 0.2
 UNEQUAL = 3
 """Ratio of the most to the least frequent class from which on classes count as unequal."""
 MANY = 5
-"""Classes from which on the right answer among the best three says something."""
+"""Minimum number of classes for top-3 accuracy."""
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,14 @@ def _threshold_advice(ev: Evaluation) -> Iterator[Advice]:
         "The threshold is still open",
         ("average_precision", "roc_auc") if rare else ("roc_auc", "average_precision"),
         "They judge the ranking at every threshold"
-        + ("; with few positives ROC AUC looks good beside many false alarms." if rare else "."),
+        + ("; with few positives ROC AUC looks good despite many false positives." if rare else "."),
     )
 
 
 def _costs(ev: Evaluation) -> Iterator[Advice]:
     if _is_probability(ev):
         yield Advice(
-            "A miss and a false alarm do not cost the same",
+            "A miss and a false positive do not cost the same",
             ("net_benefit",),
             "It weighs them by the odds of the threshold.",
         )
@@ -155,7 +155,7 @@ def _costs(ev: Evaluation) -> Iterator[Advice]:
         )
     else:
         yield Advice(
-            "A miss and a false alarm do not cost the same",
+            "A miss and a false positive do not cost the same",
             ("recall", "specificity"),
             "Each counts one kind of mistake, so that each can be given its own price.",
         )
@@ -185,13 +185,13 @@ def _multiclass(ev: Evaluation, space: Multiclass) -> Iterator[Advice]:
         yield Advice(
             "The labels are read from text",
             ("accuracy", "parse_rate"),
-            "Whoever asked gets no label from an unreadable answer; accuracy among the readable leaves that out.",
+            "An unparsed response gives users no label; accuracy among the parsed ignores that.",
         )
     if len(space) >= MANY:
         yield Advice(
             "Several answers may be shown",
             ("top_3_accuracy",),
-            "It counts a right answer among the best three.",
+            "It counts a correct label among the best three.",
         )
     if _is_probability(ev):
         yield Advice(
@@ -249,7 +249,7 @@ def _missing(ev: Evaluation) -> Iterator[Missing]:
 
 
 OFTEN = 3
-"""Metrics from which on a reason is told once, above the table, with a mark at each."""
+"""Number of metrics from which a shared reason is shown once above the table, with a mark at each."""
 MARKS = "*†‡§"
 
 
@@ -275,7 +275,7 @@ def _tip(known: Mapping[str, Metric], advice: Advice) -> Sentence:
 
 
 def _shared_reason_marks(ev: Evaluation) -> dict[str, str]:
-    """The mark of each reason that keeps several metrics undefined, and is told once."""
+    """The mark of each reason for several undefined metrics, which is shown once."""
     times = Counter(result.reason for result in ev.metrics.values() if isinstance(result, Undefined))
     often = (reason for reason, number in times.items() if number >= OFTEN)
     return dict(zip(often, MARKS, strict=False))
@@ -425,7 +425,7 @@ def provenance_section(ev: Evaluation) -> Section:
 def origin(
     title: str, facts: Iterable[tuple[str, Sentence]], command: str = "", first: Sequence[str] = ()
 ) -> Section:
-    """Return names and values, empty ones left out; with `first`, the others are folded."""
+    """Return names and values without empty ones; with `first`, the others are folded."""
     known = [(name, value) for name, value in facts if value]
     shown = tuple((name, value) for name, value in known if not first or name in first)
     rest = tuple((name, value) for name, value in known if first and name not in first)
@@ -435,7 +435,7 @@ def origin(
 
 
 FIRST = ("MLflow run", "Data set", "Positive class", "Threshold", "Made")
-"""Facts that are not folded."""
+"""Entries that are not folded."""
 
 
 def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
@@ -508,7 +508,7 @@ def _texts(ev: Evaluation) -> Sentence:
 
 
 def in_utc(made: str) -> str:
-    """Return an ISO 8601 time in UTC as people write it; other text as it stands.
+    """Return an ISO 8601 time in UTC in readable form; other text unchanged.
 
     Examples
     --------

@@ -60,7 +60,7 @@ def summary(ev: Evaluation) -> Sentence:
 
 
 def calibration_facts(ev: Evaluation) -> Facts | None:
-    """Return what is known of the calibration of a binary problem in numbers."""
+    """Return the calibration metrics of a binary problem."""
     if not isinstance(ev.space, Binary):
         return None
     slope, ici = estimate(ev, "calibration_slope"), estimate(ev, "ici")
@@ -115,7 +115,7 @@ def _expected_sentence(ev: Evaluation) -> Sentence:
 
 
 RARE_SHARE = 0.1
-"""Share of the rarer class below which the reliability diagram is drawn in log odds."""
+"""Proportion of the rarer class below which the reliability diagram uses log odds."""
 OUTERMOST = 1e-4
 """Share, and its complement, at the ends of an axis of log odds."""
 TICKS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)

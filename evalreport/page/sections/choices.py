@@ -21,7 +21,7 @@ from evalreport.data.labels import Multiclass
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import PLAIN, ThresholdSelection
 from evalreport.metrics.catalogue import find
-from evalreport.metrics.operating_points import ALARMS, AT_PREVALENCE, stated_prevalence
+from evalreport.metrics.operating_points import ALERTS, AT_PREVALENCE, stated_prevalence
 from evalreport.page.charts import (
     BOTTOM,
     LEFT,
@@ -58,9 +58,9 @@ TITLES: Mapping[str, str] = {
     "precision": "PPV (precision)",
     "npv": "NPV",
     "net_benefit": "Net benefit",
-    ALARMS: "Alerts per 1,000",
+    ALERTS: "Alerts per 1,000",
 }
-"""What is asked for at a stated prevalence, in words of a table."""
+"""The metrics at a given prevalence, in the words of a table."""
 
 
 def share_text(prevalence: float) -> str:
@@ -103,15 +103,15 @@ def _both(result: Result, style: Style) -> Cell:
 
 
 def _summary(ev: Evaluation, prevalence: float) -> Sentence:
-    alarms = estimate(ev, f"{ALARMS}@prevalence={prevalence:g}")
-    right = estimate(ev, f"precision@prevalence={prevalence:g}") if alarms else None
+    alerts = estimate(ev, f"{ALERTS}@prevalence={prevalence:g}")
+    right = estimate(ev, f"precision@prevalence={prevalence:g}") if alerts else None
     counts = four_counts(ev)
     if counts is None:
         return say("No threshold is given, so there are no alerts.")
-    would = "Of {thousand:count} {units}, {alarms:number} would be flagged."
+    would = "Of {thousand:count} {units}, {alerts:number} would be flagged."
     words = "Assumes the same recall and false positive rate as in these data, of which "
     return paragraph(
-        tell(ev, would, thousand=1000, alarms=alarms),
+        tell(ev, would, thousand=1000, alerts=alerts),
         tell(ev, "{right_there:percent} of these would be correct.", right_there=right),
         tell(ev, words + "{prevalence:percent} are {positives}.", prevalence=counts.positives / counts.total),
     )
@@ -357,7 +357,7 @@ def _points(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> list[Cut
 
 
 def _round_row_count(ev: Evaluation, value: float) -> float:
-    """Counts of rows are whole; shares of them come back as such."""
+    """Counts of rows are whole numbers; proportions stay as they are."""
     return value if ev.weighted else float(round(value))
 
 
@@ -437,7 +437,7 @@ HOW: Mapping[Method, str] = {
 
 
 def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
-    """Return one row per objective: on the rows of the choice, elsewhere, and there without a choice.
+    """Return one row per objective: value on the rows of the choice, held out, and without a choice.
 
     Parameters
     ----------

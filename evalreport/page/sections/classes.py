@@ -1,4 +1,4 @@
-"""Class by class, label by label: weakest first, with counts, intervals and what it is taken for.
+"""The table of classes or labels: weakest first, with counts, intervals and the most frequent confusion.
 
 Does it work equally well for everyone? The headline metrics of each value of a slice column.
 """
@@ -42,7 +42,7 @@ from evalreport.page.elements import (
 from evalreport.page.evaluation_terms import confidence_percent, tell, units
 
 DRAWN = 40
-"""Classes up to which the interval of each is drawn, 300 bytes a row; of more it stands in numbers."""
+"""Maximum number of classes with drawn intervals, 300 bytes a row; for more they are numbers."""
 MOST_ROWS = 2_000
 """Classes in the table: some 450 bytes each, of a page of at most 2 MB."""
 FIRST = 8
@@ -50,7 +50,7 @@ FIRST = 8
 CONTROLS = 8
 """Classes from which on the table can be searched and filtered."""
 WEAK, FEW, SKEWED = 0.6, 20, 0.3
-"""F1, examples, and share of its examples by which a class is predicted too often or too seldom, of the
+"""F1, examples, and the excess or lack of predictions as a proportion of the examples, of the
 filters."""
 FILTERS = (("F1 below 0.60", "weak"), ("fewer than 20", "few"), ("over- or underused by 30%", "skewed"))
 UNKNOWN = ("absent", "spurious")
@@ -96,7 +96,7 @@ def _section(ev: Evaluation, noun: str, title: str, summary: Sentence) -> Sectio
 
 
 def _rest(total: int) -> Sentence:
-    """Return what is said where the table cannot hold all."""
+    """Return the note for a table that does not show all classes."""
     if total <= MOST_ROWS:
         return NOTHING
     return say(
@@ -317,7 +317,7 @@ def _marks(entry: ClassResult) -> str:
 
 
 SURE = 0.05
-"""Adjusted p-value below which a slice is said to differ from the rest."""
+"""Adjusted p-value below which a slice differs significantly from the rest."""
 SHOWN = 2
 """Metrics that are shown of each slice."""
 PARITY = {
@@ -348,13 +348,13 @@ def groups_section(ev: Evaluation) -> Section | None:
 
 
 def headline(ev: Evaluation) -> tuple[Metric, ...]:
-    """Return the metrics that slices are judged by."""
+    """Return the metrics by which slices are compared."""
     known = {name for part in ev.slices for name in part.metrics}
     return tuple(find(name, ev.task) for name in OF_SLICES[ev.task] if name in known)[:SHOWN]
 
 
 def _furthest(ev: Evaluation, column: str) -> Sentence:
-    """The gap between groups by what they are judged by, and how surely the smallest group is known."""
+    """The gap between groups by these metrics, and the uncertainty of the smallest group."""
     judged = {metric.name for metric in headline(ev)}
     among = [one for one in ev.disparities if one.column == column and one.metric in judged]
     one = among[0] if among else None
@@ -399,7 +399,7 @@ def _group_tables(ev: Evaluation, place: int, column: str, found: list[Slice]) -
 def _group_calibration_table(
     ev: Evaluation, place: int, column: str, found: list[Slice]
 ) -> Iterator[PagePart]:
-    """The table of what the probabilities of each group are judged by."""
+    """The table of calibration metrics of each group."""
     known = {name for part in found for name, value in part.metrics.items() if isinstance(value, Estimate)}
     metrics = [find(name, ev.task) for name in OF_CALIBRATION[ev.task] if name in known]
     if not metrics:

@@ -25,7 +25,7 @@ from evalreport.statistics.confusion import Counts, Places
 RIGHT_STEPS = (0.5, 0.75, 0.9)
 """Shares of a class from which a cell of right answers is darker; `KEY` says them."""
 WRONG_STEPS = (0.05, 0.1, 0.2)
-"""The same of wrong answers, of which a twentieth is many already."""
+"""The same for wrong predictions, where a twentieth is already many."""
 BLOCKS_FROM = 200
 """Classes above which blocks of them are drawn: a cell of one class would be less than two pixels wide."""
 KEY = (
@@ -102,7 +102,7 @@ def group_counts(counts: Counts, blocks: Sequence[Sequence[int]]) -> Counts:
     [[2.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
     """
     block = block_of(counts.size, blocks)
-    answers = np.append(block, -1)[counts.columns]  # the last one is the unread
+    answers = np.append(block, -1)[counts.columns]  # the last column is unparsed
     return Counts.from_codes(block[counts.rows], answers, len(blocks), counts.weight)
 
 
@@ -141,7 +141,7 @@ def _paths(counts: Counts, order: Sequence[int]) -> list[tuple[str, str]]:
     )
     names = ("r1", "r2", "r3", "r4", "w1", "w2", "w3", "w4")
     found = []
-    for colour, name in sorted(enumerate(names), reverse=True):  # right answers last, on top
+    for colour, name in sorted(enumerate(names), reverse=True):  # right predictions last, on top
         chosen = step == colour
         if chosen.any():
             found.append((name, _squares(place[rows[chosen]], place[columns[chosen]])))
@@ -206,13 +206,13 @@ OFTEN = 3
 MOST = 600
 """Rows that this table has at most."""
 NOTED = 0.05
-"""Share of a class from which on a confusion is coloured in the plain table."""
+"""Minimum proportion of a class for a coloured confusion in the plain table."""
 UNPARSED = "unparsed"
 
 
 @dataclass(frozen=True)
 class Box:
-    """One cell of the plain table: count, share of its row, and whether it is right, wrong or neither."""
+    """One cell of the plain table: count, proportion of its row, and whether it is right, wrong or neither."""
 
     count: str
     share: str
@@ -251,7 +251,7 @@ class FamilyRow:
 
 @dataclass(frozen=True)
 class Confusions:
-    """Table or matrix, list of mix-ups, families, values; `empty` where there is no mistake."""
+    """Table or matrix, list of confusions, families, values; `empty` where there is no mistake."""
 
     plain: CountTable | None
     matrix: Matrix | None
@@ -285,7 +285,7 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
     kin = kinship(counts) if small else None
     families = () if kin is None else kin.families
     if 2 * len([entry for entry in ev.classes if entry.state == "never_predicted"]) > len(ev.space):
-        families = ()  # a few classes take all answers: these are no look-alikes
+        families = ()  # most rows are predicted as a few classes: these classes are not similar
     kin = None if kin is None else replace(kin, families=families)
     blocks = kin.blocks if kin is not None and len(ev.space) > BLOCKS_FROM else ()
     drawn, names, shown = counts, ev.space.names, kin or Kinship((), ())
@@ -416,7 +416,7 @@ def _members(ev: Evaluation, counts: Counts, family: Family) -> CountTable:
 
 def _values(ev: Evaluation, counts: Counts) -> Table | None:
     support, rows = counts.marginals.support, []
-    for cell in counts.mix_ups[:MOST]:
+    for cell in counts.off_diagonal[:MOST]:
         weight = float(counts.weight[cell])
         if weight < OFTEN:
             break
@@ -567,7 +567,7 @@ def _tagged_mistakes_table(ev: Evaluation) -> Table:
 
 
 def _tagged_row(entry: Mistake) -> Row:
-    """Labels of a row: right, left out, added wrongly."""
+    """Labels of a row: right, missed, added wrongly."""
     truth, predicted = set(entry.truth), set(entry.predicted)
     right = [Tag(name) for name in entry.truth if name in predicted]
     left = [Tag(name, "left") for name in entry.truth if name not in predicted]

@@ -1,4 +1,4 @@
-"""How far do the folds agree? A cross-validation's metrics with the value of each fold as a dot."""
+"""Variation across folds: the metrics of a cross-validation with the value of each fold as a dot."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def folds_section(ev: Evaluation) -> Section | None:
     shown = [metric for metric in known if folds[metric.name].mean is not None]
     summary = tell(
         ev,
-        "{number:count} models, each judged on {units} that it was not trained on. Counts are pooled; ranking and calibration are the mean of the folds, because scores of different models are not on one scale. The interval is for these models on new {units}, the last column for models that are trained anew on other data.",
+        "{number:count} models, each evaluated on {units} that it was not trained on. Counts are pooled; ranking and calibration are the mean of the folds, because scores of different models are not on one scale. The interval is for these models on new {units}, the last column for models retrained on other data.",
         number=len(folds.names),
     )
     heads = (
@@ -38,7 +38,7 @@ def folds_section(ev: Evaluation) -> Section | None:
         "Value",
         Column("How"),
         Column(f"{confidence_percent(ev)} interval, a dot for each fold", "plot"),
-        Column("Trained anew", "n"),
+        Column("Retrained", "n"),
     )
     rows, names = (_row(ev, m, folds[m.name]) for m in shown), map(_name, folds.names[:MOST])
     table = Table.from_rows("folds-table", "Metrics over the folds", heads, rows)

@@ -62,7 +62,7 @@ LETTER = 6.2
 
 
 def name_with_interval(name: str, result: Estimate | None) -> str:
-    """Return what stands beside a curve: "AUC 0.99 (0.98 to 0.99)"; nothing where it is undefined.
+    """Return the label of a curve: "AUC 0.99 (0.98 to 0.99)"; nothing where it is undefined.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def name_with_interval(name: str, result: Estimate | None) -> str:
 
 
 def describe_curve(what: str, key: str, name: str, result: Estimate | None) -> Sentence:
-    """Return what is said of curves to those who cannot see them: the area, where it is known."""
+    """Return the alternative text of curves: the area, if there is one."""
     if result is None:
         return say(what + ".")
     return say(what + "; " + name + " {" + key + ":ratio}.", {key: result})
@@ -134,7 +134,7 @@ class RatePlot:
         over: Sequence[Path] = (),
         **rest: Any,
     ) -> Chart:
-        """Return the chart: what lies under the curves, the guide, the curves, what lies over them.
+        """Return the chart: layers below the curves, the guide, the curves, layers above.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ Points: TypeAlias = npt.NDArray[np.float64]
 HARDEST = 5
 """Classes that the table under the charts names."""
 RATES = (0.0, 0.01, 0.02, 0.05, *(step / 10 for step in range(1, 11)))
-"""False-alarm rates, and recalls, of the tables of values."""
+"""False positive rates, and recalls, in the tables of values."""
 GAP = 18
 """Units between the two names."""
 AVERAGED = ", classes averaged"

@@ -46,7 +46,7 @@ from evalreport.page.sections.appendix import find_missing
 from evalreport.page.sections.headline import Warned, forest, headline, kicker, task_name, warn
 
 FEW = 6
-"""Classes up to which each has a bar of its own."""
+"""Maximum number of classes with one bar each."""
 INSIDE = 26.0
 """Part of a bar, in per cent, from which on its words have room in it."""
 LEFT, RIGHT, TOP, BOTTOM = 9.0, 99.0, 14.0, 166.0
@@ -539,13 +539,13 @@ def check_skill(ev: Evaluation) -> Iterator[SummaryItem]:
     """Whether the model beats a prediction that never looks at the row."""
     if not margins(ev):
         auc = estimate(ev, OF_RANKING[ev.task])
-        if auc is not None and ranking_skill(ev) == "demonstrated":
+        if auc is not None and ranking_skill(ev) == "significant":
             yield SummaryItem("Ranks better than chance", f"ROC AUC {brief(auc.value, 'ratio')} against 0.5")
         return
     if only_labels(ev) is not None or decision_skill(ev) is None:
         return
     kappa, f1 = by_order(ev), estimate(ev, F1)
-    skilled = decision_skill(ev) == "demonstrated"
+    skilled = decision_skill(ev) == "significant"
     if kappa is not None:
         detail = f"quadratic weighted kappa {brief(kappa.value, 'ratio')}"
         yield _compare_with_reference(skilled, "chance", detail)

@@ -46,7 +46,7 @@ SMALL = 1000
 POOR = 0.2
 """Recall below which a class is named in the headline."""
 MANY = 0.25
-"""Share of mistakes inside families from which on the families are the headline."""
+"""Minimum proportion of mistakes inside families for the families to be in the headline."""
 
 
 def headline(ev: Evaluation) -> Sentence:
@@ -57,7 +57,7 @@ def headline(ev: Evaluation) -> Sentence:
     if mistakes(ev) == 0 and not _one_sided(ev):
         return tell(ev, "No mistakes in {n:count} {n:units}.", n=ev.rows)
     skill = ranking_skill(ev) if mistakes(ev) is None else decision_skill(ev)
-    if skill is not None and skill != "demonstrated":
+    if skill is not None and skill != "significant":
         return _no_better(ev, skill)
     match ev.space:
         case Binary():
@@ -76,10 +76,10 @@ def _one_sided(ev: Evaluation) -> bool:
 LACKING: Mapping[Skill, str] = {
     "none": "_No better than {rival}:_",
     "barely": "_Barely better than {rival}:_",
-    "not_demonstrated": "_Not demonstrated to beat {rival}:_",
+    "not_significant": "_Not significantly better than {rival}:_",
     "reversed": "_Worse than {rival}:_",
 }
-"""How a model without demonstrated skill is introduced."""
+"""The first words about a model without significant skill."""
 
 
 def _no_better(ev: Evaluation, skill: Skill) -> Sentence:
@@ -94,7 +94,7 @@ def _no_better(ev: Evaluation, skill: Skill) -> Sentence:
                 return say(LACKING[skill], rival="chance") + _multilabel(ev)
             level = reference_sentence("level", ev.no_skill["f1_micro"], f1, "ratio")
             words = "micro F1 {f1_micro:ratio} against {level}."
-            return say(LACKING[skill], rival="adding labels without looking") + tell(ev, words, level=level)
+            return say(LACKING[skill], rival="assigning labels at random") + tell(ev, words, level=level)
 
 
 def _binary_no_better(ev: Evaluation, skill: Skill) -> Sentence:
@@ -117,15 +117,15 @@ def _outcome_counts_sentence(ev: Evaluation, words: str, counts: BinaryCounts) -
 
 
 def _constant_prediction_sentence(label: str) -> Sentence:
-    return say("_always saying {label:quoted}_", label=label)
+    return say("_always predicting {label:quoted}_", label=label)
 
 
 AGAINST_ORDER: Mapping[Skill, str] = {
     "none": "_No better than chance:_",
-    "not_demonstrated": "_Not significantly better than chance:_",
-    "reversed": "_The predictions run against the order:_",
+    "not_significant": "_Not significantly better than chance:_",
+    "reversed": "_The predictions contradict the order:_",
 }
-"""How predictions that do not follow the order of the labels are introduced."""
+"""The first words about predictions that do not follow the order of the labels."""
 
 
 def _ordered_no_better(ev: Evaluation, skill: Skill, kappa: Estimate) -> Sentence:
@@ -150,7 +150,7 @@ def _binary(ev: Evaluation) -> Sentence:
     counts = four_counts(ev)
     if counts is None:
         words = "Ranks {positives} above {negatives} {auc:percent} of the time; _no threshold was given_, so "
-        one = "All {n:count} {n:units} are of one class, and _no threshold was given_: nothing is judged."
+        one = "All {n:count} {n:units} are of one class, and _no threshold was given_: there is nothing to evaluate."
         ranks = tell(ev, words + "it decides nothing.", auc=estimate(ev, "roc_auc"))
         return ranks or tell(ev, one, n=ev.rows)
     return recall_sentence(ev, counts) + alarms(ev, counts)
@@ -171,7 +171,7 @@ def recall_sentence(ev: Evaluation, counts: BinaryCounts) -> Sentence:
 def alarms(ev: Evaluation, counts: BinaryCounts) -> Sentence:
     """Return the second half of a binary headline: negatives flagged."""
     if counts.negatives == 0:
-        return tell(ev, "_no {negative} occurs_, so false alarms cannot be measured.")
+        return tell(ev, "_no {negative} occurs_, so false positives cannot be measured.")
     if counts.fp == 0:
         return _outcome_counts_sentence(ev, "none of {n:count} {n:negatives} is flagged by mistake.", counts)
     words = "{fp:count} of {n:count} {n:negatives} {fp:is|are} flagged by mistake."
@@ -222,7 +222,7 @@ def _blind(ev: Evaluation) -> Sentence:
     if not blind:
         return NOTHING
     if len(blind) == 1:
-        words = "_It never answers {label:quoted}_, though {support:count} are."
+        words = "_It never predicts {label:quoted}_, although {support:count} {support:example has|examples have} that label."
         return say(words, label=str(blind[0].label), support=blind[0].support)
     return tell(ev, "_{blind:count} of {classes:count} classes are never predicted._", blind=len(blind))
 
@@ -246,14 +246,14 @@ def _families(ev: Evaluation) -> Sentence:
         off = ev.confusion.rows != ev.confusion.columns
         return say("Its mistakes are _spread over {pairs:count} pairs_ of classes.", pairs=int(off.sum()))
     return say(
-        "_{inside:percent} of its mistakes_ are mix-ups inside {families:count} small {families:family|families} of look-alike classes.",
+        "_{inside:percent} of its mistakes_ are confusions within {families:count} small {families:group|groups} of similar classes.",
         inside=kin.mistakes / wrong,
         families=len(kin.families),
     )
 
 
-def most_frequent_mix_up(ev: Evaluation, words: str, named: Callable[[str], str] = quote_name) -> Sentence:
-    """Say with these words how often, {pair} of {support}, which {truth} is taken for which {answer}."""
+def most_frequent_confusion(ev: Evaluation, words: str, named: Callable[[str], str] = quote_name) -> Sentence:
+    """Return these words with the most frequent confusion: {pair} of {support} rows of {truth} predicted as {answer}."""
     counts = ev.confusion
     if counts is None or not len(counts.misread):
         return NOTHING
@@ -269,9 +269,9 @@ def most_frequent_mix_up(ev: Evaluation, words: str, named: Callable[[str], str]
 
 
 def _top_pair(ev: Evaluation) -> Sentence:
-    """Few classes: the most frequent mix-up."""
-    words = "Most often _{truth} is taken for {answer}_: {pair:count} of {support:count}."
-    return most_frequent_mix_up(ev, words, lambda name: quote_name(truncate_name(name, 20)))
+    """The most frequent confusion, for few classes."""
+    words = "Most often _{truth} is misclassified as {answer}_: {pair:count} of {support:count}."
+    return most_frequent_confusion(ev, words, lambda name: quote_name(truncate_name(name, 20)))
 
 
 def _text(ev: Evaluation) -> Sentence:
@@ -294,7 +294,7 @@ def _overlooks(ev: Evaluation, counts: BinaryCounts) -> Sentence:
 def _multilabel(ev: Evaluation) -> Sentence:
     recall, precision = estimate(ev, "recall_micro"), estimate(ev, "precision_micro")
     if not ev.classes or recall is None:
-        return say("_No decisions were logged_, so only the ranking of labels can be judged.")
+        return say("_No decisions were logged_, so only the ranking of labels can be evaluated.")
     return _of_ten(ev, recall) + _added_labels_sentence(ev, precision)
 
 
@@ -325,7 +325,7 @@ def _added_labels_sentence(ev: Evaluation, precision: Estimate | None) -> Senten
 ROWS = 4
 """Most rows of the table."""
 TOP = 8
-"""Classes from which on the right answer among the top three says something."""
+"""Minimum number of classes for top-3 accuracy."""
 
 Entry = tuple[str, str]
 """Name and gloss of a metric; its title and how it is shown are the catalogue's."""
@@ -483,7 +483,7 @@ def kicker(ev: Evaluation) -> tuple[str, ...]:
 
 
 def _date(made: str) -> str:
-    """The day of a time that begins as ISO 8601 does: "21 Nov 2026"; other text as it stands."""
+    """The day of an ISO 8601 time, "21 Nov 2026"; other text unchanged."""
     try:
         return format_date(datetime.fromisoformat(made[:10]), year=True)
     except ValueError:

@@ -57,7 +57,7 @@ MIDDLE, HALF = 86.0, 80.0
 LINE = 20
 """Height of a flag."""
 NEAR = 12.0
-"""Units between two flags below which they cannot be told apart: 7 pixels of 600."""
+"""Minimum distance of two flags: 7 pixels of 600."""
 PAST = 620.0
 """From here on a flag's words stand to its left."""
 ODDS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
@@ -188,7 +188,7 @@ LETTER = 20
 
 
 def ruler(found: Sequence[NamedThreshold], low: float, high: float, *, probability: bool) -> Ruler:
-    """Return the ruler of a figure: log-odds where named probabilities lie too close to be told apart."""
+    """Return the scale of a figure: log odds where the named probabilities are too close to each other."""
     plain = Ruler(low, high)
     places = np.unique(plain.places(np.array([one.threshold for one in found])))
     least = min((one.threshold for one in found if one.threshold > 0), default=1.0)
@@ -267,11 +267,11 @@ def _flags(found: Sequence[NamedThreshold], rule: Ruler) -> tuple[Flag, ...]:
 
 
 MISS_COST = 10
-"""False alarms that one miss costs, until the reader says otherwise."""
+"""Default cost of a miss in false positives."""
 GRID = 101
 """Places of the slider: hundredths, as `MAX_STEPS` of a curve in MLflow."""
 STATIC = 4
-"""Rows of the table that stands in for the slider."""
+"""Rows of the table that replaces the slider."""
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
@@ -511,7 +511,7 @@ STYLES = {key: find(name, "binary").style for key, name in zip(KEYS, OF_FOUR, st
 
 
 def rates(c: BinaryCounts) -> Mapping[str, tuple[float | None, float]]:
-    """Return the rates of four counts and what they are shares of; None where that is nothing.
+    """Return the rates of four counts and their denominators; None where a denominator is zero.
 
     Examples
     --------
@@ -560,7 +560,7 @@ def meters_of(
 
 
 def cost_text(c: BinaryCounts) -> str:
-    """Return the cost of 100 rows, in false alarms.
+    """Return the cost of 100 rows, in false positives.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import Skill, ranking_skill
-from evalreport.findings.score_quality import recommend_threshold, value_elsewhere
+from evalreport.findings.score_quality import held_out_value, recommend_threshold
 from evalreport.page.elements import Cell, Column, Row, Table
 from evalreport.page.evaluation_terms import (
     estimate,
@@ -188,7 +188,7 @@ def recommended_candidate(
 
 UNRANKED: Mapping[Skill, str] = {
     "none": "the scores rank no better than chance",
-    "not_demonstrated": "the scores do not rank significantly better than chance",
+    "not_significant": "the scores do not rank significantly better than chance",
     "reversed": "the scores rank worse than chance",
 }
 """Rankings from which no threshold is recommended."""
@@ -198,7 +198,7 @@ def explain_no_recommendation(ev: Evaluation) -> Sentence:
     """Return why no threshold of these scores is recommended; nothing where one may be."""
     if ev.data_checks.get("constant_scores"):
         return say("all scores are equal")
-    why = UNRANKED.get(ranking_skill(ev) or "demonstrated")
+    why = UNRANKED.get(ranking_skill(ev) or "significant")
     return NOTHING if why is None else tell(ev, why + " (ROC AUC {roc_auc:ratio}, {roc_auc:ratio interval})")
 
 
@@ -213,7 +213,7 @@ def likely(best: Optimum) -> bool:
 
 def without_gain(ev: Evaluation, best: Optimum) -> float | None:
     """Return the value at the threshold in use, where a free choice is no better than that elsewhere."""
-    counts, other = four_counts(ev), value_elsewhere(best)
+    counts, other = four_counts(ev), held_out_value(best)
     if best.constraint is not None or counts is None or other is None or one_threshold(ev) is None:
         return None
     if best.metric not in (*METRICS, *WITH_NUMBERS):  # a metric of the user's own: its rows are not here

@@ -32,10 +32,10 @@ def new() -> er.Evaluation:
 @pytest.mark.parametrize(
     ("rule", "said", "fix"),
     [
-        ("recall rises <= 0.1", "asks for the worse", 'write "recall drops <= 0.1"'),
-        ("log_loss drops <= 0.1", "asks for the worse", 'write "log_loss rises <= 0.1"'),
-        ("recall drops <= 2", "can never be broken", "a percent sign"),
-        ("mcc drops <= 2", "can never be broken", "a percent sign"),
+        ("recall rises <= 0.1", "requires a worse value", 'write "recall drops <= 0.1"'),
+        ("log_loss drops <= 0.1", "requires a worse value", 'write "log_loss rises <= 0.1"'),
+        ("recall drops <= 2", "is always met", "a percentage"),
+        ("mcc drops <= 2", "is always met", "a percentage"),
     ],
 )
 def test_a_change_that_nobody_wants_to_bound_is_refused(
@@ -71,4 +71,4 @@ def test_a_run_against_itself_is_pointed_out(new: er.Evaluation) -> None:
     found = compare([new, new], 1, names=["new", "again"], metrics=["roc_auc"])
     said = measured_change(new, Bound.parse("roc_auc drops <= 0.02"), found, "new")
     assert (said.value, said.limits) == (0, (0, 0))
-    assert said.note.startswith("the two do not differ on any row")
+    assert said.note.startswith("the two do not differ in any row")

@@ -50,7 +50,7 @@ def test_rules_that_hold_open_the_gate(capsys: Capture) -> None:
     lines = done.out.splitlines()
     assert lines[0].startswith("ok           recall >= 0.88  0.913 (0.89")
     assert lines[-1] == "6 of 6 passed"
-    assert "took truth y_true" in done.err
+    assert "Using: truth=y_true" in done.err
 
 
 def test_what_the_interval_leaves_open_closes_it_and_says_how_many_rows_would_tell(capsys: Capture) -> None:
@@ -59,7 +59,7 @@ def test_what_the_interval_leaves_open_closes_it_and_says_how_many_rows_would_te
     assert done.code == 1
     first = done.out.splitlines()[0]
     assert first.startswith("inconclusive recall >= 0.9  0.913 (0.89")
-    assert re.search(r"a truth 0\.0\d+ from it would be told with 80% probability, this one by about", first)
+    assert re.search(r"at 80% power values 0\.0\d+ from it are decided; this value needs about", first)
     assert done.out.endswith("1 of 5 inconclusive\n")
     assert run(capsys, *asked, "--inconclusive", "pass").code == 0
     by_value = run(capsys, *asked, "--test-on", "estimate")
@@ -79,8 +79,8 @@ def test_the_verdict_against_a_baseline_is_that_of_compare(capsys: Capture) -> N
     done = run(capsys, "check", "nb.parquet", *rows, "--baseline", "lr.parquet", "--markdown", "check.md")
     both = run(capsys, "compare", "lr.parquet", "nb.parquet", *rows)
     assert done.out.splitlines()[0] == both.out.splitlines()[0]
-    assert done.out.startswith("nb raises 7 fewer false alarms but finds 160 fewer “spam”")
-    assert "nb raises 7 fewer false alarms" in Path("check.md").read_text("utf-8")
+    assert done.out.startswith("nb has 7 fewer false positives but finds 160 fewer “spam”")
+    assert "nb has 7 fewer false positives" in Path("check.md").read_text("utf-8")
     told = json.loads(run(capsys, "check", "nb.parquet", *rows, "--baseline", "lr.parquet", "--json").out)
     other = json.loads(run(capsys, "compare", "lr.parquet", "nb.parquet", *rows, "--json").out)
     (verdict,) = other["comparison"]["verdicts"]
@@ -114,7 +114,7 @@ def test_what_the_sample_cannot_decide(capsys: Capture) -> None:
     assert (closed.code, closed.json["ok"], check["outcome"]) == (1, False, "inconclusive")
     assert check["detectable"]["difference"] > 0
     assert check["rows_needed"] > 5572
-    assert f"about {about_rows(check['rows_needed'])} in place of 5,572" in check["detail"]
+    assert f"about {about_rows(check['rows_needed'])} instead of 5,572" in check["detail"]
     opened = run(capsys, *asked, "--inconclusive", "pass")
     assert (opened.code, opened.json["ok"]) == (0, True)
 
@@ -214,10 +214,10 @@ def test_rules_from_the_environment(capsys: Capture, monkeypatch: pytest.MonkeyP
     [
         (("--require", "recal >= 0.9"), 2, "recall"),
         (("--require", "recall"), 2, "is not a bound"),
-        (("--require", "recall >= 90"), 2, "can never hold"),
+        (("--require", "recall >= 90"), 2, "can never be met"),
         (("--require", "recall drops <= 0.1"), 2, "--baseline"),
         (("--baseline", "gone.parquet"), 3, "no baseline gone.parquet"),
-        (("--baseline", "nb.parquet", "--require", "recall rises <= 0.1"), 2, "asks for the worse"),
+        (("--baseline", "nb.parquet", "--require", "recall rises <= 0.1"), 2, "requires a worse value"),
         (("--test-on", "lower"), 2, "interval"),
         (("--train", "gone.csv"), 3, "gone.csv"),
         (("--train", "columns.csv"), 3, "columns are: word, class"),

@@ -89,7 +89,7 @@ def test_leakage_by_text_does_not_need_ids() -> None:
     test = rows(["Call me", "b", "c", "d"])
     check = found(data_checks(test, TrainingRows("t", texts=["call  ME", "x", ""])), "leakage")
     assert (check.outcome, check.shown) == ("failed", "1 row of the test set also occurs in t (row 0)")
-    assert check.detail == "compared by text (case and spaces aside)"
+    assert check.detail == "compared by text (ignoring case and spaces)"
 
 
 def test_either_proof_suffices_but_row_numbers_prove_nothing() -> None:
@@ -100,7 +100,7 @@ def test_either_proof_suffices_but_row_numbers_prove_nothing() -> None:
     check = found(data_checks(test, numbered), "leakage")
     assert (check.outcome, check.detail) == (
         "passed",
-        "compared by text (case and spaces aside); the ids count anew in each file",
+        "compared by text (ignoring case and spaces); both files number their rows, so ids do not count",
     )
     a_third = TrainingRows("t", ids=["1", "2", "3"], texts=["a", "y", "z"])
     assert found(data_checks(test, a_third), "leakage").value == 1.0

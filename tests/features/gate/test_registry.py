@@ -107,7 +107,7 @@ def test_what_is_no_model_is_told(sqlite_store: Store, name: str, capsys: Captur
     sqlite_store.client.create_model_version(name, "s3://bucket/model")
     uri = ("--tracking-uri", sqlite_store.uri)
     for words, code, message in (
-        (("--model", "models:/filter"), 2, "models:/filter is not the address of a model"),
+        (("--model", "models:/filter"), 2, "models:/filter is not a model URI"),
         (("--model", f"models:/{name}/7"), 3, f"there is no models:/{name}/7"),
         (("--model", f"models:/{name}@blue"), 3, f"there is no models:/{name}@blue"),
         (("--model", f"models:/{name}/2"), 3, f"models:/{name}/2 was registered without a run"),
@@ -127,4 +127,4 @@ def test_a_logged_model_is_judged_by_its_own_run(sqlite_store: Store, name: str,
     assert sqlite_store.client.get_logged_model(made.model_id).tags["evalreport.gate.outcome"] == "passed"
     refused = run(capsys, *asked, "--promote", "champion")
     assert refused.code == 2
-    assert "can have no alias" in refused.err
+    assert "cannot have an alias" in refused.err

@@ -23,7 +23,7 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.features.gate.rules import CheckResult, is_open, outcome_of, rule_checks, tally
+from evalreport.features.gate.rules import CheckResult, count_outcomes, gate_passes, outcome_of, rule_checks
 from evalreport.intervals.distributions import exact_limits, wilson
 from evalreport.intervals.interval_settings import Sampling
 
@@ -140,8 +140,8 @@ def test_the_rows_that_are_needed_decide_what_was_open() -> None:
     assert found.outcome == "inconclusive"
     assert found.detectable is not None
     assert found.rows_needed is not None
-    assert f"about {about_rows(found.rows_needed)} in place of 200" in found.detail
-    assert f"a truth {found.detectable.difference:.3f} from it" in found.detail
+    assert f"about {about_rows(found.rows_needed)} instead of 200" in found.detail
+    assert f"values {found.detectable.difference:.3f} from it" in found.detail
     assert found.low is not None
     assert found.detectable.difference == pytest.approx((0.9 - found.low) / 1.96 * 2.80, rel=0.01)
     positives = found.rows_needed // 2
@@ -231,9 +231,9 @@ def test_a_rule_for_one_slice() -> None:
     assert (few.outcome, few.shown) == ("failed", "undefined: only 2 rows have site = rare")
     for rule, said, fix in (
         ("recall[site=c] >= 0.5", "no row has site = c", "site="),
-        ("recall[age=9] >= 0.5", "was not asked for", "--slice age"),
+        ("recall[age=9] >= 0.5", "is not a slice column", "--slice age"),
         ("recal[site=a] >= 0.5", "recal", "recall"),
-        ("recall[site=a] >= 50", "can never hold", "90%"),
+        ("recall[site=a] >= 50", "can never be met", "90%"),
     ):
         with pytest.raises(UsageError, match=said) as error:
             one(ev, rule)
@@ -246,7 +246,7 @@ def test_an_unknown_metric_names_the_nearest_and_an_impossible_bound_is_refused(
     assert "recall" in error.value.fix
     with pytest.raises(UsageError, match="within 0 to 1"):
         one(binary(9, 1), "recall >= 90")
-    with pytest.raises(UsageError, match="can never hold"):
+    with pytest.raises(UsageError, match="can never be met"):
         one(binary(9, 1), "recall < 0")
 
 
@@ -320,7 +320,7 @@ def test_changes_of_a_class_and_of_a_slice() -> None:
     assert change(run, base, "accuracy[site=x] drops <= 0.1").outcome == "failed"
     for text, said in (
         ("recall[d] drops <= 0.1", "no class 'd'"),
-        ("accuracy[size=1] drops <= 0.1", "was not asked for"),
+        ("accuracy[size=1] drops <= 0.1", "is not a slice column"),
         ("accuracy[site=z] drops <= 0.1", "no row has site = z"),
         ("mcc[a] drops <= 0.1", "not compared by class"),
     ):
@@ -341,7 +341,7 @@ def test_without_predictions_the_comparison_is_unpaired_and_says_so() -> None:
     result = change(run, stored, "accuracy drops <= 0.1")
     assert result.outcome == "passed"
     assert result.shown.endswith(", not paired")
-    assert "predictions of a run are not at hand" in result.detail
+    assert "predictions of a run are missing" in result.detail
 
 
 def test_an_undefined_change_fails_and_one_without_interval_is_open() -> None:
@@ -359,11 +359,11 @@ def test_an_undefined_change_fails_and_one_without_interval_is_open() -> None:
 @pytest.mark.parametrize(
     ("text", "said", "fix"),
     [
-        ("recall drops > 0.02", "asks for the worse", "recall drops <= 0.02"),
-        ("recall rises <= 0.02", "asks for the worse", "recall drops <= 0.02"),
-        ("log_loss drops <= 0.02", "asks for the worse", "log_loss rises <= 0.02"),
-        ("recall drops <= 2", "can never be broken", "2%"),
-        ("recall rises > 2", "can never hold", "90%"),
+        ("recall drops > 0.02", "requires a worse value", "recall drops <= 0.02"),
+        ("recall rises <= 0.02", "requires a worse value", "recall drops <= 0.02"),
+        ("log_loss drops <= 0.02", "requires a worse value", "log_loss rises <= 0.02"),
+        ("recall drops <= 2", "is always met", "2%"),
+        ("recall rises > 2", "can never be met", "90%"),
     ],
 )
 def test_changes_that_cannot_be_meant(text: str, said: str, fix: str) -> None:
@@ -386,7 +386,7 @@ def test_a_change_needs_a_baseline() -> None:
 
 def test_contradicting_truth_is_an_error() -> None:
     ids = [str(row) for row in range(200)]
-    with pytest.raises(DataError, match="truth of"):
+    with pytest.raises(DataError, match="true labels of"):
         change(noisy(0.1, 200, 1, ids), noisy(0.1, 200, 1, ids[::-1]), "accuracy drops <= 0.1")
 
 
@@ -401,12 +401,12 @@ def test_the_gate_as_a_whole() -> None:
     passed, failed, undecided = (
         CheckResult("a", outcome, "") for outcome in ("passed", "failed", "inconclusive")
     )
-    assert is_open((passed,))
-    assert not is_open((passed, failed), inconclusive_fails=False)
-    assert is_open((passed, undecided), inconclusive_fails=False)
-    assert not is_open((passed, undecided))
-    assert tally((passed, failed, undecided)) == "1 of 3 failed, 1 of 3 inconclusive"
-    assert tally((passed, passed)) == "2 of 2 passed"
+    assert gate_passes((passed,))
+    assert not gate_passes((passed, failed), inconclusive_fails=False)
+    assert gate_passes((passed, undecided), inconclusive_fails=False)
+    assert not gate_passes((passed, undecided))
+    assert count_outcomes((passed, failed, undecided)) == "1 of 3 failed, 1 of 3 inconclusive"
+    assert count_outcomes((passed, passed)) == "2 of 2 passed"
 
 
 def test_the_auc_of_equal_scores_is_known_and_judged_by_its_value() -> None:
@@ -427,4 +427,4 @@ def test_a_sample_too_small_to_tell_any_possible_truth_says_so() -> None:
     assert found.outcome == "inconclusive"
     assert found.detectable is not None
     assert found.detectable.difference is None
-    assert "no truth that is possible would be told" in found.detail
+    assert "no possible value is decided" in found.detail

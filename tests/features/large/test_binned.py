@@ -220,7 +220,7 @@ def test_what_bins_cannot_tell_is_refused(files: list[Path], asked: dict[str, An
 
 
 def test_rows_in_memory_are_not_put_into_bins(files: list[Path]) -> None:
-    with pytest.raises(UsageError, match="counted in bins by a stream"):
+    with pytest.raises(UsageError, match="only a stream or Spark counts"):
         er.evaluate_file(files[0], approximate=True)
-    with pytest.raises(UsageError, match="counted in bins by a stream"):
+    with pytest.raises(UsageError, match="only a stream or Spark counts"):
         er.evaluate(pd.read_parquet(files[0]), approximate=True)

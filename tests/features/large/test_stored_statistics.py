@@ -63,7 +63,7 @@ def test_changed_bytes_are_refused_or_say_the_same(make: Callable[[], Prediction
             refused += 1
     assert refused > 50
     for junk in (b"", b"ARROW1", data[: len(data) // 2], data[:-4], b"\x80\x04}."):
-        with pytest.raises(DataError, match="hold no facts"):
+        with pytest.raises(DataError, match="not a statistics file"):
             from_bytes(junk)
 
 
@@ -83,13 +83,13 @@ def sealed(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 LIES: Mapping[str, dict[str, Any]] = {
-    "of version 2": {"version": 2},
-    "not those that the digest is of": {"labels": ["healthy", "ill"]},
+    "has version 2": {"version": 2},
+    "do not match their digest": {"labels": ["healthy", "ill"]},
     "does not add up to the weight": {"weight": 301.0},
     "rows or weight": {"rows": -1},
     "unknown kind of scores": {"score_kind": "guess"},
     "unknown origin": {"threshold": [0.5, "guess"]},
-    "no tally": {"parts": {}},
+    "no row sums": {"parts": {}},
 }
 
 
@@ -132,7 +132,7 @@ def test_shards_of_labels_that_streamed_are_the_whole(
     assert [one.support for one in found.classes] == [one.support for one in expected.classes]
     data = Path(made[0]).read_bytes()
     assert to_bytes(from_bytes(data)) == data
-    assert "where the facts are made" in run(capsys, "report", *made, "--threshold", "0.4").err
+    assert "when the file is created" in run(capsys, "report", *made, "--threshold", "0.4").err
     if scored:
         held = run(
             capsys,
@@ -144,7 +144,7 @@ def test_shards_of_labels_that_streamed_are_the_whole(
             made[1],
         )
         assert held.code == 0
-        assert "make the facts of all shards with one engine" in run(capsys, "report", *made).err
+        assert "create the statistics of all shards with one engine" in run(capsys, "report", *made).err
 
 
 def test_a_report_of_shards_is_that_of_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,8 +172,8 @@ def test_a_report_of_shards_is_that_of_the_whole(tmp_path: Path, capsys: pytest.
     whole = str(tmp_path / "whole.parquet")
     assert run(capsys, "report", whole, "--save-statistics", whole).code == 2
     mixed = run(capsys, "report", parts[0], whole)
-    assert mixed.code == 2 and "facts and files of rows do not add up" in mixed.err
-    assert "--save-statistics x.stats`, then name facts alone" in mixed.err
+    assert mixed.code == 2 and "statistics files and prediction files cannot be combined" in mixed.err
+    assert "--save-statistics x.stats`, then name only statistics files" in mixed.err
 
 
 def test_facts_keep_the_threshold_whatever_counts_them_and_refuse_what_they_cannot(
@@ -197,7 +197,7 @@ def test_facts_keep_the_threshold_whatever_counts_them_and_refuse_what_they_cann
     ):
         named = f"{option} {value.partition('=')[0]}" if option == "--set" else option
         assert f"leave {named} out" in run(capsys, "report", made[0], option, value).err
-    assert "facts hold no rows to pair" in run(capsys, "compare", *made).err
+    assert "statistics files have no rows to pair" in run(capsys, "compare", *made).err
     assert (
         "no page" in run(capsys, "report", data, "--save-statistics", made[0], "--output", str(tmp_path)).err
     )

@@ -362,7 +362,7 @@ def test_files_of_a_table_that_may_have_dropped_them_are_refused(
     for place in (tmp_path / log, tmp_path / "country=de" / "part-0.parquet"):
         place.parent.mkdir()
         place.write_text("{}")
-    with pytest.raises(DataError, match="table: its files also hold rows that it has no longer") as caught:
+    with pytest.raises(DataError, match="table: its files also contain deleted rows") as caught:
         er.evaluate_files(str(tmp_path / named), **FEW)
     assert caught.value.where == str(tmp_path) and "with er.evaluate_spark" in caught.value.fix
 
@@ -411,7 +411,7 @@ def test_a_disk_that_fills_up_is_an_error_of_three_lines(
     full = Path("/dev/full")
     monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: full.open("r+b", buffering=0))
     parquet(table(), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="the folder took less") as caught:
+    with pytest.raises(DataError, match="the folder has less") as caught:
         er.evaluate_files(tmp_path, memory=100, **FEW)
     assert "TMPDIR" in caught.value.where
 

@@ -67,11 +67,11 @@ def test_facts_are_of_their_labels_and_told_twice(tmp_path: Path, capsys: pytest
     for option, other in (("--positive", "well"), ("--labels", "ill,well,dead")):
         refused = run(capsys, "report", made, option, other)
         assert refused.code == 2
-        assert f"the facts were made with {option}" in refused.err
+        assert f"the statistics file was created with {option}" in refused.err
     shutil.copy(made, tmp_path / "b.stats")
     (twice,) = run(capsys, "report", str(tmp_path / "*.stats"), *few).json["runs"]
     assert twice["n"] == 2 * N
-    assert any("b.stats hold the same facts, and both are counted" in note for note in twice["notes"])
+    assert any("b.stats have the same statistics, and both are counted" in note for note in twice["notes"])
 
 
 def test_bounds_are_rounded_away_from_what_they_bound(tmp_path: Path) -> None:

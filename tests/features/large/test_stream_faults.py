@@ -131,7 +131,7 @@ def test_a_disk_that_is_full_is_told_and_left_empty(
     monkeypatch.setattr(
         "evalreport.features.large.collect_batches.check_room", lambda *_: None
     )  # others took it since
-    with pytest.raises(DataError, match="the folder took less") as caught:
+    with pytest.raises(DataError, match="the folder has less") as caught:
         er.evaluate_files(rows, **asked)
     assert "TMPDIR" in caught.value.where
     assert not list(small_disk.iterdir())
@@ -174,7 +174,7 @@ def test_a_full_disk_of_spark_is_told_by_its_own_setting(
     work = chain.from_iterable(merged), CountedParts(plan, None), 100, 20_000
     (answer,) = work_in_task(*work, lambda counted: counted.distinct)
     error = pickle.loads(zlib.decompress(answer.column("done")[0].as_py()))
-    assert isinstance(error, DataError) and "the folder took less" in error.message
+    assert isinstance(error, DataError) and "the folder has less" in error.message
     assert error.where == f"spark.local.dir {small_disk}" and "--set memory" in error.fix
     assert not list(small_disk.iterdir())
 

@@ -137,11 +137,11 @@ def test_scores_of_each_label(asked: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("threshold", ["f1_samples", "recall_micro>=0.9", "recall[joy]>=0.9"])
 def test_thresholds_of_whole_label_sets_are_refused_with_what_helps(threshold: str, tmp_path: Path) -> None:
     _, many = parts(labelled(), tmp_path, ".parquet")
-    told = "of one label" if "[" in threshold else "label sets of rows: a stream cannot"
+    told = "of one label" if "[" in threshold else "label sets of all rows, which a stream does not keep"
     with pytest.raises(UsageError, match=told) as caught:
         er.evaluate_files(many, truth="true_*", scores="proba_*", threshold=threshold, **FEW)
     assert "recall>=0.9" in caught.value.fix
-    with pytest.raises(UsageError, match="there is no bound to hold"):
+    with pytest.raises(UsageError, match="there is no constraint"):
         er.evaluate_files(many, truth="true_*", scores="proba_*", constraint_confidence=0.9, **FEW)
 
 
@@ -183,7 +183,7 @@ def test_thresholds_of_few_rows_and_of_rows_without_scores(
     found = run(capsys, *columns, "--scores", "proba_*", "--json").json["sweep"]["optima"]["f1_macro"]
     assert found["held_out"] is None and "at least 10 rows" in str(found)
     assert "no scores to sweep" in run(capsys, *columns, "--pred", "pred_*", *no_scores).err
-    assert "label sets of rows" in run(capsys, *columns, "--objective", "subset_accuracy").err
+    assert "label sets of all rows" in run(capsys, *columns, "--objective", "subset_accuracy").err
 
 
 @pytest.mark.usefixtures("temporary")

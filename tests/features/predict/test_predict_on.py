@@ -205,7 +205,7 @@ BAD = [
     ("missing", 3, "lacks 1 of the 2 columns of the model: visits"),
     ("text", 5, 'column "age" is not a number'),
     ("fraction", 5, 'column "visits" is not a whole number'),
-    ("no label", 2, "the column of true labels is not clear"),
+    ("no label", 2, "the column of true labels is ambiguous"),
     ("no such label", 3, 'column "nothing" is not in bad.csv'),
 ]
 

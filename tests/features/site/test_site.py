@@ -183,7 +183,7 @@ def test_nothing_is_read_written_or_removed_behind_a_link(
     put(letters, tmp_path, "new", table(0.95))
     done = run(capsys, *call(letters, out))
     assert done.code == 2
-    assert "is a link, which is not written through" in done.err
+    assert "is a link; evalreport does not write through links" in done.err
     assert files_of(outside) == before
 
 
@@ -261,7 +261,7 @@ def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:
         if d is not None and d.adjusted is not None:
             assert entry.best_group == (d.adjusted.low <= 0 <= d.adjusted.high)
             pair = apart.get((entry.run, board.best.name)) or apart[board.best.name, entry.run]
-            assert (pair == "not_demonstrated") == entry.best_group
+            assert (pair == "not_significant") == entry.best_group
     tied = sum(entry.best_group for entry in board.ranking) - 1
     assert f"{tied} of the other 199 runs are not significantly worse" in board_headline(board).text
     assert site_files(board)["pairs.csv"].count(b"\n") == 1 + 199 * 100

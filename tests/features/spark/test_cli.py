@@ -118,14 +118,14 @@ def test_paths_of_this_machine_and_sql_are_not_taken_from_a_server() -> None:
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
-    "no such table": (("--set", "table=no.such.thing"), 3, "Spark knows no table no.such.thing"),
-    "no name of a table": (("--set", "table=a b"), 3, "Spark knows no table a b"),
+    "no such table": (("--set", "table=no.such.thing"), 3, "Spark does not find the table no.such.thing"),
+    "no name of a table": (("--set", "table=a b"), 3, "Spark does not find the table a b"),
     "nothing": (("--set", "table="), 2, "the setting table is empty"),
-    "text in a folder": (("--set", "table=TEXTS"), 5, "Spark finds no Parquet there"),
-    "an empty folder": (("--set", "table=EMPTY"), 5, "Spark finds no Parquet there"),
+    "text in a folder": (("--set", "table=TEXTS"), 5, "there are no Parquet files"),
+    "an empty folder": (("--set", "table=EMPTY"), 5, "there are no Parquet files"),
     "a sum that cannot be": (("--set", "table=by_zero"), 5, "Spark failed: [DIVIDE_BY_ZERO]"),
     "no such file system": (("--set", "table=s3://b/t"), 5, "Spark failed: No FileSystem"),
-    "no such path": (("--set", "table=/no/such/thing"), 3, "Spark knows no table /no/such/thing"),
+    "no such path": (("--set", "table=/no/such/thing"), 3, "Spark does not find the table /no/such/thing"),
     "no such column": (("--set", "table=PATH", "--score", "p"), 3, 'column "p" is not in scores.parquet'),
     "no such column of rows": (
         ("--set", "table=PATH", "--where", "p=1"),
@@ -133,11 +133,11 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
         'column "p" is not in scores.parquet',
     ),
     "another engine": (("--set", "table=PATH", "--set", "engine=memory"), 2, "a table is read by Spark"),
-    "a file beside it": (("PATH", "--set", "table=PATH"), 2, "--set table is beside other predictions"),
+    "a file beside it": (("PATH", "--set", "table=PATH"), 2, "--set table and other predictions are given"),
     "another session": (
         ("--set", "table=PATH", "--set", "spark_master=local[1]"),
         2,
-        "a session of Spark runs already",
+        "a Spark session is already running",
     ),
     "all rows at once": (("--set", "table=PATH", "--set", "group=score"), 2, "--set engine=memory"),
     "another format": (("a.csv", "--set", "engine=spark"), 2, "Spark reads tables, Parquet and Delta"),
@@ -275,7 +275,7 @@ def test_a_delta_table_without_delta_is_told_from_one_that_is_not_there(
     pq.write_table(pa.table({"y_true": [0, 1], "score": [0.2, 0.7]}), tmp_path / "part-0.parquet")
     done = run(capsys, "report", "--set", f"table={named.format(tmp_path)}")
     assert done.code == 2
-    assert "this session of Spark has no Delta" in done.err and "delta-spark" in done.err
+    assert "this Spark session does not support Delta" in done.err and "delta-spark" in done.err
 
 
 def test_the_example(

@@ -158,7 +158,7 @@ def test_bins_are_those_of_a_stream(spark: Any, tmp_path: Path) -> None:
     found = er.evaluate_spark(spark.createDataFrame(ties()).repartition(PARTITIONS), **asked)
     assert_close(plain(found), plain(er.evaluate_files(path, **asked)))
     assert "bins of scores stayed in Spark" in dict(found.provenance.columns)["engine"]
-    with pytest.raises(UsageError, match="in bins, and there are no scores"):
+    with pytest.raises(UsageError, match="scores of two labels, and there are no scores"):
         er.evaluate_spark(
             spark.createDataFrame(answers()), pred="answer", missing="wrong", no_scores=True, approximate=True
         )
@@ -271,8 +271,8 @@ def test_columns_that_are_not_there_and_those_that_stand_twice(
     frame = spark.createDataFrame(ties())
     with pytest.raises(ColumnNotFoundError, match='column "Y_TRUE" is not in Spark DataFrame'):
         er.evaluate_spark(frame, truth="Y_TRUE", score="SCORE", **FEW)
-    with pytest.raises(DataError, match="column 'score' stands twice"):
+    with pytest.raises(DataError, match="column 'score' appears twice"):
         er.evaluate_spark(frame.select("*", "score"), **FEW)
-    with pytest.raises(DataError, match="Spark refuses it"), spark_errors("rows"):
+    with pytest.raises(DataError, match="Spark reports an error"), spark_errors("rows"):
         frame.select("nothing").count()
     assert capsys.readouterr().err == ""

@@ -83,7 +83,7 @@ def test_labels_of_lists_are_found_where_they_are(spark: Any, monkeypatch: pytes
     assert found.space.labels == ("anger", "fear", "grief", "joy")
     with pytest.raises(DataError, match="outside the label set") as caught:
         er.evaluate_spark(placed(spark, rows), **LISTS, labels=("anger", "fear", "joy"), confidence=None)
-    with pytest.raises(UsageError, match="and Spark does not"):
+    with pytest.raises(UsageError, match="which Spark does not support"):
         er.evaluate_spark(placed(spark, rows), **SCORED["lists"], threshold="max-f1", confidence=None)
     assert caught.value.where.startswith("Spark DataFrame, partition ")
 

@@ -49,7 +49,7 @@ def test_a_space_comes_back() -> None:
     ("row", "what", "fix"),
     [
         ({"valeu": 0.5}, "no field 'valeu'", "value"),
-        ({"value": "high"}, "'high' is not a number", "leave the value out"),
+        ({"value": "high"}, "'high' is not a number", "omit the value"),
     ],
 )
 def test_a_record_that_is_wrong_is_named(row: dict[str, object], what: str, fix: str) -> None:

@@ -105,10 +105,10 @@ def test_no_completed_trial_says_what_there_is() -> None:
 @pytest.mark.parametrize(
     ("trials", "objectives", "message"),
     [
-        ((), (StudyObjective("f1"),), "holds no trial"),
+        ((), (StudyObjective("f1"),), "has no trials"),
         ((Trial(0, "failed"),), (), "no objective"),
-        ((Trial(0, "failed"), Trial(0, "failed")), (StudyObjective("f1"),), "stands 2 times"),
-        ((Trial(0, "failed"),), (StudyObjective("f1"), StudyObjective("f1")), "stands 2 times"),
+        ((Trial(0, "failed"), Trial(0, "failed")), (StudyObjective("f1"),), "appears 2 times"),
+        ((Trial(0, "failed"),), (StudyObjective("f1"), StudyObjective("f1")), "appears 2 times"),
         ((Trial(0, "complete", (0.1,)),), BOTH, "1 values for 2 objectives"),
     ],
 )

@@ -121,7 +121,7 @@ def test_runs_are_grouped_by_what_was_logged_of_them(
         ("svm", ["svm-0", "svm-1", "svm-2"]),
         ("bayes", ["bayes-0", "bayes-1", "bayes-2"]),
     ]
-    assert "(empty) is skipped: the run holds no predictions" in " ".join(found["notes"])
+    assert "(empty) is skipped: the run has no predictions" in " ".join(found["notes"])
     client = sqlite_store.client
     metrics = client.get_run(parent).data.metrics
     assert metrics["systems/svm/roc_auc_low"] < metrics["systems/svm/roc_auc"] < 1

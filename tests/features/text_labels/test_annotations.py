@@ -229,7 +229,7 @@ def test_a_column_of_states_keeps_the_submitted_rows(
 
 
 def test_two_states_of_submitted_rows_are_not_chosen_among(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="not one state of them is submitted") as caught:
+    with pytest.raises(DataError, match="none is submitted") as caught:
         find_in_files(_rows(tmp_path, ["submitted", "completed", "draft"]))
     assert caught.value.fix.endswith('--where "status=completed"')
 

@@ -119,7 +119,7 @@ def test_the_served_function_is_the_parser(served: str) -> None:
     assert [REASONS[reason] for reason in done.reasons[1:5]] == ["parser_error"] * 3 + ["empty"]
     first, second, third = done.report.reason_examples["parser_error"]
     assert (first.row, first.note) == (1, "KeyError: 'no such thing'")
-    assert (second.row, second.note) == (2, "returned 'lost_card', which is no label")
+    assert (second.row, second.note) == (2, "returned 'lost_card', which is not a label")
     assert third.row == 3
     assert done.report.formats == {"function": 2}
 
