@@ -155,7 +155,7 @@ def test_a_table_that_fits_by_its_names_alone_is_set_aside(
 def test_two_complete_tables_are_asked_about(sqlite_store: Store, tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"run_a.csv": COMPLETE, "run_b.csv": csv(y_true=K, y_pred=K)}
     made = make_run(sqlite_store, files, folder=tmp_path)
-    with pytest.raises(UsageError, match="2 artifacts hold predictions") as caught:
+    with pytest.raises(UsageError, match="2 artifacts contain predictions") as caught:
         read_run(sqlite_store, find_run(sqlite_store, made.run_id))
     assert caught.value.fix.endswith("--artifact run_a.csv")
 
