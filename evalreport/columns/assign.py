@@ -304,7 +304,7 @@ def with_plain_columns(
         and request.truth is None
         and not roles.truth.labels
     ):
-        notes.append(f"{roles.truth.display_name} is taken as the label: it fits the predictions best")
+        notes.append(f"{roles.truth.display_name} is used as the label: it fits the predictions best")
     names = tuple(dict.fromkeys((*rows.names, *columns)))
     parts = [part for part in (roles.truth, roles.pred, roles.score) if part is not None]
     unpacked = {_head(part) for part in parts if part.pattern.endswith("[*]")}

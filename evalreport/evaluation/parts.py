@@ -540,8 +540,8 @@ def _search_summary(found: WeakSlices | WorseSlices, one: str, several: str) -> 
     if found.reason:
         return f"No {one} searched for: {found.reason}"
     if not found.confirmed:
-        return f"No {one} confirmed among {found.looked:,} looked at"
+        return f"No {one} confirmed among {found.looked:,} searched"
     first, n = found.confirmed[0], len(found.confirmed)
     more = "" if n == 1 else f" and {n - 1} more"
     noun = (one if n == 1 else several).capitalize()
-    return f"{noun} confirmed among {found.looked:,} looked at: {first.slice}{more}"
+    return f"{noun} confirmed among {found.looked:,} searched: {first.slice}{more}"

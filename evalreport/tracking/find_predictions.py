@@ -735,14 +735,16 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
 def _missing_predictions_hint(run: RunInfo, files: list[Artifact]) -> tuple[str, str]:
     """Return what a run keeps in place of predictions, and the call that logs them."""
     names = {PurePosixPath(file.path).name for file in files}
+    predict = f"evalreport log --run-id {run.run_id[:8]} --predict-on test.csv --truth COLUMN"
+    predict = f"or let its model predict a file, which runs its code: {predict}"
     if names & EVALUATOR_FILES:
         call = LOGGING.replace("y_test", "data[targets]").replace(
             "model.predict(X_test)", "data[predictions]"
         )
         later = 'or evaluate again with evaluators=["default", "evalreport"]'
-        return ": it has figures and metrics, as of mlflow.models.evaluate, not the rows", f"{call}; {later}"
+        if run.models or "MLmodel" in names:
+            later = predict
+        return ": it has the metrics and figures of mlflow.models.evaluate, but no rows", f"{call}; {later}"
     if AUTOLOG_TAG in run.tags or run.models or "MLmodel" in names:
-        call = f"evalreport log --run-id {run.run_id[:8]} --predict-on test.csv --truth COLUMN"
-        later = f"or let its model predict a file, which runs its code: {call}"
-        return ": autologging logs the model and its metrics only", f"{LOGGING}; {later}"
+        return ": autologging logs the model and its metrics only", f"{LOGGING}; {predict}"
     return "", f'{LOGGING}; or log a file: mlflow.MlflowClient().log_artifact(run_id, "predictions.csv")'

@@ -255,7 +255,7 @@ def _collect_found(found: Found, request: Request, origin: Provenance) -> Collec
         rows, response_metrics = extension("responses", "combining repeated responses")(rows)
     rows = replace(rows, space=rename_labels(rows.space, dict(request.label_names)))
     if found.text is not None and request.columns.labels is None:
-        found = replace(found, taken=(*found.taken, ("label list", "the truth column's")))
+        found = replace(found, taken=(*found.taken, ("labels", "those of the true labels")))
     first = found.files[0]
     provenance = replace(
         origin,

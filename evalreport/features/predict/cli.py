@@ -142,7 +142,7 @@ log_options = opt.AddedOptions(
     opt.runs(
         "--predict-on",
         "FILE",
-        "Predict FILE by the run's model (runs its code).",
+        "Predict FILE with the run's model (runs its code).",
         type=opt.FILE,
         envvar=None,
     ),

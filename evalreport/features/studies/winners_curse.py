@@ -642,7 +642,7 @@ def _errors(
         return errors
     if metric not in PROPORTIONS | MEANS:
         return Undefined(
-            f"{metric} is not a proportion of examples, so their number does not give its standard error",
+            f"{metric} is not a proportion of examples, so their number gives no standard error",
             count,
         )
     if n is None:

@@ -87,7 +87,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
         ),
         metric(
             name="accuracy_parsed",
-            title="Accuracy among the parsed",
+            title="Accuracy of parsed responses",
             meaning="accuracy among responses with a label",
             formula="right responses / parsed responses",
             high=1.0,

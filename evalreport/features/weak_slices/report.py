@@ -24,7 +24,7 @@ def group_part(ev: Evaluation) -> tuple[PagePart, ...]:
     if not found.confirmed:
         return (Note(say("{summary}.", summary=found.summary)),)
     words = (
-        "{looked:count} slices of the other columns were looked at on each half of the rows. Those with the "
+        "{looked:count} slices of the other columns were searched on each half of the rows. Those with the "
     )
     words += (
         "greatest excess were tested on the other half ({tested:count}). The numbers are of that half, and p "
@@ -124,7 +124,7 @@ def weak_slice(ev: Evaluation) -> FindingDraft | None:
     return FindingDraft(
         "The error rate is {rate:whole} where {slice} ({errors:count} of {n:rows}), and {outside:whole} "
         "otherwise. This was found on one half of the rows and confirmed on the other, among {looked:count} "
-        "slices looked at.",
+        "slices searched.",
         {
             "rate": first.rate.value,
             "slice": first.slice,

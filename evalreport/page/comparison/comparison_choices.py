@@ -538,11 +538,11 @@ def _one_class(comparison: Comparison) -> Row | None:
         return purpose, Cell(say("–"), "none"), why
     d = clear[0]
     better = d.run if d.verdict == "better" else d.baseline
-    words = "{n:count} {n:class differs|classes differ} significantly, most of all {name:short}, {gap}"
+    words = "{n:count} {n:class differs|classes differ} significantly, {name:short} most: {gap}"
     return (
         purpose,
         Cell(say("*{run:short}*", run=better)),
-        say(words, n=len(clear), name=_scope(d), gap=_pair(d)),
+        say(words, n=len({one.scope for one in clear}), name=_scope(d), gap=_pair(d)),
     )
 
 
@@ -551,5 +551,8 @@ def _scope(d: Difference) -> str:
 
 
 def _pair(d: Difference) -> str:
+    """Return the two values with their runs, the better one first."""
     shown = difference_texts(d)
-    return f"{shown.after} and {shown.before}"
+    values = [(shown.after, d.run), (shown.before, d.baseline)]
+    (better, first), (worse, second) = values if (d.difference or 0.0) >= 0 else values[::-1]
+    return f"{better} ({first}) against {worse} ({second})"

@@ -303,23 +303,24 @@ def _of_ten(ev: Evaluation, recall: Estimate) -> Sentence:
     hit = sum(entry.right for entry in ev.classes)
     share = of_how_many(recall.value)
     if share is None or ev.rows < SMALL:
-        words = "Of {wanted:count} {wanted:label that belongs|labels that belong} it finds {hit:count} and "
-        return say(words + "_leaves out {left:count}_;", wanted=wanted, hit=hit, left=wanted - hit)
+        return say(
+            "Finds _{hit:count} of {wanted:count}_ true {wanted:label|labels};", wanted=wanted, hit=hit
+        )
     size = "ten" if share[1] == 10 else count(share[1])
-    words = f"Of every {size} labels a {{unit}} should carry it finds {{a:count}} and "
-    return tell(ev, words + "_leaves out {b:count}_;", a=share[0], b=share[1] - share[0])
+    words = f"Of every {size} true labels it finds {{a:count}} and _misses {{b:count}}_;"
+    return say(words, a=share[0], b=share[1] - share[0])
 
 
 def _added_labels_sentence(ev: Evaluation, precision: Estimate | None) -> Sentence:
     if precision is None:
-        return say("it adds no label at all.")
+        return say("it predicts no label at all.")
     if ev.rows < SMALL:
         added = sum(entry.predicted for entry in ev.classes)
         wrong = sum(entry.predicted - entry.right for entry in ev.classes)
         if added == 1:
-            return say("the only label it adds is {wrong:wrong|right}.", wrong=wrong)
-        return say("{wrong:count} of the {added:count} labels it adds are wrong.", wrong=wrong, added=added)
-    return say("{false:percent} of the labels it adds are wrong.", false=complement(precision))
+            return say("its only predicted label is {wrong:wrong|right}.", wrong=wrong)
+        return say("{wrong:count} of its {added:count} predicted labels are wrong.", wrong=wrong, added=added)
+    return say("{false:percent} of its predicted labels are wrong.", false=complement(precision))
 
 
 ROWS = 4
