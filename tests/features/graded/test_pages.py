@@ -63,7 +63,7 @@ def test_a_stored_evaluation_is_compared_unpaired(tmp_path: Path, capsys: pytest
     stored = tmp_path / "out" / "evaluation.json"
     found = run(capsys, "compare", str(stored), str(second), "--json").json["comparison"]
     assert found["pairing"]["kind"] == "unpaired"
-    assert "only its evaluation" in found["pairing"]["reason"]
+    assert "predictions of a run are missing" in found["pairing"]["reason"]
     (difference,) = [one for one in found["differences"] if one["metric"] == "pass_rate"]
     assert difference["difference"] == pytest.approx(11 / 220)
     ruled = run(

@@ -436,7 +436,7 @@ def test_the_engine_is_chosen_by_size_and_said(
     monkeypatch.setattr("evalreport.workflow.request.SMALL", 0)
     monkeypatch.setattr("evalreport.workflow.request._free", lambda: 1 << 10)
     done = run(capsys, "report", str(path), "--output", str(tmp_path / "two"))
-    assert "engine stream of 1 file, by itself" in done.err
+    assert "engine=stream of 1 file, by itself" in done.err
     assert (tmp_path / "two" / "evaluation.json").is_file()
     rows, parts = table(site=np.arange(N) // 7), tmp_path / "parts"
     parts.mkdir()

@@ -137,7 +137,7 @@ def test_scores_of_each_label(asked: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("threshold", ["f1_samples", "recall_micro>=0.9", "recall[joy]>=0.9"])
 def test_thresholds_of_whole_label_sets_are_refused_with_what_helps(threshold: str, tmp_path: Path) -> None:
     _, many = parts(labelled(), tmp_path, ".parquet")
-    told = "of one label" if "[" in threshold else "label sets of all rows, which a stream does not keep"
+    told = "to one label" if "[" in threshold else "label sets of all rows, which a stream does not keep"
     with pytest.raises(UsageError, match=told) as caught:
         er.evaluate_files(many, truth="true_*", scores="proba_*", threshold=threshold, **FEW)
     assert "recall>=0.9" in caught.value.fix

@@ -92,7 +92,7 @@ def test_a_run_whose_predictions_are_a_table(
     for one in (logged, tagged):
         done = run(capsys, "log", "--run-id", one.info.run_id, *uri)
         assert done.code == 0, done.err
-        assert f"source table {scores}" in done.out + done.err
+        assert f"source=table {scores}" in done.out + done.err
         told[one.info.run_id] = sqlite_store.client.get_run(one.info.run_id).data.metrics
     named = run(capsys, "log", "--run-id", empty.info.run_id, "--set", f"table={scores!s}", *uri)
     assert named.code == 0, named.err

@@ -103,6 +103,9 @@ def test_rows_that_change_between_two_readings_are_refused(spark: Any, tmp_path:
     frame = spark.createDataFrame(rows).coalesce(1)
     with warnings.catch_warnings(action="ignore"):  # of pandas, which PySpark does not know yet
         frame = frame.mapInArrow(fewer, frame.schema)
-    with on_progress(lambda what, *_: watched(what)), pytest.raises(DataError, match="other rows") as caught:
+    with (
+        on_progress(lambda what, *_: watched(what)),
+        pytest.raises(DataError, match="different rows") as caught,
+    ):
         er.evaluate_spark(frame, scores="proba_*", **FEW)
     assert "cache the frame" in caught.value.fix

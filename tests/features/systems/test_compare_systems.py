@@ -150,7 +150,7 @@ def test_only_shared_rows_are_compared() -> None:
     ids = np.array([f"r{k}" for k in range(100)])
     some = runs_of([[1] * 90 + [0] * 10], ids=ids)
     other = runs_of([[0] * 10 + [1] * 20], ids=ids[80:][::-1].tolist() + [f"x{k}" for k in range(10)])
-    with pytest.raises(DataError, match="truth"):
+    with pytest.raises(DataError, match="true labels of 20 of 20 shared"):
         er.compare(systems={"a": some, "b": other})
     part = runs_of([[1] * 20], ids=ids[:20])
     found = er.compare(systems={"a": some, "b": part}, primary="accuracy")
