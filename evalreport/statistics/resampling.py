@@ -45,6 +45,7 @@ class Stream(IntEnum):
     MATCHED_THRESHOLDS = 23
     OWN_METRICS = 24
     WEAK_SLICES = 25
+    OWN_FOLDS = 26
 
 
 JEFFREYS = 0.5

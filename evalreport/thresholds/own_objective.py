@@ -188,7 +188,7 @@ def _distinct_thresholds(rows: Predictions) -> Array:
 
 def _folds(rows: Predictions, sampling: Sampling) -> npt.NDArray[np.intp] | None:
     """Return the fold of each row: stratified by class, or whole groups; None with too few rows or groups."""
-    generator = sampling.generator(Stream.FOLDS)
+    generator = sampling.generator(Stream.OWN_FOLDS)
     positive = rows.y_true.astype(bool)
     if min(int(positive.sum()), int((~positive).sum())) < 2 or units_of(rows) < 2:
         return None

@@ -84,7 +84,7 @@ def test_a_class_that_was_never_met_has_probability_zero() -> None:
     assert ev.predictions is not None
     assert isinstance(ev.predictions.scores, er.Probabilities)
     assert not ev.predictions.scores.values[:, 2].any()
-    with pytest.raises(UsageError, match="never met 'c'"):
+    with pytest.raises(UsageError, match="not trained on 'c'"):
         er.evaluate_estimator(model, X, KINDS, response_method="decision_function")
 
 

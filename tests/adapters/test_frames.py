@@ -153,7 +153,7 @@ WRONG: dict[str, Any] = {
         ),
         "cannot be read",
     ),
-    "no frame": (lambda: table_of(7, Columns()), "no frame"),
+    "no frame": (lambda: table_of(7, Columns()), "int is not a frame"),
     "a plan": (lambda: table_of(Lazy(), Columns()), "not a frame with rows"),
 }
 

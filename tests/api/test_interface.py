@@ -86,7 +86,7 @@ def test_errors_name_keywords_where_the_command_line_names_options(tmp_path: Pat
 def test_what_is_said_of_columns_is_said_of_arrays_where_arrays_are_given() -> None:
     with pytest.raises(EvalreportError) as caught:
         er.compare([EV, er.evaluate(Y[::-1], Y, confidence=None)])
-    assert caught.value.fix.startswith("name the column of ids with ids=, or pass unpaired=True when")
+    assert caught.value.fix.startswith("name the column of ids with ids=, or pass unpaired=True if")
     with pytest.raises(EvalreportError) as caught:
         er.evaluate(Y, scores=er.Probabilities(np.linspace(0, 1, 20)), threshold=2)
     assert caught.value.fix.endswith("have a scale of their own: scores=er.Decisions(…)")

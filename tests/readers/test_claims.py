@@ -83,7 +83,7 @@ def test_large_claims_are_refused_within_a_gigabyte(tmp_path: Path) -> None:
 
 
 def test_zeros_through_a_pipe() -> None:
-    with pytest.raises(DataError, match="begin with zero bytes"):
+    with pytest.raises(DataError, match="only zero bytes"):
         read_table(io.BytesIO(bytes(10_000)), format="csv")
 
 

@@ -129,6 +129,7 @@ def test_code_is_imported_for_these_options_only() -> None:
     }
     assert loading == {
         "features/text_labels/parser.py",
+        "metrics/own.py",
         "thresholds/class_thresholds.py",
         "thresholds/per_label.py",
         "workflow/evaluate.py",

@@ -156,7 +156,7 @@ def test_what_is_refused() -> None:
         class_weights(rows, "f1_marco")
     with pytest.raises(UsageError, match="2 rows of costs for 3 labels"):
         class_weights(rows, CostMatrix([[0, 1], [1, 0]]))
-    with pytest.raises(UsageError, match="other labels"):
+    with pytest.raises(UsageError, match="different labels"):
         class_weights(rows, LADDER, tune_on=made(20, 7, labels=2))
     with pytest.raises(UsageError, match="raised RuntimeError"):
         class_weights(rows, "tests.thresholds.user_functions:broken")

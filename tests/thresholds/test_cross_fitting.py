@@ -131,9 +131,9 @@ def test_rows_to_tune_on_mean_the_same() -> None:
     y, s = drawn(50, 3)
     table, rows = ScoreTable.from_scores(norm.cdf(s), y), binary(y, norm.cdf(s))
     other = predictions(Binary(1, 0), y.astype(int), scores=Probabilities(norm.cdf(s)))
-    with pytest.raises(UsageError, match="other labels"):
+    with pytest.raises(UsageError, match="different labels"):
         evaluate_thresholds(table, rows, tune_on=other)
-    with pytest.raises(UsageError, match="another kind"):
+    with pytest.raises(UsageError, match="a different kind"):
         evaluate_thresholds(
             table, rows, tune_on=predictions(Binary(0, 1), y.astype(int), scores=Decisions(s))
         )

@@ -170,5 +170,5 @@ def test_what_cannot_be_an_objective(name: str, says: str) -> None:
 
 def test_other_labels_to_tune_on_are_refused() -> None:
     other = predictions(Multilabel("xy"), [[1, 0]], scores=Probabilities(np.array([[0.5, 0.2]])))
-    with pytest.raises(UsageError, match="other labels"):
+    with pytest.raises(UsageError, match="different labels"):
         label_thresholds(made(20, 0), tune_on=other)

@@ -136,7 +136,7 @@ def test_a_cut_off_is_held_and_kept_in_the_json() -> None:
     recall = (values(rows)[:, 1] >= one.at_confidence.threshold)[rows.y_true == 1].mean()
     assert recall > 0.9
     page = er.to_html(found)
-    assert "Held with 95%" in page and "Recall (sensitivity) of 1 ≥ 0.9" in page
+    assert "Met with 95% confidence" in page and "Recall (sensitivity) of 1 ≥ 0.9" in page
 
 
 def test_a_report_is_decided_by_thresholds_that_hold() -> None:

@@ -140,7 +140,7 @@ def test_several_that_fit_are_listed(store: Store, tmp_path: Path) -> None:
 
 def test_a_glob_that_means_several_lists_them(sqlite_store: Store, tmp_path: Path) -> None:
     error = failing(sqlite_store, tmp_path, {"a.csv": CSV, "b.csv": CSV}, RunRequest(artifact="*.csv"))
-    assert "means 2 artifacts: a.csv, b.csv" in error.message
+    assert "matches 2 artifacts: a.csv, b.csv" in error.message
 
 
 def test_an_unknown_artifact_lists_what_there_is(store: Store, tmp_path: Path) -> None:

@@ -421,7 +421,7 @@ def verdict_section(found: ThresholdSelection) -> Section:
         headline=headline(found),
         left=left,
         right=right,
-        step=_change_sentence(found),
+        step=advice_sentence(found),
         forest=forest(found),
         wrong=tuple(_problems(found))[:PROBLEMS],
         checks=tuple(_checks(found))[:CHECKS],
@@ -619,7 +619,7 @@ def summary(found: ThresholdSelection) -> Sentence:
     return paragraph(_untuned_sentence(found), of_weights(found.evaluation))
 
 
-def _change_sentence(found: ThresholdSelection) -> Sentence:
+def advice_sentence(found: ThresholdSelection) -> Sentence:
     """The one thing to do: use the recommended threshold or keep the one in use."""
     if found.whole is None or not found.optima:
         return NOTHING
