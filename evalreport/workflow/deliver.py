@@ -313,7 +313,7 @@ def refuse_inputs(places: Iterable[Path], read: Iterable[str | None]) -> None:
     >>> refuse_inputs([Path("report.html")], ["rows.csv", None])
     >>> refuse_inputs([Path("out/../rows.csv")], ["rows.csv", None])
     Traceback (most recent call last):
-    evalreport.core.errors.UsageError: rows.csv is read, and would be written over
+    evalreport.core.errors.UsageError: rows.csv is an input and would be overwritten
     """
     inputs = {Path(os.path.realpath(path)) for path in read if path is not None and path != STDOUT}
     for place in places:

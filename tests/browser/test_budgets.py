@@ -42,7 +42,11 @@ WITH_FOLDS = {"sms-spam": (1600, 700)}
 """Words and numbers with the folds open."""
 FIRST = (170, 45)
 """Words and numbers of the first screen, 1,400 by 900 pixels."""
-FIRST_OF = {"machine-failure-four-models": (170, 52), "machine-failure-site": (170, 52)}
+FIRST_OF = {
+    "machine-failure-four-models": (170, 52),
+    "machine-failure-site": (170, 52),
+    "goemotions": (176, 45),
+}
 """Four lines of runs with their intervals have a few numbers more."""
 TEXTS = """seen => {
     const main = document.querySelector("main"), found = [];

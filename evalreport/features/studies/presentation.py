@@ -110,7 +110,7 @@ def _front(study: Study) -> Chart:
             *((Path("dots-wrong", axes.dots(trial.values[:2] for trial in broken)),) if broken else ()),
             Path("dots", axes.dots(trial.values[:2] for trial in on)),
         ),
-        values=Table.from_rows("front-values", "Trials on the Pareto front", heads, rows),
+        values=Table.from_rows("front-values", "Points of the Pareto front", heads, rows),
     )
 
 
