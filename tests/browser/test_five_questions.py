@@ -58,7 +58,7 @@ class Reader:
             return {match[1]}
         if match := re.match(r".+? is worse than (.+?): ", self.head):
             return {match[1]}
-        if match := re.match(r"(.+?) (?:is|are) best by ", self.head):
+        if match := re.match(r"(.+?) (?:is|are) (?:tied for )?best by ", self.head):
             return set(re.split(r", | and ", match[1]))
         return set()
 
