@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -157,11 +158,11 @@ _NAMES_CODE: Mapping[str, Callable[[Any], bool]] = {
 
 def _refuse_outside(name: str, value: str, file: Path, shown: str) -> None:
     """Refuse a path that leads out of the folder of the file, itself or by a link anywhere on or below it."""
-    root = file.parent.resolve()
+    root = os.path.realpath(file.parent)
     try:
         places = [Path(value)] if name in _WRITTEN else _places_read(value)
-        outside = not all(place.resolve().is_relative_to(root) for place in places)
-    except (OSError, RuntimeError, ValueError):  # a loop of links, a name that no system accepts
+        outside = not all(_real_path(place).is_relative_to(root) for place in places)
+    except (OSError, ValueError):  # a loop of links, a name that no system accepts
         outside = True
     if outside:
         verb = "write" if name in _WRITTEN else "read"
@@ -170,6 +171,17 @@ def _refuse_outside(name: str, value: str, file: Path, shown: str) -> None:
             where=shown,
             fix=f"{verb} below that folder, {_TRUST}",
         )
+
+
+def _real_path(place: Path) -> Path:
+    """Return a path without links, whether it exists or not; a loop of links raises OSError."""
+    real = Path(os.path.realpath(place))
+    try:
+        real.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise
+    return real
 
 
 def _places_read(value: str) -> Iterator[Path]:

@@ -116,7 +116,7 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
-        "ignore the scores: --set no_scores",
+        "leave the scores out: --set no_scores",
         CHECK,
         {
             "p.csv": csv(

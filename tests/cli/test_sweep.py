@@ -49,7 +49,7 @@ def test_thresholds_as_a_table_with_out_of_sample_values(capsys: Capture) -> Non
     lines = done.out.splitlines()[2:]
     assert [line.split()[0] for line in lines] == ["objective", "recall>=0.95", "cost"]
     assert max(map(len, lines)) <= 80
-    assert "same cases" in done.err
+    assert "chosen on the cases they are reported on" in done.err
     assert not list(Path.cwd().iterdir())
 
 
@@ -288,7 +288,7 @@ def test_child_runs_with_what_may_be_odd(sqlite_store: Store, tmp_path: Path, ca
     assert (body["n_non_finite"], body["best"]["values"]["val_accuracy"]) == (1, pytest.approx(0.86))
     done = run(capsys, *command)
     assert done.code == 0
-    assert "1 trial ended with a NaN or infinite value and cannot be best" in done.err
+    assert "1 trial ended with a NaN or infinite value and cannot be the best" in done.err
 
 
 def test_constant_scores_are_told(capsys: Capture) -> None:

@@ -54,7 +54,7 @@ def test_of_several_parts_the_test_rows_are_meant() -> None:
 
 
 def test_parts_without_a_test_part_are_asked_about() -> None:
-    with pytest.raises(DataError, match="none is the test part") as caught:
+    with pytest.raises(DataError, match="none of them is the test part") as caught:
         rows_meant(table(split=["train", "val"], y=[1, 2]), Columns())
     assert caught.value.fix.endswith('--where "split=val"')
 

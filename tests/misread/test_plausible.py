@@ -27,7 +27,7 @@ TRUTH = np.array(LABELS * 6)
 def test_scores_in_text_order_are_refused_by_the_true_labels() -> None:
     place = {label: position for position, label in enumerate(sorted(LABELS))}
     decided = np.array([LABELS[place[label]] for label in TRUTH])
-    with pytest.raises(DataError, match="of the true label in") as caught:
+    with pytest.raises(DataError, match="belongs to the true label in") as caught:
         refuse_order(LabelPairs.from_labels(TRUTH, decided), "p[*]", LABELS, given=False, places=True)
     assert caught.value.fix == f"pass the order of the scores, --labels {','.join(sorted(LABELS))}"
     refuse_order(LabelPairs.from_labels(TRUTH, TRUTH), "p[*]", LABELS, given=False, places=True)
