@@ -560,7 +560,7 @@ def refuse_reversed(
         raise DataError(
             f"the scores {score} rank every {of} label last (area under ROC at most {worst:.2f})",
             where=f"{score}, labels {listed_names(labels)}",
-            fix="write distances or costs with the opposite sign, or ignore the scores: --set no_scores",
+            fix="write distances or costs with the opposite sign, or leave the scores out: --set no_scores",
         )
     other = f"--positive {shlex.quote(labels[0])}" if plain else "--set no_scores"
     raise DataError(

@@ -116,6 +116,16 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
+        "count them: --set weight=",
+        CHECK,
+        {"p.csv": csv("y_true,y_pred,count", "a,a,30", "a,b,10", "b,b,50", "b,a,10")},
+        {
+            "--set weight": "check p.csv --set weight=count --set weight_kind=count",
+            "--set weight_kind": "check p.csv --set weight=count --set weight_kind=count",
+        },
+        code=5,
+    ),
+    Refusal(
         "leave the scores out: --set no_scores",
         CHECK,
         {
@@ -610,6 +620,7 @@ ELSEWHERE = {
     "leave --set spark_master out": "a session that runs: tests/features/spark/test_cli.py",
     "write it as Parquet, or leave --set engine": "a table of Spark: tests/features/spark/test_cli.py",
     "have Spark read it": "a Delta table: tests/features/spark/test_spark.py",
+    "download them, and name both": "pairs of files: tests/tracking/test_several_files.py",
     "make room": "a full disk: tests/cli/test_streams.py",
     ", or name another place with -o": "a folder that cannot be written: tests/tracking/test_folder.py",
     "pass --force to": "files of others: tests/tracking/test_folder.py",

@@ -236,7 +236,7 @@ def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
     page, out = tmp_path / "page.html", tmp_path / "all"
     done = run(capsys, "compare", "lr.parquet", "nb.parquet", "-o", str(page), "--output", str(out))
     assert str(page) in done.out.splitlines()
-    assert done.out.splitlines()[-2:] == [f"{out / 'figures'} (4 files)", f"{out / 'tables'} (13 files)"]
+    assert done.out.splitlines()[-2:] == [f"{out / 'figures'} (5 files)", f"{out / 'tables'} (14 files)"]
     assert page.read_text().startswith("<!doctype html>")
     assert {file.name for file in out.iterdir()} == {
         ".evalreport",

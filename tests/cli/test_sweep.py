@@ -113,7 +113,7 @@ def test_a_study_with_all_that_may_be_odd(capsys: Capture) -> None:
     done = run(capsys, "sweep", "optuna", "--study", storage, "--metric", "accuracy", "--examples", "100")
     assert done.code == 0, done.err
     assert "NaN or infinite" in done.err
-    assert "may look up to" in done.out
+    assert "looks up to" in done.out
     assert done.out.splitlines()[-1] == "odd.html"
     body = run(capsys, "sweep", "optuna", "--study", storage, "--json").json
     assert body["sweep"]["best"]["values"]["value"] < 1
