@@ -308,7 +308,9 @@ def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, An
 
     It is the same for all its labels, or a number of each: ``1:sports``.
     """
-    for bare in (*_affixes(told, right), *_affixes(right, told), _strip_numbering, _strip_punctuation):
+    stripped: list[Callable[[str], str]] = [*_affixes(told, right), *_affixes(right, told)]
+    stripped += [_strip_numbering, _strip_punctuation]
+    for bare in stripped:
         ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in told}
         if len(ours) < len(right) or len(theirs) < len(told) or "" in ours or "" in theirs:
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 import tracemalloc
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -64,14 +65,14 @@ def results() -> Iterator[Result]:
             roles = roles_of_table(table, Columns())
             assert roles.truth.display_name == "label" and roles.score is not None
             what = f"columns of {rows:,} rows × {columns}: decision"
-            taken = cpu(lambda table=table: roles_of_table(table, Columns()), 5)
+            taken = cpu(partial(roles_of_table, table, Columns()), 5)
             yield limit(what, taken, "s", MOST if rows == SIZES[0][0] else None)
-            yield ratio(what, taken, "pandas.read_csv", cpu(lambda path=path: pd.read_csv(path), 3))
-            own = cpu(lambda path=path: read_requested_columns(path, Columns()), 3)
+            yield ratio(what, taken, "pandas.read_csv", cpu(partial(pd.read_csv, path), 3))
+            own = cpu(partial(read_requested_columns, path, Columns()), 3)
             bar, kept = ("≤ 5%", taken <= 0.05 * own) if rows > SIZES[0][0] else ("", None)
             yield Result(f"{what}, proportion of reading", f"{taken / own:.1%}", "", bar, kept)
             size = read.memory_usage(deep=True).sum() / 1e6
-            most = peak(lambda table=table: roles_of_table(table, Columns()))
+            most = peak(partial(roles_of_table, table, Columns()))
             yield Result(f"{what}, memory", f"{most:.1f} MB", f"the frame of pandas: {size:.1f} MB")
 
 
