@@ -39,6 +39,9 @@ MADE: dict[str, tuple[str, str | None, str]] = {
 NO_WARNING = ""
 FOLLOWED = {
     "api.compare.Comparison.notes": "a comparison",
+    "api.compare.PlottedSelection.notes": "an own objective",
+    "columns.label_pairs.Extras.notes": "quantile bins",
+    "evaluation.threshold_selection.ThresholdSelection.notes": "an own objective",
     "api.evaluate.Evaluation.notes": "an id of several rows",
     "cli.console.Console.warnings": "a setting",
     "cli.settings.Settings.warnings": "a setting",
@@ -91,7 +94,10 @@ FOLLOWED = {
     "readers.formats.RawTable.notes": "a file of a run",
     "tracking.runs.RunInfo.remarks": "a logging",
 }
-ELSEWHERE = {"a file of a run", "a comparison", "a study", "a logging", "a setting", "systems", "grades"}
+ELSEWHERE = {"a file of a run", "a comparison", "a study", "a logging", "a setting", "systems", "grades"} | {
+    "quantile bins",
+    "an own objective",
+}
 """Cases that are more than predictions, each with a test of its own."""
 """From each field that carries a warning to the case that follows it."""
 
