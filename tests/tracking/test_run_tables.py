@@ -329,7 +329,9 @@ def test_a_run_of_the_default_evaluator_is_not_asked_for_columns(sqlite_store: S
     files: dict[str, str | bytes] = {"per_class_metrics.csv": table, "confusion_matrix.png": b"png"}
     for names in (files, {"confusion_matrix.png": b"png"}):
         made = make_run(sqlite_store, dict(names), folder=tmp_path)
-        with pytest.raises(ArtifactNotFoundError, match=r"as of mlflow\.models\.evaluate") as caught:
+        with pytest.raises(
+            ArtifactNotFoundError, match=r"metrics and figures of mlflow\.models\.evaluate"
+        ) as caught:
             read_run(sqlite_store, find_run(sqlite_store, made.run_id))
         assert "--pred" not in caught.value.fix
         assert "log_table(run_id, table" in caught.value.fix
