@@ -240,7 +240,6 @@ ORACLES: Mapping[str, Oracle] = {
     "read": lambda f: [f.matrix[:, :-1].sum()],
     "wanted": lambda f: [sum(f.classes("support"))],
     "hit": lambda f: [sum(f.classes("right"))],
-    "left": lambda f: [sum(f.classes("support")) - sum(f.classes("right"))],
     "added": lambda f: [sum(f.classes("predicted"))],
     "wrong": lambda f: [*f.mistakes, sum(f.classes("predicted")) - sum(f.classes("right"))],
     "shown": lambda f: [len(f.json["mistakes"])],
