@@ -68,8 +68,7 @@ def command(
 
     words = [file] if file is not None else ["--run-id", str(run_id)]
     words += [word for name, value in columns.items() if value is not None for word in (f"--{name}", value)]
-    settings = find_settings(words, tracking_uri(ctx))
-    decision = _collect(words, tracking_uri(ctx)).provenance.column_decision
+    settings, decision = find_settings(words, tracking_uri(ctx))
     lines = ["[tool.evalreport]", *_setting_lines(settings, decision)]
     if place == "-":
         console.print_result(*lines)
@@ -84,17 +83,19 @@ def command(
 
 def _setting_lines(settings: Mapping[str, str], decision: ColumnDecision | None) -> Iterator[str]:
     """Yield the settings as TOML, each column below a comment that says why it has its role."""
-    left = [] if decision is None else list(decision.lines)
+    left = [] if decision is None else [*decision.lines]
+    why = {} if decision is None else decision.lines_by_column()
     for key, value in settings.items():
-        mine = [line for line in left if line.startswith(f"{ROLES.get(key, key)} {value}: ")]
-        left = [line for line in left if line not in mine]
-        yield from (f"# {printable(line)}" for line in mine)
+        line = why.get((ROLES.get(key, key), value))
+        if line is not None:
+            left.remove(line)
+            yield f"# {printable(line)}"
         yield f"{key} = {json.dumps(value)}"
     yield from (f"# {printable(line)}" for line in left)
 
 
-def find_settings(words: list[str], uri: str | None) -> dict[str, str]:
-    """Return the settings that select the columns which `report` uses without options.
+def find_settings(words: list[str], uri: str | None) -> tuple[dict[str, str], ColumnDecision | None]:
+    """Return the settings that select the columns which `report` uses without options, and why it uses them.
 
     Parameters
     ----------
@@ -108,28 +109,24 @@ def find_settings(words: list[str], uri: str | None) -> dict[str, str]:
     EvalreportError
         The predictions cannot be read without options.
     """
-    used = _columns_used(words, uri)
+    collected = _collect(words, uri)
+    used = dict(collected.taken)
     settings: dict[str, str] = {}
-    for part, value in used:
+    for part, value in collected.taken:
         key = KEYS.get(part)
         if key is None or (key, value) == ("score_kind", "probability"):
             continue
         tried = {**settings, key: value}
         try:
-            same = dict(_columns_used([*words, *_assignments(tried)], uri)) == dict(used)
+            same = dict(_collect([*words, *_assignments(tried)], uri).taken) == used
         except EvalreportError:  # a list of columns, for example, is not one name
             continue
         settings = tried if same else settings
-    return settings
+    return settings, collected.provenance.column_decision
 
 
 def _assignments(settings: Mapping[str, str]) -> list[str]:
     return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-
-
-def _columns_used(words: list[str], uri: str | None) -> tuple[tuple[str, str], ...]:
-    """Return which columns `report` uses with some options."""
-    return _collect(words, uri).taken
 
 
 def _collect(words: list[str], uri: str | None) -> Collected:

@@ -51,14 +51,18 @@ class ColumnDecision:
         """The weight of the reasons that come from the contents, not from names."""
         return sum(one.weight for one in self.reasons if not one.reason.startswith("the name"))
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The reasons as text: one line per role and column."""
+    def lines_by_column(self) -> dict[tuple[str, str], str]:
+        """Return the reasons as one line of text for each role and column."""
         found: dict[tuple[str, str], list[str]] = {}
         for one in self.reasons:
             said = f"{one.reason} ({one.weight:+.1f})" if one.weight else one.reason
             found.setdefault((one.role, one.column), []).append(said)
-        lines = [f"{role} {column}: {'; '.join(why)}" for (role, column), why in found.items()]
+        return {key: f"{key[0]} {key[1]}: {'; '.join(why)}" for key, why in found.items()}
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The reasons as text: one line per role and column, and the second best assignment."""
+        lines = [*self.lines_by_column().values()]
         if self.margin is not None:
             other = ", ".join(f"{role} {column}" for role, column in self.runner_up)
             lines.append(f"second best: {other}; its weight is {self.margin:.1f} less")

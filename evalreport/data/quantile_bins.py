@@ -43,7 +43,7 @@ def has_many_numbers(values: npt.NDArray[Any]) -> bool:
     (True, False, False)
     """
     numbers = _numbers(values)
-    return numbers is not None and len(np.unique(numbers[np.isfinite(numbers)])) > MOST_VALUES
+    return numbers is not None and _count_distinct(numbers) > MOST_VALUES
 
 
 def bin_slices(
@@ -75,8 +75,9 @@ def bin_slices(
     check_bins(bins)
     found, notes = dict(slices), []
     for name, values in slices.items():
-        numbers = _numbers(values) if bins and has_many_numbers(values) else None
-        if numbers is None:
+        numbers = _numbers(values) if bins else None
+        distinct = 0 if numbers is None else _count_distinct(numbers)
+        if numbers is None or distinct <= MOST_VALUES:
             continue
         known = np.isfinite(numbers)
         edges = quantile_edges(numbers[known], np.arange(1, bins) / bins)
@@ -86,7 +87,7 @@ def bin_slices(
         binned[known] = words[np.searchsorted(edges, numbers[known], side="left")]
         found[name] = binned
         notes.append(
-            f"Column {name} has {len(np.unique(numbers[known])):,} different numbers: its slices are "
+            f"Column {name} has {distinct:,} different numbers: its slices are "
             f"{len(words)} quantile bins (--set slice_bins=N)"
         )
     return found, tuple(notes)
@@ -123,6 +124,10 @@ def range_text(edges: Sequence[str], first: int, last: int) -> str:
     if low is None:
         return f"up to {high}"
     return f"over {low}" if high is None else f"over {low}, up to {high}"
+
+
+def _count_distinct(numbers: npt.NDArray[np.float64]) -> int:
+    return len(np.unique(numbers[np.isfinite(numbers)]))
 
 
 def _numbers(values: npt.NDArray[Any]) -> npt.NDArray[np.float64] | None:

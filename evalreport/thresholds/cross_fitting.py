@@ -147,6 +147,7 @@ def check_alike(rows: Predictions, tune_on: Predictions) -> None:
 
 
 NO_TUNING = Undefined("needs scores of the rows to tune on; got only labels")
+TOO_FEW = Undefined("cross-fitting needs at least 2 rows (or groups) of each class")
 
 
 def _cross_fitted(
@@ -155,10 +156,8 @@ def _cross_fitted(
     optima, rechosen = _with_limits(sweep, units, objectives, sampling)
     fewer, units = narrow_sweep(sweep, units, CANDIDATES)
     if units.fewest() < 2:
-        few = Undefined("cross-fitting needs at least 2 rows (or groups) of each class")
-        return _with_out_of_sample(
-            optima, {o.name: OutOfSample(few, None, "cross-fitted") for o in objectives}
-        )
+        few = OutOfSample(TOO_FEW, None, "cross-fitted")
+        return _with_out_of_sample(optima, {one.name: few for one in objectives})
     repeats = int(np.clip(WORK // (FOLDS * len(fewer)), 2, REPEATS))
     rng = sampling.generator(Stream.FOLDS)
     splits = [units.folds(FOLDS, rng) for _ in range(repeats)]

@@ -23,7 +23,7 @@ from evalreport.metrics.own import OwnRows, direction_of, own_metric
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.resampling import Stream
 from evalreport.thresholds.best_threshold import Choice, Optimum, OutOfSample
-from evalreport.thresholds.cross_fitting import FOLDS, NO_TUNING, check_alike
+from evalreport.thresholds.cross_fitting import FOLDS, NO_TUNING, TOO_FEW, check_alike
 from evalreport.thresholds.sweep import middle_of_longest_run
 
 CANDIDATES = 1_000
@@ -79,7 +79,7 @@ class OwnObjective:
             if isinstance(tune_on.scores, NoScores):
                 return NO_TUNING
         of_choice = rows if tune_on is None else tune_on
-        candidates = thin_thresholds(_distinct_thresholds(of_choice), CANDIDATES)
+        candidates = thin_thresholds(_distinct_thresholds(_scores(of_choice)), CANDIDATES)
         values, reason = self._values(OwnRows(of_choice), _scores(of_choice), candidates, None, "thresholds")
         place = self._best(values)
         if place is None:
@@ -135,13 +135,12 @@ class OwnObjective:
         """Choose on nine folds, decide the tenth, and evaluate the metric on all rows together."""
         fold = _folds(rows, sampling)
         if fold is None:
-            few = Undefined("cross-fitting needs at least 2 rows (or groups) of each class")
-            return OutOfSample(few, None, "cross-fitted")
+            return OutOfSample(TOO_FEW, None, "cross-fitted")
         scores, own = _scores(rows), OwnRows(rows)
         decided = np.zeros(len(rows), dtype=np.int32)
         for number in range(int(fold.max()) + 1):
             train, test = np.flatnonzero(fold != number), fold == number
-            candidates = thin_thresholds(np.append(np.unique(scores[train]), np.inf), IN_FOLDS)
+            candidates = thin_thresholds(_distinct_thresholds(scores[train]), IN_FOLDS)
             values, reason = self._values(own, scores, candidates, train, f"fold {number + 1}:")
             place = self._best(values)
             if place is None:
@@ -170,7 +169,7 @@ def thin_thresholds(thresholds: Array, most: int) -> Array:
 
 def thinned_note(name: str, rows: Predictions | None) -> str | None:
     """Return a sentence that says how many thresholds a metric was evaluated at; None if at all of them."""
-    number = 0 if rows is None else len(_distinct_thresholds(rows))
+    number = 0 if rows is None else len(_distinct_thresholds(_scores(rows)))
     if number <= CANDIDATES:
         return None
     return f"{CANDIDATES:,} of {number:,} thresholds were evaluated by {name}, evenly spaced among scores."
@@ -181,9 +180,9 @@ def _scores(rows: Predictions) -> Array:
     return np.asarray(rows.scores.values, dtype=np.float64)
 
 
-def _distinct_thresholds(rows: Predictions) -> Array:
+def _distinct_thresholds(scores: Array) -> Array:
     """Return the distinct scores, ascending, and infinity."""
-    return np.append(np.unique(_scores(rows)), np.inf)
+    return np.append(np.unique(scores), np.inf)
 
 
 def _folds(rows: Predictions, sampling: Sampling) -> npt.NDArray[np.intp] | None:
