@@ -1,8 +1,4 @@
-"""Tables and sentences of a terminal, and how they keep within its width.
-
-stdout is the result, stderr the conversation.
-
-Errors of click about an option as our errors: what, where, fix."""
+"""The terminal: results on stdout, messages and progress on stderr, errors in three lines."""
 
 from __future__ import annotations
 

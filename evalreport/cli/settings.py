@@ -1,4 +1,7 @@
-"""Settings: option or --set > EVALREPORT_* > pyproject.toml > evalreport.toml > built-in."""
+"""Settings: option or --set > EVALREPORT_* > pyproject.toml > evalreport.toml > built-in.
+
+Also what the settings of an untrusted folder may contain.
+"""
 
 from __future__ import annotations
 

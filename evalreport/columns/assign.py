@@ -1,4 +1,4 @@
-"""The roles of columns, as the user or the evidence decides, and their cells in plain columns."""
+"""The roles of columns, as the user or the evidence decides, and the cells of records as plain columns."""
 
 from __future__ import annotations
 

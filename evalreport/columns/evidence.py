@@ -1,7 +1,8 @@
-"""RoleEvidence about the roles of columns: small functions of profiles, in one catalogue.
+"""Evidence about the roles of columns: profiles of columns, and small functions of profiles in one catalogue.
 
 A function returns a weight and a reason. A positive weight supports the hypothesis; the sum over the
-catalogue is the weight of the hypothesis. Names are evidence like the contents, and prove nothing."""
+catalogue is the weight of the hypothesis. Names are evidence like the contents, and prove nothing.
+"""
 
 from __future__ import annotations
 

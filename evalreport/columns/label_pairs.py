@@ -1,4 +1,4 @@
-"""Columns of labels as codes, and how often their labels occur in pairs."""
+"""Columns of labels as codes, how often their labels occur in pairs, and the other columns of the rows."""
 
 from __future__ import annotations
 

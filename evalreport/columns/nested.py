@@ -1,11 +1,9 @@
-"""NPZ and NPY: arrays of any shape become the columns of a table.
+"""Columns with several numbers or labels in a cell, and arrays of NPZ and NPY files, as plain columns.
 
-A matrix ``scores`` of shape (n, labels) becomes the columns ``scores[ham]``, ``scores[spam]``, …, and the
-request is filled in with what the arrays are called, so that one path serves every format from there on.
-
-Columns that hold several numbers in a cell become one column each; and what names alone do not say.
-
-Such cells are lists, vectors, mappings of label to score, and all of these as text."""
+A matrix ``scores`` of shape (n, labels) becomes the columns ``scores[ham]``, ``scores[spam]``, …; so do
+lists, vectors and mappings of label to score, also as text. The request is filled in with the names of the
+arrays.
+"""
 
 from __future__ import annotations
 

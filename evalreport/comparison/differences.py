@@ -1,12 +1,11 @@
-"""Two runs on the same rows, with what every difference between them is read off.
+"""Differences between two runs: paired where the rows are the same, else from the runs' own intervals.
 
-Differences between two runs: paired where the rows are the same, else from the runs' own intervals.
-
-Measured by simulation (`make coverage`: `coverage.json` beside this file, tables in
-`tests/comparison/COVERAGE.md`): the score interval of a proportion, draws of the joint cells for functions
-of binary counts, and Student's interval of the rows' contributions for the rest cover 93 to 97% from 200
-rows on, with weights, clusters, many labels and classes, too. A little less (92.5%) where classes have two
-or three examples; up to 99.9% where two models hardly ever differ on ten positives."""
+Also the verdicts that follow from them. Measured by simulation (`make coverage`: `coverage.json` beside
+this file, tables in `tests/comparison/COVERAGE.md`): the score interval of a proportion, draws of the joint
+cells for functions of binary counts, and Student's interval of the rows' contributions for the rest cover
+93 to 97% from 200 rows on, with weights, clusters, many labels and classes, too. A little less (92.5%)
+where classes have two or three examples; up to 99.9% where two models hardly ever differ on ten positives.
+"""
 
 from __future__ import annotations
 

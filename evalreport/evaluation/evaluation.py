@@ -1,6 +1,4 @@
-"""`evaluation.json` as it stands in the file: the keys, their types and their ranges.
-
-`Evaluation`: everything known of one set of predictions, and its lossless JSON."""
+"""`Evaluation`: everything known of one set of predictions, and its lossless JSON, `evaluation.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings as templates over their evidence: every number of a claim is in the evidence."""
+"""Findings as templates over their evidence: every number of a claim is in the evidence. Also short claims."""
 
 from __future__ import annotations
 

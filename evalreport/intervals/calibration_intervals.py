@@ -10,7 +10,7 @@ falls short of the truth (`Inversion`).
 Intervals of gaps from a smooth calibration curve, and its band: both from the fit's coefficients.
 
 The mean gap of a calibrated model is not 0 in a sample, as no binned calibration error is: its interval is
-the inversion that these have (`calibration`), over groups of neighbouring scores whose gaps move together
+the inversion that these have, over groups of neighbouring scores whose gaps move together
 as the coefficients do, by as much as the rows tell of them if the curve is the one held to be true."""
 
 from __future__ import annotations

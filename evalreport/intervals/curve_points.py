@@ -1,10 +1,11 @@
-"""Intervals of what a curve reads where it crosses a limit: recall at an FPR, equal error rate, lift.
+"""Intervals of binary metrics: values where a curve crosses a limit, the area under it, sums and counts.
 
-Such a value moves for two reasons: the crossing moves, and so does the curve at the crossing. Both are
-drawn from the posterior of the two empirical distributions (the Bayesian bootstrap), with half a row
-beyond each end, without which a limit that lies beyond the last row seen would look certain: of 100
-negatives none may lie in the top 1%. Only the few ranks about the crossing are touched, so the cost does
-not grow with the number of draws times the number of rows."""
+A value at a crossing (recall at an FPR, equal error rate, lift) moves for two reasons: the crossing moves,
+and so does the curve at the crossing. Both are drawn from the posterior of the two empirical distributions
+(the Bayesian bootstrap), with half a row beyond each end, without which a limit that lies beyond the last
+row seen would look certain: of 100 negatives none may lie in the top 1%. Only the few ranks about the
+crossing are touched, so the cost does not grow with the number of draws times the number of rows.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Quantiles of the normal and of Student's t distribution; SciPy is imported where it is first needed.
+"""Quantiles of the normal and of Student's t distribution, and intervals of proportions.
 
-Also how much of an interval's error goes to each side near an end of the range of what is estimated."""
+SciPy is imported where it is first needed. Near an end of the range more of an interval's error goes to one
+side.
+"""
 
 from __future__ import annotations
 

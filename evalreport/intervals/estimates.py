@@ -1,4 +1,4 @@
-"""The interval of each metric of one evaluation."""
+"""The interval of each metric of one evaluation, and the coverage of its method as measured by simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of the binary metrics of probabilities."""
+"""Records of the binary metrics of probabilities, and their bounds from counts in bins."""
 
 from __future__ import annotations
 

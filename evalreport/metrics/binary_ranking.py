@@ -1,4 +1,7 @@
-"""Records of the binary ranking metrics."""
+"""Ranking metrics of binary scores: functions, bounds from counts in bins, and records.
+
+The bounds are valid for any order of the scores within a bin.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An evaluation as it is shown, written and logged."""
+"""An evaluation as it is shown, written and logged; the order of its sections."""
 
 from __future__ import annotations
 

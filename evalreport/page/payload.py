@@ -1,6 +1,7 @@
-"""What our own things are called in a run, and names of classes and metrics as keys that MLflow takes.
+"""How a result is shown, and what is logged of it: every metric, file and tag, checked before it is written.
 
-What a sink takes: every number, file and word that is to stand in a run, checked before it is written."""
+Names of classes and metrics become keys that MLflow takes.
+"""
 
 from __future__ import annotations
 

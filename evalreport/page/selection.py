@@ -1,4 +1,4 @@
-"""Chosen thresholds as they are shown, written and logged."""
+"""Chosen thresholds as they are shown, written and logged, with the rows of their sweep."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Several files that are one table: a folder, a pattern, or files by name, their columns compared first.
+"""Several files that are one table, read in batches: a folder, a pattern, or files by name.
 
-Columns may also stand in the names of folders, as Spark and Hive write them: `country=de/part-0.parquet`."""
+Their columns are compared first. Columns may also be in the names of folders, as Spark and Hive write them:
+`country=de/part-0.parquet`.
+"""
 
 from __future__ import annotations
 

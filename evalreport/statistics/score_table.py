@@ -1,11 +1,9 @@
-"""A large score table in blocks of neighbouring scores, from which variances are taken.
+"""The score table: the weight of positives and negatives at every distinct score, from one sort.
 
-One pass over a score table for the ranking and one for the probabilities: sums that many metrics share.
-
-The passes go in blocks that stay in cache: over millions of distinct scores, temporaries of full length
-cost more than the arithmetic.
-
-The score table: the weight of positives and negatives at every distinct score, from one sort."""
+One pass over it for the ranking and one for the probabilities give the sums that many metrics share. The
+passes go in blocks that stay in cache: over millions of distinct scores, temporaries of full length cost
+more than the arithmetic. Also its convex hull, its isotonic fit, and tables of scores in fixed bins.
+"""
 
 from __future__ import annotations
 

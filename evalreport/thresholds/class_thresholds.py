@@ -1,4 +1,4 @@
-"""Weights of classes: what each probability is multiplied with before the greatest is answered."""
+"""Thresholds of several classes: weights of the probabilities, or one class against the rest."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Trials from records that a user writes.
-
-`Trials`: all that a sweep tried, with its best, its history and its columns."""
+"""Trials of a sweep, from records or from a search with Optuna: the best one, the history and the columns."""
 
 from __future__ import annotations
 

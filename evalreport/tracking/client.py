@@ -1,12 +1,9 @@
-"""MLflow without its chatter: no warnings, progress bars, endless retries or telemetry while it is asked.
-
-MLflow's client, with the files of a run fetched from the run's own store alone.
+"""MLflow's client: connected late, without messages or endless retries, every failure one of our errors.
 
 MLflow's own `list_artifacts` and `download_artifacts` also look for the files of logged models. Servers
 before 3.0 know no such models and answer 404, and every failure of a download becomes "no such artifact".
 Here a request is one request, and its failure is what it was.
-
-The way to an MLflow tracking store: found late, asked quietly, every failure one of our errors."""
+"""
 
 from __future__ import annotations
 

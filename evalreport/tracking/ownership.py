@@ -1,7 +1,4 @@
-"""The record of what evalreport has written into a run, to distinguish its files from others of the same
-name.
-
-What a run holds before we write: which files of our names are there, and which of them are ours."""
+"""The record of the files that evalreport wrote into a run, and what the run has before a new logging."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs are meant: by id (also shortened), or by experiment, filter and age."""
+"""Runs: selected by id (also shortened), or by experiment, filter and age; and the operations on a server."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A result with its page, its files and its numbers, to where it is wanted: a page, a folder, a run.
-
-A document to where it is wanted: a page, a folder, a run, all of them, or none in a dry run.
-
-The report of one item: evaluated, and delivered to a page, a folder and its run."""
+"""A result with its page, files and metrics, delivered to a page, a folder or a run, and verified."""
 
 from __future__ import annotations
 

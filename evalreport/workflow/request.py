@@ -1,4 +1,4 @@
-"""Requests: the settings of an evaluation, and the destination of its result."""
+"""Requests: the settings of an evaluation, the destination of its result, the engine that counts rows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The streaming engine: predictions batch by batch, exact, without ever holding their rows.
 
-The streaming engine for several classes, and for several labels per row.
-
-What both share, counts and means over rows, adds up; areas of classes are counted in two readings."""
+Counts and means over rows add up. Scores of several classes are counted in two readings.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A logged model: where a run has it, how it is loaded, and what it predicts."""
+"""A logged model: where a run has it, how it is loaded, the rows that it takes, and its predictions."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.metrics.record import Metric
 from evalreport.page.charts import nice_step, pad_range, tick_text
+from evalreport.page.comparison.comparison_choices import purposes_table
 from evalreport.page.comparison.table import RANKING_COLUMNS, head_texts, ranking_rows, row_texts, table_data
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import (
@@ -429,12 +430,9 @@ def _choices(board: Board) -> Section | None:
         for name in COMPARED[task]
         if name != board.metric.name and (row := _choice(board, find(name, task))) is not None
     ]
-    if not rows:
-        return None
-    heads = ("If you need", Column("Use", ""), Column("Because", ""))
-    table = Table.from_rows("choices", "Which run for which purpose", heads, rows[:MOST_CHOICES])
+    table = purposes_table("run", rows[:MOST_CHOICES])
     title = "Which one, if …"
-    return Section.from_parts("choices-section", title, title, NOTHING, table)
+    return None if table is None else Section.from_parts("choices-section", title, title, NOTHING, table)
 
 
 def _choice(board: Board, metric: Metric) -> Row | None:

@@ -1,4 +1,4 @@
-"""A session of Spark: the one that runs, or one that is begun and ended here, without its chatter."""
+"""A session of Spark, one that runs or a new one without its messages; and what partitions return to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sections of a study's page, and what is written and logged."""
+"""The sections of a study's page: trials, importance, parameters; and what is written and logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep that others ran, and what was worked out of it: what mattered, how lucky the best was."""
+"""A sweep that others ran, with its constraints, the importance of its parameters, and selection bias."""
 
 from __future__ import annotations
 

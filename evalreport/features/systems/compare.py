@@ -1,4 +1,7 @@
-"""Systems against each other: each is several runs, so that no lucky seed is taken for a better system."""
+"""Systems compared, each as several runs, so that a good seed is not mistaken for a better system.
+
+Runs are grouped into systems by `--by` or `--system`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The page of a comparison of systems: run lines, differences, uncertainty, changing predictions."""
+"""The page of a comparison of systems: run lines, differences, uncertainty, changing predictions.
+
+Also what is written of it, and its tables.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,7 @@ from evalreport.page.comparison.comparison_choices import (
     RunLine,
     RunLines,
     Share,
+    purposes_table,
 )
 from evalreport.page.comparison.sections import ComparisonBase, ComparisonHeader
 from evalreport.page.comparison.table import (
@@ -478,8 +482,7 @@ def choice_table(found: SystemsComparison) -> Table | None:
                 f"{first} change with the seed, the next {second}",
             )
         )
-    heads = ("If you need", Column("Use", ""), Column("Because", ""))
-    return Table.from_rows("choices", "Which system for which purpose", heads, rows) if rows else None
+    return purposes_table("system", rows)
 
 
 def _use(names: Sequence[str], of: int) -> Cell:

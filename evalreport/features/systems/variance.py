@@ -1,6 +1,7 @@
-"""One metric of several runs of a system, and of two such systems: value, interval, where it comes from.
+"""The result of comparing systems, and one metric of several runs of a system: value, interval, sources.
 
-How far a mean over runs may lie from that of new runs on new rows is told by crossed random effects."""
+The distance of a mean over runs from that of new runs on new rows follows from crossed random effects.
+"""
 
 from __future__ import annotations
 

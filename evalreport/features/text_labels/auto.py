@@ -1,7 +1,7 @@
 """The parser `auto`: the label that a generated text gives as its answer, in any format.
 
 In this order: the text as it is, and without its markup; what remains without a block of reasoning; a JSON
-document; and the shape of the prose (`rules.py`). What gives no label has a reason.
+document; and the shape of the prose (`parsing_rules.py`). What gives no label has a reason.
 
 Of a JSON document the name of a value says what it is: a final answer, an answer, something else, or beside
 the matter (reasons, alternatives, confidence). The best name that is there decides.

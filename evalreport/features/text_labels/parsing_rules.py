@@ -1,6 +1,6 @@
 """What the shape of an answer means: which label is the answer, or why there is none.
 
-Each rule is one regular expression over the letters of `cues.py`, with bounded repeats, so that reading
+Each rule is one regular expression over the letters of `shape.py`, with bounded repeats, so that reading
 takes time in proportion to the text. First the labels that are ruled out, left open or in reasons
 are taken from the shape; then the strongest kind of evidence that names a label decides:
 

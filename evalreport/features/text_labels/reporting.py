@@ -1,4 +1,4 @@
-"""Sections and findings: how labels were read from generated text, and several responses to each row."""
+"""Sections and findings: how labels were read from generated text; and several responses to each row."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Texts and label sets as the parsers compare them: words without case, and the letters of a text's shape.
 
 A text is normalised, cut into words and signs, and its labels and cues are found in one pass by a trie over
-its tokens. The result, the *shape*, is a string with one letter for each label, cue, word or sign; `cues.py`
-lists the letters. "The intent is **card_arrival**, not card_linking." has the shape ``fkvqLq,NL.``; what it
-means is then a question of short regular expressions (`rules.py`)."""
+its tokens. The result, the *shape*, is a string with one letter for each label, cue, word or sign.
+"The intent is **card_arrival**, not card_linking." has the shape ``fkvqLq,NL.``; what it means is then a
+question of short regular expressions (`parsing_rules.py`).
+"""
 
 from __future__ import annotations
 

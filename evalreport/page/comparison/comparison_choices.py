@@ -1,4 +1,4 @@
-"""One line per run: better or worse in words, the interval on a zoomed axis, right and wrong rows, the classes."""
+"""The first screen of a comparison: one line per run, shared mistakes, and which run for which purpose."""
 
 from __future__ import annotations
 
@@ -348,9 +348,13 @@ def _bars(parts: Sequence[tuple[Sentence, str, int]]) -> tuple[AgreementRow, ...
 
 def choice_table(comparison: Comparison) -> Table | None:
     """Return which run to use for each purpose, with the reason; None without a purpose that differs."""
-    rows = [row for row in _choices(comparison) if row is not None]
+    return purposes_table("run", [row for row in _choices(comparison) if row is not None])
+
+
+def purposes_table(what: str, rows: Sequence[Row]) -> Table | None:
+    """Return which run or system to use for each purpose, with the reason; None without rows."""
     heads = ("If you need", Column("Use", ""), Column("Because", ""))
-    return Table.from_rows("choices", "Which run for which purpose", heads, rows) if rows else None
+    return Table.from_rows("choices", f"Which {what} for which purpose", heads, rows) if rows else None
 
 
 def _choices(comparison: Comparison) -> Iterator[Row | None]:

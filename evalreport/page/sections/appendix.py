@@ -1,12 +1,9 @@
-"""All metrics, and which of them to use.
+"""The end of the page: all metrics and which to use, what the authors add, missing parts, provenance.
 
-What the authors add: intended use, limits, approval; a safe subset of Markdown.
-
-The text is parsed as CommonMark with tables, and only its shape is kept: headings, paragraphs, lists, quotes,
-tables, code, stress, and links to other pages. The page's template places the pieces, escaped as all else;
-HTML is shown as text, and images, which would be fetched, as their alternative text.
-
-Provenance: data, threshold, software."""
+Text of the authors is parsed as CommonMark with tables, and only its shape is kept: headings, paragraphs,
+lists, quotes, tables, code, emphasis, and links to other pages. The page's template places the pieces, escaped
+as all else; HTML is shown as text, and images, which would be fetched, as their alternative text.
+"""
 
 from __future__ import annotations
 

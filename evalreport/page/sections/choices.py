@@ -1,4 +1,4 @@
-"""The decision curve, and what to expect where positives are rarer, or more frequent, than in these data."""
+"""Costs and rates to choose by: the decision curve, other prevalences, and a cutoff that leaves rows undecided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The confusion matrix: a table for few classes; for many a list, families and a folded matrix; swapped labels."""
+"""The confusion matrix: a table for few classes; for many a list, families and a folded matrix; swapped labels.
+
+Also examples of wrong predictions.
+"""
 
 from __future__ import annotations
 

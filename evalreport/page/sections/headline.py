@@ -1,4 +1,4 @@
-"""The headline: one sentence of counts, the failing half in the colour of errors."""
+"""The headline: one sentence of counts, the failing half in the colour of errors; and the headline metrics."""
 
 from __future__ import annotations
 
