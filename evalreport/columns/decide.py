@@ -47,7 +47,7 @@ from evalreport.columns.names import (
 from evalreport.columns.nested import name_places
 from evalreport.columns.single_label import OR_NONE, named_scores, score_candidates
 from evalreport.core.errors import EvalreportError, UsageError
-from evalreport.core.result import ColumnDecision, ColumnReason
+from evalreport.core.result import BY_NAME, ColumnDecision, ColumnReason
 
 Array = npt.NDArray[Any]
 NO_REASONS = ColumnDecision(())
@@ -463,7 +463,7 @@ def _of_texts(search: _Search) -> Iterator[Hypothesis]:
             found = [
                 named(truth.weights["label"], of_label=True),
                 unlikely_values(truth, 3.0)._replace(of_label=True),
-                RoleEvidence(max(3.0, one.weights["text"]) + 1.0, "the name, and texts"),
+                RoleEvidence(max(3.0, one.weights["text"]) + 1.0, f"{BY_NAME}, and texts"),
                 mentions(one, truth),
             ]
             weight = sum(each.weight for each in found)
@@ -646,7 +646,7 @@ def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterato
         if found:
             weight, part = max(found, key=lambda one: one[0])
             close = [other for value, other in found if value > weight - MARGIN]
-            why = _reasons("scores", part.display_name, [RoleEvidence(weight, "the name and the range")])
+            why = _reasons("scores", part.display_name, [RoleEvidence(weight, f"{BY_NAME} and the range")])
             decision = ColumnDecision((*made.decision.reasons, *why))
             scored = replace(made, score=part, weight=made.weight + weight, decision=decision)
             yield _Doubtful.of(scored, close) if len(close) > 1 else scored

@@ -19,6 +19,7 @@ from evalreport.columns.names import Part, are_probabilities, name_weights, one_
 from evalreport.columns.nested import indicators_of, label_set_of, list_of, matrix_of
 from evalreport.columns.plausible import area_under
 from evalreport.core.errors import DataError
+from evalreport.core.result import BY_NAME
 from evalreport.data.arrays import EDGE, is_gap, is_number
 
 SAMPLE = 2_000
@@ -448,7 +449,7 @@ def agreement(pair: Pair) -> RoleEvidence:
 
 def named(weight: float, *, of_label: bool = False) -> RoleEvidence:
     """Return the evidence of a name for a role."""
-    return RoleEvidence(weight, "the name" if weight else "the name does not say it", of_label)
+    return RoleEvidence(weight, BY_NAME if weight else f"{BY_NAME} does not say it", of_label)
 
 
 def name_of_label(pair: Pair) -> RoleEvidence:

@@ -94,7 +94,7 @@ def _is_graded(table: RawTable, name: str) -> bool:
 
 
 def unread_grade(table: RawTable) -> str | None:
-    """Return a column with the name of a grade whose values are no grades of one scale.
+    """Return a column with the name of a grade whose values are not grades of one scale.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False, unr
     always : bool
         Refuse nevertheless.
     unread : bool
-        Refuse a column with the name of a grade whose values are no grades, too.
+        Refuse a column with the name of a grade whose values are not grades, too.
 
     Raises
     ------

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from evalreport.core.format import count, decimals, format_decimals, show
 from evalreport.core.json_codec import Mass
@@ -27,6 +27,10 @@ class ColumnReason:
     column: str
     weight: float
     reason: str
+
+
+BY_NAME: Final = "the name"
+"""Beginning of the reasons that come from the name of a column, not from its contents."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class ColumnDecision:
     @property
     def content_weight(self) -> float:
         """The weight of the reasons that come from the contents, not from names."""
-        return sum(one.weight for one in self.reasons if not one.reason.startswith("the name"))
+        return sum(one.weight for one in self.reasons if not one.reason.startswith(BY_NAME))
 
     def lines_by_column(self) -> dict[tuple[str, str], str]:
         """Return the reasons as one line of text for each role and column."""
