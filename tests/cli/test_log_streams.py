@@ -204,8 +204,12 @@ def test_an_interrupted_stream_leaves_nothing(
             assert list(copies.iterdir())
             signal.raise_signal(stop)
 
-    with on_progress(interrupt):
-        assert on(capsys, sqlite_store, "log", made).code == 130
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that starts us may ignore it
+    try:
+        with on_progress(interrupt):
+            assert on(capsys, sqlite_store, "log", made).code == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not metrics(sqlite_store, made)
 
 

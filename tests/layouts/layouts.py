@@ -160,7 +160,7 @@ LAYOUTS: dict[str, Layout] = {
         csv(city=CK, predicted=CG, note=["text"] * Y3),
         CK,
         CG,
-        said=("city is taken",),
+        said=("city is used",),
     ),
     "lists: in Parquet": Layout(frame({"label": K, "pred": G, "probas": list(Q)}, "p.parquet"), K, G, Q),
     "lists: of fixed size": Layout(table("p.parquet", label=K, pred=G, softmax=FIXED), K, G, Q),
