@@ -107,8 +107,9 @@ def test_help_uses_the_terms_of_the_field(words: tuple[str, ...], capsys: pytest
 
 @pytest.mark.parametrize("command", ["report {0}", "sweep thresholds {0} --objective f1", "compare {0} {1}"])
 def test_output_uses_the_terms_of_the_field(
-    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     rng, paths = np.random.default_rng(4), [tmp_path / "a.csv", tmp_path / "b.csv"]
     truth = rng.integers(0, 2, 200)
     for shift, path in enumerate(paths, start=1):

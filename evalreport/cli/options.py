@@ -487,7 +487,9 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
             if console is not None and warning not in console.warnings:
                 console.warn(warning)
         if ctx.parent is None and isinstance(ctx.command, click.Group):
-            ctx.default_map = {name: settings.defaults(name) for name in ctx.command.list_commands(ctx)}
+            names = ctx.command.list_commands(ctx)
+            # an empty map of the command `help` would be the default of the option --help in Click 8.1
+            ctx.default_map = {name: found for name in names if (found := settings.defaults(name))}
         else:
             ctx.default_map = settings.defaults(ctx.info_name or "")
     if not isinstance(ctx.command, click.Group):  # a --config behind the command may still take their place
