@@ -63,7 +63,18 @@ ALLOWED = re.compile(
     re.IGNORECASE,
 )
 """Standard uses of a retired word."""
-SKIPPED = {".venv", ".venv-lowest", ".git", "__pycache__", ".mypy_cache", ".ruff_cache", "build", "dist"}
+SKIPPED = {
+    "_build",
+    "made",
+    ".venv",
+    ".venv-lowest",
+    ".git",
+    "__pycache__",
+    ".mypy_cache",
+    ".ruff_cache",
+    "build",
+    "dist",
+}
 
 
 def python_texts(source: str) -> Iterator[tuple[int, str]]:
