@@ -334,7 +334,7 @@ SHORT: Mapping[str, ShortClaim] = {
         "data",
     ),
     "empty_predictions": ShortClaim(
-        "{empty:count} of {n:weight} get no label", "only {bare:count} have none", mistakes="empty"
+        "{empty:count} of {n:weight} get no label", "{bare:count} {bare:has|have} no true label", mistakes="empty"
     ),
     "label_load": ShortClaim("Too {many} labels predicted", "{made:count} predicted, {carried:count} true"),
     "default_threshold": ShortClaim(
