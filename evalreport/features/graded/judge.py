@@ -20,10 +20,11 @@ import numpy.typing as npt
 from evalreport.core.errors import DataError
 from evalreport.core.json_codec import Whole
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.data.labels import Binary
+from evalreport.data.labels import Binary, Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.parts import Slice
+from evalreport.evaluation.slices import judged_slices, slice_facts
 from evalreport.features.graded.metrics import OF_JUDGE
 from evalreport.features.graded.repeats import bounded_limits
 from evalreport.intervals.distributions import t_quantile, wilson
@@ -133,16 +134,12 @@ def judge_result(
             where="--set human",
             fix="let people grade more items",
         )
-    space = Binary("fail", "pass")
-    both = predictions(
-        space,
-        np.where(human[rows] == 0, "pass", "fail"),
-        np.where(judge[rows] == 0, "pass", "fail"),
-        ids=None if made.ids is None else made.ids[rows],
-        groups=None if made.groups is None else made.groups.codes[rows],
-        slices={name: np.asarray(one.values)[one.codes[rows]] for name, one in made.slices.items()},
-    )
+    grades = [np.where(codes[rows] == 0, "pass", "fail") for codes in (human, judge)]
+    groups = None if made.groups is None else made.groups.codes[rows]
+    both = predictions(Binary("fail", "pass"), *grades, groups=groups)
     found = evaluate_predictions(both, sampling, only=tuple(OF_JUDGE.values()))
+    slices = {name: np.asarray(one.values)[one.codes[rows]] for name, one in made.slices.items()}
+    by_slice = predictions(Multiclass(("fail", "pass")), *grades, groups=groups, slices=slices)
     passed, people = judge == 0, human[rows] == 0
     clusters = None if made.groups is None else made.groups.codes
     corrected, needed = corrected_rate(passed, human, sampling, clusters)
@@ -157,7 +154,7 @@ def judge_result(
         judge_rate=judge_rate,
         human_rate=_rate(people, sampling, None if clusters is None else clusters[rows]),
         human_needed=needed,
-        slices=found.slices,
+        slices=judged_slices(slice_facts(by_slice), sampling, by_slice),
         disagreements=() if withheld else tuple(_disagreement(made, human, row) for row in differs[:MOST]),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +11,8 @@ from evalreport.core.estimate_format import value_and_interval
 from evalreport.core.format import count
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
-from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, GradedExample, judge_sentence
+from evalreport.features.graded.evaluation import FULL, UNIT, GradedEvaluation, GradedExample, judge_sentence
+from evalreport.features.graded.judge import Disagreement
 from evalreport.features.graded.metrics import (
     AGREEMENT,
     JUDGE_TITLES,
@@ -20,12 +22,13 @@ from evalreport.features.graded.metrics import (
     PASS_GRADED,
     SCORE,
 )
+from evalreport.intervals.interval_settings import NOT_ASKED
 from evalreport.metrics.catalogue import find
 from evalreport.page.contents import EvaluationPresentation
 from evalreport.page.elements import Column, Forest, Heading, Note, PagePart, Section, Table, forest_row
 from evalreport.page.evaluation_terms import confidence_percent, tell
 from evalreport.page.payload import UNIT_TAG, metric_keys
-from evalreport.page.sections.appendix import metrics_section, provenance_section
+from evalreport.page.sections.appendix import DIGEST, metrics_section, provenance_section
 from evalreport.page.sections.classes import groups_section
 from evalreport.page.sections.headline import Verdict
 
@@ -50,11 +53,11 @@ class GradedPresentation(EvaluationPresentation):
             summary_section(ev),
             repeats_section(ev),
             judge_section(ev),
-            groups_section(ev) if ev.slices or ev.weak_slices else None,
+            groups_section(in_attempts(ev)) if ev.slices or ev.weak_slices else None,
             measures_section(ev),
             examples_section(ev),
             metrics_section(ev),
-            provenance_section(ev),
+            provenance_section(ev, _origin(ev)),
         )
         return [section for section in made if section is not None]
 
@@ -84,6 +87,25 @@ class GradedPresentation(EvaluationPresentation):
         return {}
 
 
+def in_attempts(ev: GradedEvaluation) -> GradedEvaluation:
+    """Return the evaluation with the unit of its rows, which slices count."""
+    return replace(ev, provenance=replace(ev.provenance, unit=ev.row_unit))
+
+
+def _origin(ev: GradedEvaluation) -> dict[str, Sentence]:
+    """Return the entries of the provenance that are worded for grades."""
+    found = {"Rows": tell(ev, "item ids, sha256 `{digest}`", digest=ev.label_digest[:DIGEST] or None)}
+    if any(one.text for one in ev.examples):
+        found["Example texts"] = say("this page has texts of items that fail")
+    if ev.rows > ev.items:
+        words = "{rows:count} attempts at {items:count} items; intervals are over items"
+        if ev.clusters is not None and ev.clusters < ev.items:
+            words = "{rows:count} attempts at {items:count} items; intervals are by group ({groups:count})"
+        found["Clusters"] = tell(ev, words, {"rows": ev.rows, "items": ev.items, "groups": ev.clusters})
+        found["Weights"] = say("each item has the same weight, whatever its attempts" if ev.weighted else "")
+    return found
+
+
 def _logged(ev: GradedEvaluation, prefix: str) -> Iterator[tuple[str, float]]:
     for name, key in metric_keys(ev.measures, f"{prefix}measures/").items():
         for part, result in ev.measures[name].items():
@@ -103,13 +125,16 @@ def summary_section(ev: GradedEvaluation) -> Section:
     rows = []
     for name, result in list(ev.metrics.items())[:SHOWN_RATES]:
         metric = find(name, "graded")
-        if metric.high <= 1 or ev.scale == "unit":
+        if isinstance(result, Estimate) and (metric.high <= 1 or ev.scale == "unit"):
             style = "percent" if metric.high <= 1 else "ratio"
             rows.append(forest_row(name, metric.title, say(GLOSS.get(name, "")), result, style))  # type: ignore[arg-type]
     words = "An attempt passes with a score {rule}. " if ev.rule else ""
+    if ev.rule == FULL:
+        words = "An attempt passes with a score of 1. "
     mean = ev.metrics.get(SCORE)
     if ev.scale == "rating" and isinstance(mean, Estimate):
-        words += "The mean rating is {mean:number} ({mean:number interval}). "
+        words += "The interval of the mean is {mean:number interval}. " if PASS not in ev.metrics else ""
+        words += "The mean rating is {mean:number} ({mean:number interval}). " if PASS in ev.metrics else ""
     words += "Attempts without a grade count as not passed." if ev.no_grade else ""
     body = Verdict(
         task="Graded items",
@@ -176,9 +201,16 @@ def judge_section(ev: GradedEvaluation) -> Section | None:
         parts.append(Table.from_rows("judge-slices", "Agreement by slice", titles, by_slice))
     if found.disagreements:
         parts.append(Heading("Items that the judge and people grade differently"))
-        columns = ("Item", Column("Judge"), Column("People"), Column("Text", "text"))
-        items = [(one.id, one.judge, one.human, one.text or "") for one in found.disagreements]
-        parts.append(Table.from_rows("judge-items", "Disagreements", columns, items, tall=True))
+        columns: list[tuple[Column, Callable[[Disagreement], str]]] = [
+            (Column("Item"), lambda one: one.id),
+            (Column("Judge"), lambda one: one.judge),
+            (Column("People"), lambda one: one.human),
+        ]
+        if any(one.text for one in found.disagreements):
+            columns.append((Column("Text", "text"), lambda one: one.text or ""))
+        parts.append(
+            Table.from_items("judge-items", "Disagreements", columns, found.disagreements, tall=True)
+        )
     words = judge_sentence(found) + say("The items with human grades must be a random sample.")
     return Section.from_parts("judge", "Judge", "Judge and people", words, *parts)
 
@@ -197,12 +229,18 @@ def measures_section(ev: GradedEvaluation) -> Section | None:
         for name, parts in ev.measures.items()
     ]
     table = Table.from_rows("measures-table", "Measures", heads, rows)
-    return Section.from_parts("measures", "Measures", "Measures", NOTHING, table)
+    notes = (
+        Note(say("{measure}, {part}: {reason}.", measure=name, part=part, reason=result.reason))
+        for name, parts in ev.measures.items()
+        for part, result in parts.items()
+        if result.reason and result.reason != NOT_ASKED
+    )
+    return Section.from_parts("measures", "Measures", "Measures", NOTHING, table, *notes)
 
 
 def examples_section(ev: GradedEvaluation) -> Section | None:
     """Return items that fail; those that some attempts pass come first."""
-    if not ev.examples:
+    if not ev.examples or PASS not in ev.metrics:
         return None
     columns: list[tuple[Column, Callable[[GradedExample], str]]] = [(Column("Item"), lambda one: one.id)]
     words = "The first {n:count} {n:units} that do not pass."

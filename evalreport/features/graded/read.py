@@ -21,15 +21,23 @@ from evalreport.core.result import Provenance, Result, Undefined
 from evalreport.data.arrays import as_array, identity_texts
 from evalreport.data.labels import Graded
 from evalreport.data.predictions import Predictions, predictions
+from evalreport.data.quantile_bins import BINS, bin_slices
 from evalreport.data.scores import Decisions, NoScores
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import Slice
-from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, GradedExample, RepeatStatistics
+from evalreport.features.graded.evaluation import (
+    FULL,
+    UNIT,
+    GradedEvaluation,
+    GradedExample,
+    RepeatStatistics,
+)
 from evalreport.features.graded.grades import Grades, read_grades
 from evalreport.features.graded.judge import JudgedItems, differing_slices, judge_result
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.features.graded.repeats import Items, as_float, measure
 from evalreport.intervals.interval_settings import Sampling
+from evalreport.intervals.paired import holm, independent_difference
 from evalreport.readers.formats import RawTable
 from evalreport.statistics.confusion import Array
 from evalreport.workflow.collect import Collected
@@ -80,13 +88,14 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
     }
     weight, text = asked.weight or _first(table, WEIGHT), asked.example_text
     groups = [identity_texts(column(name, "--set group"), name) for name in asked.groups]
+    binned, bin_notes = bin_slices({name: column(name, "--slice") for name in asked.slices}, asked.slice_bins)
     tried = attempts(
         grades,
         ids,
         repeats=None if repeat is None else identity_texts(column(repeat, "--set repeat"), repeat),
         weights=None if weight is None else as_float(column(weight, "--set weight")),
         groups=[" / ".join(map(str, one)) for one in zip(*groups, strict=True)] if groups else None,
-        slices={name: column(name, "--slice") for name in asked.slices},
+        slices=binned,
         texts=None if text is None else texts_of(column(text, "--set show_text")).tolist(),
     )
     named = [("grade", grade), ("id", key), ("repeat", repeat), ("weight", weight), ("example text", text)]
@@ -100,7 +109,7 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
         sha256=table.sha256,
         columns=taken,
         **request.origin() | {"unit": UNIT if request.unit == Request.unit else request.unit},
-        notes=(*origin.notes, *table.notes, *said),
+        notes=(*origin.notes, *table.notes, *said, *bin_notes),
     )
     return Collected(tried.rows, taken, provenance, completed=completion(tried, grades, measures, people))
 
@@ -362,7 +371,7 @@ def _completed(
     return GradedEvaluation.from_evaluation(
         ev,
         metrics=metrics,
-        slices=tuple(_with_known_metrics(one, metrics) for one in ev.slices),
+        slices=_slices(ev, tried, grades, items, metrics),
         disparities=tuple(one for one in ev.disparities if one.metric in metrics),
         classes=(),
         confusion=None,
@@ -376,7 +385,7 @@ def _completed(
         rule=grades.rule,
         measures={name: measure(values, codes, sampling) for name, values in measures.items()},
         repeats=repeats,
-        examples=() if withheld else tuple(_examples(tried, items)),
+        examples=() if withheld or grades.passed is None else tuple(_examples(tried, items)),
         notes=(*_notes(ev, grades, items), *([] if people is None else _sample_notes(made, people))),
         judge=None
         if people is None
@@ -386,8 +395,64 @@ def _completed(
     )
 
 
-def _with_known_metrics(part: Slice, known: Mapping[str, Result]) -> Slice:
-    return replace(part, metrics={name: r for name, r in part.metrics.items() if name in known})
+def _slices(
+    ev: Evaluation, tried: Attempts, grades: Grades, items: Items, known: Mapping[str, Result]
+) -> tuple[Slice, ...]:
+    """Return the slices with the metrics of grades; with repeats or groups, intervals are over items."""
+    parts = tuple(replace(one, metrics=_of_names(one.metrics, known)) for one in ev.slices)
+    if not tried.has_repeats and items.clusters is None:
+        return parts
+
+    def over_items(rows: npt.NDArray[np.bool_]) -> dict[str, Result]:
+        inside = items.take(rows)
+        found = {PASS: inside.pass_rate(ev.sampling)}
+        if grades.scores is not None:
+            found[SCORE] = inside.mean_score(grades.scores[rows], grades.bounds, ev.sampling)
+        return found
+
+    return slices_over_rows(parts, tried.rows, over_items, ev.sampling.level)
+
+
+def _of_names(metrics: Mapping[str, Result], known: Mapping[str, Result]) -> dict[str, Result]:
+    return {name: result for name, result in metrics.items() if name in known}
+
+
+def slices_over_rows(
+    parts: Sequence[Slice],
+    made: Predictions,
+    estimate: Callable[[npt.NDArray[np.bool_]], Mapping[str, Result]],
+    level: float,
+) -> tuple[Slice, ...]:
+    """Return slices whose metrics are estimated from their rows again, and compared with the rest.
+
+    Parameters
+    ----------
+    estimate : function
+        From a bool array of shape (n,) to estimates by name; only metrics of the slice are replaced.
+    """
+    found: list[Slice] = []
+    for column in dict.fromkeys(part.column for part in parts):
+        values = made.slices[column]
+        among = [part for part in parts if part.column == column]
+        p_values: dict[str, dict[int, float]] = {}
+        for place, part in enumerate(among):
+            if part.too_few:
+                continue
+            inside = values.codes == values.values.index(part.value)
+            here = _of_names(estimate(inside), part.metrics)
+            rest = estimate(~inside) if part.differences else {}
+            gaps = {name: independent_difference(here[name], rest[name], level) for name in here if rest}
+            differences = {**part.differences, **{name: gap for name, (gap, _) in gaps.items()}}
+            among[place] = replace(part, metrics={**part.metrics, **here}, differences=differences)
+            for name, (_, p_value) in gaps.items():
+                if p_value is not None:
+                    p_values.setdefault(name, {})[place] = p_value
+        for name, family in p_values.items():
+            for place, adjusted in zip(family, holm(list(family.values())), strict=True):
+                old = among[place]
+                among[place] = replace(old, p_adjusted={**old.p_adjusted, name: adjusted})
+        found += among
+    return tuple(found)
 
 
 def _sample_notes(made: Predictions, people: npt.NDArray[np.integer]) -> Iterator[str]:
@@ -415,7 +480,7 @@ def _notes(ev: Evaluation, grades: Grades, items: Items) -> Iterator[str]:
         verb = "has no grade and counts" if missing == 1 else "have no grade and count"
         yield f"{pluralize(missing, 'attempt')} {verb} as not passed"
     if grades.rule:
-        yield f"an item passes with a score {grades.rule}"
+        yield "an item passes with a score " + ("of 1" if grades.rule == FULL else grades.rule)
     if int(items.attempts.min()) < int(items.attempts.max()):
         fewer = f"{int(items.attempts.min())} to {int(items.attempts.max())}"
         yield f"items have {fewer} attempts; each item has the same weight"
@@ -450,6 +515,7 @@ def evaluate_grades(
     weights: Any = None,
     slices: Mapping[str, Any] | None = None,
     texts: Any = None,
+    slice_bins: int = BINS,
 ) -> Evaluation:
     """Return the evaluation of grades held in memory; ids that repeat are attempts at one item.
 
@@ -460,13 +526,15 @@ def evaluate_grades(
     (0.75, 0, 1)
     """
     read = read_grades(grades, "grades", space.scale)
+    binned, bin_notes = bin_slices(slices or {}, slice_bins)
     tried = attempts(
         read,
         None if ids is None else _ids(as_array(ids), "ids", "arrays"),
         weights=None if weights is None else as_float(weights),
         groups=groups,
-        slices=slices,
+        slices=binned,
         texts=None if texts is None else texts_of(as_array(texts)).tolist(),
     )
-    collected = Collected(tried.rows, (), Provenance(unit=UNIT), completed=completion(tried, read, {}))
+    provenance = Provenance(unit=UNIT, notes=bin_notes)
+    collected = Collected(tried.rows, (), provenance, completed=completion(tried, read, {}))
     return evaluate_collected(collected, Request(sampling=sampling))

@@ -21,10 +21,12 @@ BOOTSTRAP: Final = 1 << 22
 """Cells of resamples that are held at once."""
 
 
-WIDER: Final = 0.3
-"""Skewness over the root of the items, from which the tails of the interval of a mean are halved."""
-NO_INTERVAL: Final = 3.0
-"""Skewness over the root of the items, from which the mean has no interval."""
+TAILS: Final = ((0.25, 5), (0.1, 2))
+"""Skewness over the root of the items, above which the tails of the interval of a mean are divided by."""
+MANY_ITEMS: Final = 100
+"""Items from which the mean of values with a longer tail has an interval."""
+LONG_TAIL: Final = (0.35, 0.8)
+"""Skewness over the root of the items, above which the mean has no interval: of fewer items, and of many."""
 LARGEST_SPREAD: Final = 25.0
 """Variance of logarithms; above it, powers overflow."""
 
@@ -71,6 +73,19 @@ class Items:
     def some(self) -> int:
         """Items that some attempts pass and others do not."""
         return int(((self.passes > 0) & (self.passes < self.attempts)).sum())
+
+    def take(self, rows: npt.NDArray[np.bool_]) -> Items:
+        """Return the items of some attempts, with these attempts only.
+
+        Examples
+        --------
+        >>> items = Items(np.array([0, 0, 1, 2]), np.array([0, 1, 0, 1]), np.ones(3))
+        >>> items.take(np.array([True, True, False, True])).codes.tolist()
+        [0, 0, 1]
+        """
+        kept, codes = np.unique(self.codes[rows], return_inverse=True)
+        clusters = None if self.clusters is None else np.unique(self.clusters[kept], return_inverse=True)[1]
+        return Items(codes, self.passed[rows], self.weights[kept], clusters)
 
     def of_repeats(self, sampling: Sampling) -> dict[str, Result]:
         """Return pass@k, pass^k and the agreement of repeats, with intervals over items.
@@ -257,8 +272,8 @@ def measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> d
 def _mean_of_measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> Result:
     """Return the mean over items of the mean over attempts; bootstrap-t, which follows the skew of costs.
 
-    Where the skew is large for the number of items, both tails are halved; where it is very large, no
-    interval covers, and none is given.
+    The tails are smaller where the skew is large for the number of items; where it is very large, intervals
+    miss too often, and none is given.
     """
     counts = np.bincount(codes)
     means = np.bincount(codes, values) / counts
@@ -267,11 +282,10 @@ def _mean_of_measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampl
     if not isinstance(plain, Estimate) or plain.low is None or np.ptp(means) == 0:
         return plain
     skew = skewness(means) / math.sqrt(n)
-    if skew > NO_INTERVAL:
-        return Estimate(
-            value, n, reason=f"the values are too skewed for an interval of the mean of {n} items"
-        )
-    tail = (1 - sampling.upper) / (2 if skew > WIDER else 1)
+    if skew > LONG_TAIL[n >= MANY_ITEMS]:
+        few = f"fewer than {MANY_ITEMS} items and " if n < MANY_ITEMS else ""
+        return Estimate(value, n, reason=f"no interval: {few}a long tail")
+    tail = (1 - sampling.upper) / next((by for limit, by in TAILS if skew > limit), 1)
     rng = np.random.default_rng((sampling.seed, n))
     pivots = []
     for _ in range(max(1, -(-sampling.resamples * n // BOOTSTRAP))):

@@ -281,7 +281,7 @@ def _pair(
         (_where(moved, place), _examples(moved, place, graded=graded)) if detailed else (None, None)
     )
     tables = (
-        ("By class and slice, most changes first", where),
+        ("By slice, most changes first" if graded else "By class and slice, most changes first", where),
         ("Examples" + (", the most confident mistakes first" if sure else ""), examples),
     )
     parts: list[PagePart] = []

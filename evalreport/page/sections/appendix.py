@@ -234,9 +234,9 @@ def find_missing(ev: Evaluation) -> tuple[Missing, ...]:
 def _missing(ev: Evaluation) -> Iterator[Missing]:
     if not ev.slices:
         yield Missing("performance by group (no group column)", "Name a column of groups: --slice language.")
-    if ev.score_kind is None and ev.parsing is None:
+    if ev.score_kind is None and ev.parsing is None and ev.task != "graded":
         yield Missing("ROC and calibration (no scores)", "Log one probability for each row.")
-    if ev.score_kind == "decision":
+    if ev.score_kind == "decision" and ev.task != "graded":
         yield Missing("calibration (scores are not probabilities)", "Declare logits: --set score_kind=logit.")
     streamed = "engine" in dict(ev.provenance.columns)  # a stream refuses texts
     if ev.mistakes and not streamed and all(one.text is None for one in ev.mistakes):
@@ -258,7 +258,9 @@ def metrics_section(ev: Evaluation) -> Section:
     guided = (Folded("Which metric to use", (Facts(tips),)),) if tips else ()
     undefined = sum(isinstance(result, Undefined) for result in ev.metrics.values())
     rest = ", {undefined:count} of them undefined." if undefined else "."
-    summary = tell(ev, "{metrics:count} metrics" + rest, metrics=len(ev.metrics), undefined=undefined)
+    summary = tell(
+        ev, "{metrics:count} {metrics:metric|metrics}" + rest, metrics=len(ev.metrics), undefined=undefined
+    )
     shared = _shared_reason_marks(ev)
     notes = (Note(say("{mark} {reason}.", mark=mark, reason=reason)) for reason, mark in shared.items())
     every = Folded("Table of all metrics", (*notes, _table(ev, known, shared)))
@@ -409,9 +411,10 @@ ORIGINS = {
 }
 
 
-def provenance_section(ev: Evaluation) -> Section:
-    """Return the origin of an evaluation."""
-    section = origin("Provenance", _facts(ev), first=FIRST)
+def provenance_section(ev: Evaluation, replaced: Mapping[str, Sentence] | None = None) -> Section:
+    """Return the origin of an evaluation, with the values of some entries replaced."""
+    facts = ((name, (replaced or {}).get(name, value)) for name, value in _facts(ev))
+    section = origin("Provenance", facts, first=FIRST)
     missing = find_missing(ev)
     if not missing:
         return section

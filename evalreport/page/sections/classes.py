@@ -391,7 +391,8 @@ def _group_tables(ev: Evaluation, place: int, column: str, found: list[Slice]) -
         *_disparity_table(ev, place, column),
     )
     if more:
-        yield Folded(f"Calibration and gaps by {column}", more)
+        what = "Calibration and gaps" if OF_CALIBRATION[ev.task] else "Gaps"
+        yield Folded(f"{what} by {column}", more)
     if len(ordered) > MOST:
         yield Note(say("{more:count} more groups are in evaluation.json.", more=len(ordered) - MOST))
 
@@ -472,7 +473,7 @@ def _row(ev: Evaluation, part: Slice) -> Row:
         part.value,
         count(part.rows),
         *cells,
-        "; ".join(_differences(part, headline(ev))) or "No significant difference",
+        "–" if part.too_few else "; ".join(_differences(part, headline(ev))) or "No significant difference",
     )
 
 

@@ -2,8 +2,8 @@
 
 `python -m tests.features.graded.simulate` writes `coverage.json` beside this file (about twenty minutes of
 CPU). An item passes with its own probability, drawn from a beta distribution around the pass rate.
-`coverage` is the proportion of data sets whose interval contains the true value; a data set without an
-interval counts as covered, and `intervals` is the proportion with one.
+`coverage` is the proportion of the intervals given that contain the true value, and `intervals` the
+proportion of data sets with an interval, where some have none.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ TIMES: Final = 1000
 MANY: Final = 5000
 CLOSE: Final = 0.94
 """Settings whose first data sets are covered less often are simulated again, with `MANY` data sets."""
+RARE: Final = 0.2
+"""Proportion of data sets with an interval, below which a setting has too few of them to be evaluated."""
 SPREAD: Final = 1.5
 """Sum of the parameters of the beta distribution of items."""
 RATINGS: Final = {
@@ -68,6 +70,12 @@ def pass_rate(rng: np.random.Generator, value: float, n: int, more: int) -> tupl
     if more == 1:
         return plain_rate(int(rng.binomial(n, value)), n), value
     return several(rng, value, n, more).pass_rate(SAMPLING), value
+
+
+def slice_rate(rng: np.random.Generator, value: float, n: int, more: int) -> tuple[Result, float]:
+    """The items of one of two slices, as the evaluation estimates it."""
+    items = several(rng, value, 2 * n, more)
+    return items.take(rng.random(2 * n)[items.codes] < 0.5).pass_rate(SAMPLING), value
 
 
 def of_repeats(
@@ -139,7 +147,8 @@ def two_systems(
 
 
 RATES: Final = (0.02, 0.1, 0.5, 0.9, 0.98)
-GRID: Final[tuple[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, Any], ...]], ...]] = (
+Grid = tuple[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, Any], ...]], ...]
+GRID: Final[Grid] = (
     ("pass_rate", pass_rate, RATES, tuple((n, m) for n in (30, 200, 1000, 5000) for m in (1, 2, 5, 10))),
     ("pass_rate by cluster", partial(clustered, repeats=1), RATES, ((200, 5), (1000, 10), (5000, 10))),
     ("pass_rate by cluster, 3 repeats", partial(clustered, repeats=3), RATES, ((200, 5), (1000, 10))),
@@ -152,17 +161,25 @@ GRID: Final[tuple[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, Any], ...]],
     ("measure mean", mean_cost, (0.5, 1.0), ((30, 1.0), (100, 1.0), (100, 0.3), (500, 1.0))),
     ("measure mean", mean_cost, (1.5, 2.0), ((30, 1.0), (100, 1.0), (500, 1.0))),
 )
+MORE: Final[Grid] = (
+    ("measure mean", mean_cost, (0.75, 1.25), ((30, 1.0), (50, 1.0), (100, 1.0), (500, 1.0))),
+    ("pass_rate of a slice with repeats", slice_rate, RATES, ((20, 3), (50, 5), (200, 2))),
+)
 JUDGES: Final = ((0.7, 0.7), (0.95, 0.95), (0.95, 0.7), (0.7, 0.95))
 """Sensitivity and specificity: weak, good, lenient, harsh."""
 
 
-def settings() -> Iterator[tuple[str, dict[str, Any], Draw]]:
-    """Yield the name of each interval, its setting and the function that draws a data set."""
-    for name, draw, values, sizes in GRID:
+def _of_grid(grid: Grid) -> Iterator[tuple[str, dict[str, Any], Draw]]:
+    for name, draw, values, sizes in grid:
         for value in values:
             for n, more in sizes:
                 known = {"value": value, "n": n, "more": more}
                 yield name, known, partial(draw, **known)
+
+
+def settings() -> Iterator[tuple[str, dict[str, Any], Draw]]:
+    """Yield the name of each interval, its setting and the function that draws a data set."""
+    yield from _of_grid(GRID)
     for value in (0.1, 0.3, 0.5, 0.7, 0.9):
         for n in (50, 100, 300):
             for more in (1000, 5000):
@@ -174,6 +191,7 @@ def settings() -> Iterator[tuple[str, dict[str, Any], Draw]]:
             for n, more in ((50, 1000), (100, 1000), (300, 5000)):
                 known = {"value": value, "n": n, "more": more, "base": base}
                 yield "corrected difference", known, partial(two_systems, **known)
+    yield from _of_grid(MORE)
 
 
 def measured(name: str, known: dict[str, Any], draw: Draw, place: int, times: int) -> dict[str, Any]:
@@ -182,7 +200,12 @@ def measured(name: str, known: dict[str, Any], draw: Draw, place: int, times: in
     found = [draw(rng) for _ in range(times)]
     limits = [(one, true) for one, true in found if isinstance(one, Estimate) and one.low is not None]
     missed = sum(not float(one.low or 0) <= true <= float(one.high or 0) for one, true in limits)
-    row = {"interval": name, **known, "simulations": times, "coverage": round(1 - missed / times, 4)}
+    row = {
+        "interval": name,
+        **known,
+        "simulations": times,
+        "coverage": round(1 - missed / max(len(limits), 1), 4),
+    }
     if len(limits) < times:
         row["intervals"] = round(len(limits) / times, 4)
     if name == "corrected pass rate":
@@ -195,7 +218,8 @@ def measured(name: str, known: dict[str, Any], draw: Draw, place: int, times: in
 def row_of(name: str, known: dict[str, Any], draw: Draw, place: int) -> dict[str, Any]:
     """Return the row of a setting; one that is close to the limit is simulated more often."""
     row = measured(name, known, draw, place, TIMES)
-    return row if row["coverage"] >= CLOSE else measured(name, known, draw, place, MANY)
+    rare = row.get("intervals", 1) < RARE
+    return row if rare or row["coverage"] >= CLOSE else measured(name, known, draw, place, MANY)
 
 
 def main() -> None:

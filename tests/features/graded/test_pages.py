@@ -162,3 +162,99 @@ def test_the_plan_of_a_pass_rate_counts_items(tmp_path: Path, capsys: pytest.Cap
     rate = 140 / 220
     (found,) = done.json["runs"][0]["rows_needed"]
     assert found["needed"] == pytest.approx(rate * (1 - rate) * (1.96 / 0.02) ** 2, rel=0.05)
+
+
+def test_a_page_of_grades_has_no_words_of_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    graded_table(repeats=3).to_csv(path, index=False)
+    asked = ("--grade", "rating", "--set", "pass=>=4", "--slice", "topic", "-o", str(page))
+    assert run(capsys, "report", str(path), *asked).code == 0
+    words = text_of(page)
+    assert "180 attempts at 60 items; intervals are over items" in words
+    assert "item ids, sha256" in words
+    for wrong in ("true label", "ROC", "alibration", "by cluster", "no scores", "Group Items"):
+        assert wrong not in words, wrong
+    assert "Group Attempts" in words
+
+
+def test_ratings_without_a_rule_have_no_items_that_fail(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    graded_table().to_csv(path, index=False)
+    assert run(capsys, "report", str(path), "--grade", "rating", "-o", str(page)).code == 0
+    words = text_of(page)
+    assert "do not pass" not in words and "Mean score" in words and " 1 metric." in words
+
+
+def test_few_full_scores_are_not_reversed_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """To the checks of labels, a low pass rate looks like predictions of the other class."""
+    rng = np.random.default_rng(5)
+    path = tmp_path / "rows.csv"
+    unit = rng.beta(2, 0.5, 120).round(3)
+    pd.DataFrame({"id": range(120), "doc": np.arange(120) // 4, "unit": unit}).to_csv(path, index=False)
+    for more in ((), ("--set", "group=doc")):
+        done = run(capsys, "report", str(path), "--grade", "unit", *more, "-o", str(tmp_path / "page.html"))
+        assert done.code == 0, done.err
+        assert "swapped" not in done.err and "inverted" not in done.err
+
+
+def test_numeric_slices_are_binned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = graded_table().assign(length=np.arange(ITEMS) * 10)
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    asked = ("--grade", "rating", "--slice", "length", "--set", "slice_bins=3", "--json")
+    slices = run(capsys, "report", str(path), *asked).json["runs"][0]["slices"]
+    assert len({one["value"] for one in slices}) == 3
+    assert {one["rows"] for one in slices} == {20}
+    for bins in (3, 0):
+        ev = er.evaluate(
+            [True, False] * 30, labels=er.Graded(), slices={"length": frame["length"]}, slice_bins=bins
+        )
+        assert len(ev.slices) == (bins or ITEMS)
+        assert any("3 quantile bins" in note for note in ev.remarks) == bool(bins)
+
+
+def test_a_measure_without_an_interval_has_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    cost = np.random.default_rng(0).lognormal(0, 1.5, 30)
+    pd.DataFrame({"id": range(30), "passed": [True, False] * 15, "cost": cost}).to_csv(path, index=False)
+    assert run(capsys, "report", str(path), "--set", "measure=cost", "-o", str(page)).code == 0
+    words = text_of(page).replace(" ,", ",").replace(" :", ":").replace(" .", ".")
+    assert "cost, mean: no interval: fewer than 100 items and a long tail." in words
+
+
+def test_repeats_are_compared_as_attempts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No run has an attempt without a grade: that difference is exact, without rounding errors as limits."""
+    paths = [tmp_path / f"{name}.csv" for name in "ab"]
+    for seed, path in enumerate(paths):
+        rows = graded_table(seed, repeats=3)
+        rows.assign(passed=rows["rating"] > 2, doc=rows["id"] // 3).to_csv(path, index=False)
+    page = tmp_path / "page.html"
+    asked = ("--grade", "passed", "--slice", "topic", "--set", "group=doc")
+    done = run(capsys, "compare", *map(str, paths), *asked, "-o", str(page))
+    assert "Paired on 180 shared attempts, matched by id." in done.out
+    words = text_of(page)
+    assert "By slice, most changes first" in words and "0.0000" not in words
+    found = run(capsys, "compare", *map(str, paths), *asked, "--json").json["comparison"]["differences"]
+    missing = [one for one in found if one["metric"] == "no_grade_rate"]
+    assert missing and all(one["difference"] == 0 for one in missing)
+    assert not [one for one in missing if one["low"] and abs(one["low"]) < 1e-6]
+
+
+def test_slices_with_repeats_have_the_intervals_of_their_items() -> None:
+    """The slice alone, evaluated as a file of its own, has the same interval."""
+    rows = graded_table(repeats=3)
+    whole = er.evaluate(rows, grade="rating", passing=">=4", id="id", slices="topic")
+    for one in whole.slices:
+        inside = rows[rows["topic"] == one.value]
+        alone = er.evaluate(inside, grade="rating", passing=">=4", id="id")
+        for name in ("pass_rate", "mean_score"):
+            assert one.metrics[name] == alone[name]
+        assert set(one.p_adjusted) >= {"pass_rate", "mean_score"}
+    first, second = whole.slices
+    gap, opposite = (one.differences["pass_rate"] for one in (first, second))
+    rates = [one.metrics["pass_rate"].value for one in (first, second)]
+    assert gap.value == pytest.approx(rates[0] - rates[1]) == -opposite.value
