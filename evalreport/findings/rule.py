@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from evalreport.core.estimate_format import format_estimate, format_reference
 from evalreport.core.extensions import load_extensions
 from evalreport.core.format import (
+    brief,
     count,
     decimals,
     format_decimals,
@@ -54,7 +55,7 @@ class FindingDraft:
         its styles or of `STYLES`; it contains no digits. A metric under its own name has the decimals of its
         interval, and so has ``{low:of roc_auc}``. ``{own:within least most}`` has the decimals of the interval
         from least to most, in the style of the metric ``judged_by`` of the evidence; ``apart`` is the same for
-        a difference.
+        a difference; ``{own:brief}`` is the number as on the first screen.
     evidence : mapping from name to a number, a text, or a list of texts
     severity, section, action : str, optional
         Override those of the rule.
@@ -168,6 +169,8 @@ def _format_field(
         scale = find(evidence["judged_by"]).style
         text = format_decimals(known, decimals(low, high, scale, known), scale)
         return text if kind == "within" else text.removesuffix("%")
+    if kind == "brief":
+        return brief(known, find(evidence.get("judged_by", name)).style)
     own = ev.metrics.get(name)
     alone = isinstance(own, Estimate) and own.low != own.high  # without width it does not determine decimals
     of = name if kind in ESTIMATED or (kind == "of" and alone) else names
@@ -311,11 +314,11 @@ SHORT: Mapping[str, ShortClaim] = {
         "{n_never_predicted:count} of {n_with_examples:classes} never predicted",
         "{support:count} {support:mistake|mistakes}",
         mistakes="support",
-        step="Check that these classes are in the training data and among the allowed predictions.",
+        step="Check that the classes that are never predicted occur in the training data and among the allowed predictions.",
     ),
     "micro_macro_gap": ShortClaim(
         "{n_weak:count} weak {nouns}",
-        "macro F1 {f1_macro_supported:two}, micro {f1_micro:two}",
+        "macro F1 {f1_macro_supported:brief}, micro {f1_micro:brief}",
         step="Add examples of the weak {nouns}, or choose a threshold for each.",
     ),
     "overpredicted_labels": ShortClaim(
@@ -352,7 +355,8 @@ SHORT: Mapping[str, ShortClaim] = {
     ),
     "slice_gap": ShortClaim(
         "{column} {value:label} is significantly worse",
-        "{metric} {own:within least most}, {less:apart least most} lower",
+        "{metric} {own:brief}, {less:brief} lower",
+        step="Look at the mistakes where {column} is {value:label} before you rely on the overall number.",
     ),
     "slice_calibration": ShortClaim(
         "Miscalibrated for {column} {value:label}", "{metric} {own:within low high}, ideal is one"

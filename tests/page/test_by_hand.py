@@ -146,7 +146,9 @@ def test_answers_that_could_not_be_read_are_wrong() -> None:
     section, p = of(parsing_section(ev)), rows_of(ev)
     assert p.y_pred is not None
     unread = int((p.y_pred < 0).sum())
-    assert section.summary.text.startswith(f"{300 - unread} of 300 answers held one label; {unread} did not")
+    assert section.summary.text.startswith(
+        f"{300 - unread} of 300 responses contain exactly one label; {unread} do not"
+    )
     table = texts(section.body[0])
     assert sum(int(row[1]) for row in table) == 300
     assert sum(int(row[1]) for row in table if row[4] == "wrong") == unread

@@ -85,7 +85,7 @@ def test_the_status_of_each_run_is_its_place_in_the_ranking() -> None:
 def test_two_runs_have_the_words_of_their_verdict() -> None:
     comparison = binary(2)
     words = {line.name: line.status.text for line in run_lines(comparison).lines}
-    expected = {"better": "better", "worse": "worse", "trade_off": "better in some ways, worse in others"}
+    expected = {"better": "better", "worse": "worse", "trade_off": "trade-off"}
     assert words["new"] == expected[comparison.verdicts[0].verdict]
     assert words["old"] == "baseline"
 

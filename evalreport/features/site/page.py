@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import Any
 
 from evalreport import __version__
-from evalreport.core.estimate_format import format_estimate, gap, with_interval
-from evalreport.core.format import count, format_date, pluralize
+from evalreport.core.estimate_format import column_places, format_estimate, gap, with_interval
+from evalreport.core.format import brief, count, format_date, format_decimals, pluralize
 from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, OPTION, Sentence, join_as_list, paragraph, say, truncate_name
@@ -328,7 +328,11 @@ def _leader_row(board: Board, at: int, axis: tuple[float, float]) -> LeaderRow:
         if d is None or d.adjusted is None
         else gap(d.difference or 0.0, d.adjusted.low, d.adjusted.high, style)
     )
-    names = _columns(board)[0]
+    names, shown = _columns(board)[0], row_texts(RANKING_COLUMNS, row, short=True)
+    if entry.value is not None:
+        places = column_places(one.result for one in board.ranking if one.value is not None)
+        places = max(places - 2, 0) if style == "percent" else places
+        shown |= {"value": format_decimals(entry.value, places, style)}
     marks = tuple(
         name
         for name in board.columns
@@ -337,7 +341,7 @@ def _leader_row(board: Board, at: int, axis: tuple[float, float]) -> LeaderRow:
     return LeaderRow(
         run,
         at + 1,
-        row_texts(RANKING_COLUMNS, row, short=True),
+        shown,
         round(entry.value or 0.0, 6),
         forest_row(board.metric.name, run.name, NOTHING, entry.result, style, axis=axis, reference=mark),
         entry.best_group,
@@ -448,10 +452,15 @@ def _choice(board: Board, metric: Metric) -> Row | None:
     first = known[ranked[0]]
     tied = [name for name in ranked if _overlap(known[name], first)]
     after = next((name for name in ranked if name not in tied), None)
-    best, last = (format_estimate(known[name], metric.style) for name in (ranked[0], after or tied[-1]))
+    ends = [known[name] for name in (ranked[0], after or tied[-1])]
+    best, last = (brief(one.value, metric.style) for one in ends)
+    if best == last:
+        best, last = (format_estimate(one, metric.style) for one in ends)
     why = f"{best}, the next {last}" if after else f"{best} to {last}: the intervals overlap"
     if len(tied) > 2:
         use = say("any" if len(tied) == len(known) else "any of {n:count}", n=len(tied))
+        if len(tied) == len(known) - 1 and after:
+            use = say("any but {name:short}", name=after)
     else:
         use = join_as_list([say("*{name:short}*", name=name) for name in tied], "or")
     return f"the best {spoken(metric.title)}", Cell(use), why

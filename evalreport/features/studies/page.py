@@ -511,8 +511,10 @@ def _lost_trial_warnings(study: Study) -> Iterator[Warned]:
         )
 
 
-SHOWN = 8
+SHOWN = 4
 """Parameters of the best trial that the first screen shows."""
+MOST_NAMED = 6
+"""Trials, tied for the best, that the first screen names; of more only the number."""
 MOST_OF_FRONT = 6
 """Trials of a front that the first screen shows."""
 FORESTED = 4
@@ -560,10 +562,11 @@ def next_step(study: Study) -> Sentence:
         return wrong.action
     if study.several or not study.trials.contenders or not study.tied_trials:
         return NOTHING
-    words = (
-        "Choose one of the {best:count} best trials by cost or simplicity, and evaluate it on held-out data."
-    )
-    return say(words, best=len(study.tied_trials) + 1)
+    tied = sorted([study.best.number, *study.tied_trials])
+    named = join_as_list([say(f"trial {tied[0]}"), *(say(str(number)) for number in tied[1:])], "or")
+    if len(tied) > MOST_NAMED:
+        named = say("one of the {best:count} best trials", best=len(tied))
+    return say("Choose {named} by cost or simplicity, and evaluate it on held-out data.", named=named)
 
 
 def _forest(study: Study) -> Forest:
@@ -600,6 +603,10 @@ def _checks(study: Study) -> Iterator[SummaryItem]:
         yield SummaryItem(bias.text, f"{pluralize(curse.n_trials, 'trial')}{n}", own(one, "bias"))
         if curse.tied:
             words = say("{tied:count} others are not significantly worse", tied=len(curse.tied))
+            if len(curse.tied) < MOST_NAMED:
+                names = join_as_list([say(str(number)) for number in curse.tied])
+                verb = "trial {names} is" if len(curse.tied) == 1 else "trials {names} are"
+                words = say(verb + " not significantly worse", names=names)
             yield SummaryItem(f"The best trial{of} is not certain", words, "", "failed")
         else:
             yield SummaryItem(f"The best trial{of} is certain", "all others are significantly worse")
@@ -612,14 +619,21 @@ def _parameters(study: Study) -> Sentence:
     names = [name for name in study.leading(len(study.trials.params)) if name in study.best.params]
     if not names:
         return NOTHING
+    kind, colon, _ = names[0].partition(": ")
+    start = kind + colon if colon and all(name.startswith(kind + colon) for name in names) else ""
     values = [
-        say("{name} *{value}*", name=name, value=param_cell(study.best.params[name]).words)
+        say(
+            "{name} *{value}*",
+            name=name.removeprefix(start),
+            value=param_cell(study.best.params[name]).words,
+        )
         for name in names[:SHOWN]
     ]
     more = len(names) - len(values)
     if more > 0:
         values.append(say("{more:count} more below", more=more))
-    return say("Trial {number}: {values}.", number=str(study.best.number), values=join_as_list(values))
+    what = f"Trial {{number}}, {kind} of" if start else "Trial {number}:"
+    return say(what + " {values}.", number=str(study.best.number), values=join_as_list(values))
 
 
 def headline(study: Study) -> Sentence:
@@ -675,8 +689,11 @@ def summary(study: Study) -> Sentence:
         )
     start = f"The best of {{rivals:count}} trials{{on}} looks {how} {{c.optimism:rough}} better than it is: "
     words = start + words
-    words += " {c.confidence:percent} confidence interval: {c.expected_value:number interval}."
     observed = reference_sentence("observed", curse.observed, curse.expected_value, "number")
+    if observed.text == format_estimate(curse.expected_value, "number"):
+        words = "The best of {rivals:count} trials{on} has no noticeable selection bias: expect {observed} "
+        words += "on new data."
+    words += " {c.confidence:percent} confidence interval: {c.expected_value:number interval}."
     return say(words, {"c": curse}, on=on, rivals=curse.n_trials, observed=observed)
 
 

@@ -258,7 +258,7 @@ def importance(study: Study) -> Section | None:
     if isinstance(found, Undefined):
         why = say("{reason}.", reason=found.reason[:1].upper() + found.reason[1:])
         empty = Empty(say("The importance of the parameters is not known."), why)
-        return Section.from_parts("importance", "Importance", title, NOTHING, empty)
+        return Section.from_parts("importance", title, title, NOTHING, empty)
     words = "{method} on {n:count} complete trials: {meaning}."
     summary = say(words, method=found.method, n=found.n_trials, meaning=found.meaning)
     rows = tuple((Cell(name), share_cell(share)) for name, share in found.shares)
@@ -267,7 +267,7 @@ def importance(study: Study) -> Section | None:
     out = [f"{name} ({why})" for name, why in found.left_out]
     notes = (Note(say("Not included: {names}.", names=", ".join(out))),) if out else ()
     folded = Folded("Importance of each parameter", (table, *notes))
-    return Section.from_parts("importance", "Importance", title, summary, folded)
+    return Section.from_parts("importance", title, title, summary, folded)
 
 
 def slices(study: Study) -> Section | None:

@@ -287,6 +287,7 @@ def compare_systems(
         unit=first.provenance.unit,
         by=tuple(by),
         dataset=datasets.pop() if len(datasets) == 1 else "",
+        right_by=_right_by(order),
     )
     return replace(found, notes=tuple(system_notes(found, [one.rows for one in order])))
 
@@ -381,6 +382,17 @@ def _only_right(a: CountedSystem, b: CountedSystem) -> tuple[int, int] | None:
         if first is None or second is None
         else (int((first & ~second).sum()), int((second & ~first).sum()))
     )
+
+
+def _right_by(systems: Sequence[CountedSystem]) -> tuple[int, int, int] | None:
+    """How many rows all, some and none of the systems get right, each by the majority of its runs."""
+    right = [one.mostly_right for one in systems]
+    known = [rows for rows in right if rows is not None]
+    if len(known) < len(right):
+        return None
+    number = np.sum(known, axis=0)
+    every, none = int((number == len(known)).sum()), int((number == 0).sum())
+    return every, len(number) - every - none, none
 
 
 HALF = 0.5

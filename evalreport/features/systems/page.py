@@ -5,7 +5,7 @@ Also what is written of it, and its tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -39,10 +39,10 @@ from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.comparison.comparison_choices import (
     AgreementBars,
-    AgreementRow,
     RunLine,
     RunLines,
     Share,
+    draw_bars,
     purposes_table,
 )
 from evalreport.page.comparison.sections import ComparisonBase, ComparisonHeader
@@ -75,6 +75,7 @@ from evalreport.page.elements import (
 )
 from evalreport.page.payload import MAX_STEPS, Series, metric_keys
 from evalreport.page.sections.confusion_matrix import UNPARSED, format_row_id
+from evalreport.page.sections.first_screen import SummaryItem
 from evalreport.page.text_summary import MOST_FINDINGS, ResultSummary
 
 
@@ -340,10 +341,6 @@ def _source_row(found: SystemsComparison, one: SystemResult, value: SystemValue)
 
 def verdict_section(found: SystemsComparison) -> Section:
     """Return the first screen: one line per system, which one for which purpose, and common mistakes."""
-    note = say(
-        "Dots: runs. Intervals cover new {units} and new seeds.",
-        units=found.unit[1],
-    )
     columns = (
         ("Which one, if …", choice_table(found)),
         ("Do they make the same mistakes?", agreement(found)),
@@ -353,11 +350,27 @@ def verdict_section(found: SystemsComparison) -> Section:
         kicker=_kicker(found),
         headline=headline(found),
         summary=summary(found),
-        parts=(run_lines(found), Note(note)),
+        parts=(run_lines(found), Note(say("Dots: runs."))),
         columns=tuple((title, part) for title, part in columns if part is not None),
+        checks=tuple(_checks(found)),
         notes=found.notes,
     )
     return Section("verdict", "Summary", "Summary", "versus", NOTHING, body)
+
+
+def _checks(found: SystemsComparison) -> Iterator[SummaryItem]:
+    """Whether all runs have the same rows, and what the intervals cover."""
+    if any(found.left_out.values()):
+        yield SummaryItem("Some rows are not in all runs", "they are left out", "", "failed")
+    else:
+        yield SummaryItem(f"All runs on the same {found.unit[1]}", "paired row by row")
+    fewest = min(len(one.runs) for one in found.systems)
+    if fewest > 1:
+        how = "runs" if all(len(one.runs) == fewest for one in found.systems) else "runs or more"
+        title = f"Intervals cover new {found.unit[1]} and new seeds"
+        yield SummaryItem(title, f"{fewest} {how} of each system", "sources")
+    else:
+        yield SummaryItem("Variation between seeds is not known", "a system has one run", "", "unchecked")
 
 
 def _kicker(found: SystemsComparison) -> tuple[str, ...]:
@@ -470,7 +483,7 @@ def choice_table(found: SystemsComparison) -> Table | None:
     if len(texts) > 1:
         other = next((name for name in texts if name not in tied), None)
         best, last = texts[next(iter(texts))], texts[tied[-1]]
-        why = f"{best}, the next {texts[other]}" if other else f"{best} to {last}: not significant"
+        why = f"{best}, the next {texts[other]}" if other else f"{best} and {last}: not significant"
         rows.append((f"the best {spoken(metric.title)}", _use(tied, len(found.systems)), why))
     stable = sorted((one.churn.any, one.system) for one in found.systems if one.churn is not None)
     if len(stable) > 1:
@@ -492,19 +505,18 @@ def _use(names: Sequence[str], of: int) -> Cell:
 
 
 def agreement(found: SystemsComparison) -> AgreementBars | None:
-    """Return how many rows only one of the first two systems gets right; None where it is not known."""
-    d = found.differences_for(found.primary)[0]
-    if d.only_right is None:
+    """Return how many rows all, some and none of the systems get right; None where it is not known."""
+    if found.right_by is None:
         return None
-    most = max(*d.only_right, 1)
-    rows = tuple(
-        AgreementRow(say("only {name:short} right", name=name), "g2", round(100 * n / most, 2), count(n))
-        for name, n in zip((d.run, d.baseline), d.only_right, strict=True)
-    )
-    return AgreementBars(
-        rows,
-        say("By the majority of the runs."),
-    )
+    all_right, some, none = found.right_by
+    parts: list[tuple[Sentence, str, int]] = [(say("some of them"), "g2", some)]
+    words = "both" if len(found.systems) == 2 else "all"
+    if len(found.systems) == 2:
+        d = found.differences_for(found.primary)[0]
+        pair = zip((d.run, d.baseline), d.only_right or (), strict=False)
+        parts = [(say("only {name:short} right", name=name), "g2", n) for name, n in pair]
+    parts = [(say(f"{words} right"), "g1", all_right), *parts, (say("none"), "g3", none)]
+    return AgreementBars(draw_bars(parts), say("By the majority of the runs of each system."))
 
 
 def result_of(one: SystemResult, found: SystemsComparison, metric: str | None = None) -> Result:

@@ -210,6 +210,8 @@ class SystemsComparison:
         What the runs were grouped by, if they were.
     dataset : str
     notes : tuple of str
+    right_by : (int, int, int) or None
+        Rows that most runs of all, of some, and of none of the systems get right.
 
     Examples
     --------
@@ -231,6 +233,7 @@ class SystemsComparison:
     by: tuple[str, ...] = ()
     dataset: str = ""
     notes: tuple[str, ...] = ()
+    right_by: tuple[Whole, Whole, Whole] | None = None
 
     def __repr__(self) -> str:
         named = " and ".join(f"{one.system} of {len(one.runs)} runs" for one in self.systems)

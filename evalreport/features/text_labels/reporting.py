@@ -61,7 +61,8 @@ def parsing_section(ev: Evaluation) -> Section | None:
     report = ev.parsing
     if report is None:
         return None
-    words = "{read:count} of {n:count} answers held one label; {unread:count} did not and count as wrong."
+    words = "{read:count} of {n:count} responses contain exactly one label; "
+    words += "{unread:count} {unread:does|do} not and {unread:counts|count} as wrong."
     summary = say(words, read=report.n - report.n_unparsed, n=report.n, unread=report.n_unparsed)
     rows: list[Row] = []
     for counts, examples, names, treated in (
@@ -72,13 +73,13 @@ def parsing_section(ev: Evaluation) -> Section | None:
             example = examples[key][0].text if examples.get(key) else ""
             shown = say("`{text}`", text=example) if example else "(nothing)"
             rows.append((names.get(key, key), count(n), percent(n / report.n, report.n), shown, treated))
-    heads = ("Outcome", "Answers", "Share", Column("For example", "text"), Column("Treated as"))
-    guess = "Labels were also guessed by similarity." if report.fuzzy else "Nothing is guessed."
+    heads = ("Outcome", "Responses", "Proportion", Column("For example", "text"), Column("Treated as"))
+    guess = "Labels were also guessed by similarity." if report.fuzzy else "No label is guessed."
     words = "Parser `{parser}`, source sha256 `{digest}`. " + guess
     return Section.from_parts(
         "parsing",
         "Parsing",
-        "How labels were read from the answers",
+        "Parsing",
         summary,
         Table.from_rows("parsing-table", "How labels were read", heads, rows),
         Note(say(words, parser=report.parser, digest=report.digest[:12] + "…")),

@@ -195,7 +195,7 @@ def curves_section(comparison: Comparison) -> Section | None:
         which = "the best by " + by if comparison.baseline is None else "the baseline and the best by " + by
         words = f"Drawn are {{drawn:count}} of {{runs:count}} runs: {which}."
         summary += say(words, drawn=len(chosen), runs=len(comparison.names))
-    return Section.from_parts("curves", "Curves", TITLE, summary, TwoColumns(charts))
+    return Section.from_parts("curves", TITLE, TITLE, summary, TwoColumns(charts))
 
 
 def _crossing_sentence(comparison: Comparison) -> Sentence:

@@ -198,7 +198,7 @@ def _status_of_two(comparison: Comparison, entry: RankedRun) -> tuple[Sentence, 
         case "worse":
             return say("worse"), "worse"
         case "trade_off":
-            return say("better in some ways, worse in others"), ""
+            return say("trade-off"), ""
         case "undefined":
             return say("cannot be compared"), ""
         case _:
@@ -317,7 +317,7 @@ def agreement_bars(comparison: Comparison) -> AgreementBars | None:
             (say("only {run:short} right", run=moved.baseline), "g2", moved.broken),
             (say("both wrong"), "g3", moved.both_wrong),
         )
-        return AgreementBars(_bars(pair))
+        return AgreementBars(draw_bars(pair))
     found = comparison.run_agreement
     if found is None:
         return None
@@ -335,13 +335,14 @@ def agreement_bars(comparison: Comparison) -> AgreementBars | None:
     if found.majority is not None:
         words = (
             "The majority vote is right for {majority:count}, the best single run, {best:short}, for "
-            "{right:count} of {rows:count}."
+            "{right:count}."
         )
-        note += say(words, majority=found.majority, best=found.runs[0], right=found.right[0], rows=found.rows)
-    return AgreementBars(_bars(parts), note)
+        note += say(words, majority=found.majority, best=found.runs[0], right=found.right[0])
+    return AgreementBars(draw_bars(parts), note)
 
 
-def _bars(parts: Sequence[tuple[Sentence, str, int]]) -> tuple[AgreementRow, ...]:
+def draw_bars(parts: Sequence[tuple[Sentence, str, int]]) -> tuple[AgreementRow, ...]:
+    """Return the parts of the rows as bars, the longest over the full width."""
     most = max(number for *_, number in parts) or 1
     return tuple(AgreementRow(words, look, round(100 * n / most, 2), count(n)) for words, look, n in parts)
 
@@ -434,6 +435,9 @@ def _use(comparison: Comparison, same: Sequence[str]) -> Cell:
         return Cell(say("any" if len(same) > 2 else "either"))
     if len(same) <= MOST_NAMED:
         return Cell(join_as_list([say("*{run:short}*", run=run) for run in same], "or"))
+    if len(same) == len(comparison.names) - 1:
+        (worse,) = set(comparison.names) - set(same)
+        return Cell(say("any but {run:short}", run=worse))
     return Cell(say("any of {n:count}", n=len(same)))
 
 

@@ -176,7 +176,7 @@ def points_section(comparison: Comparison) -> Section | None:
         return None
     part = table if len(comparison.names) == 2 else Folded("Each run at matched operating points", (table,))
     summary = say("The same recall, or the same number of alerts: the rest is the model, not the threshold.")
-    return Section.from_parts("points", "Operating points", "Matched operating points", summary, part)
+    return Section.from_parts("points", "Matched operating points", "Matched operating points", summary, part)
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def matched_section(comparison: Comparison) -> Section | None:
         "what": positive(ev),
         "sides": [_side_data(found, side) for side in (1, 0)],
     }
-    return Section("matched", "Equal alerts", title, "matched", summary, body, data)
+    return Section("matched", title, title, "matched", summary, body, data)
 
 
 def _side_data(found: AlertList, side: int) -> dict[str, list[float | None]]:

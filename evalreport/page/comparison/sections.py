@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Final, TypeAlias, TypeVar
@@ -24,7 +24,7 @@ from evalreport.core.extensions import load_extensions
 from evalreport.core.format import SCALE, count
 from evalreport.core.json_codec import encode
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say, truncate_name
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
@@ -86,6 +86,7 @@ from evalreport.page.payload import (
 )
 from evalreport.page.sections.appendix import origin
 from evalreport.page.sections.confusion_matrix import UNPARSED, format_row_id
+from evalreport.page.sections.first_screen import SummaryItem
 from evalreport.page.text_summary import MOST_ROWS, ResultSummary
 
 SIDE_BY_SIDE = 5
@@ -234,7 +235,7 @@ def changed_predictions_section(comparison: Comparison) -> Section:
     if not comparison.movement:
         remedy = "This needs predictions of both runs on the same examples: log their predictions with ids."
         empty = Empty(say("No example can be matched between the runs."), say(remedy))
-        return Section.from_parts("movement", "Examples", title, NOTHING, empty)
+        return Section.from_parts("movement", title, title, NOTHING, empty)
     tests = {(test.run, test.baseline): test.p for test in comparison.mcnemar}
     heads = ("Run against baseline", *KINDS, "Both right", "McNemar")
     rows = (_counts(moved, tests.get((moved.run, moved.baseline))) for moved in comparison.movement)
@@ -260,7 +261,7 @@ def changed_predictions_section(comparison: Comparison) -> Section:
             moved, place, detailed=number <= DETAILED, several=number > 1, sure=sure, graded=graded
         )
     ]
-    return Section.from_parts("movement", "Examples", title, summary, table, *parts)
+    return Section.from_parts("movement", title, title, summary, table, *parts)
 
 
 def _counts(moved: ChangedPredictions, p: float | None) -> Row:
@@ -491,6 +492,7 @@ class ComparisonHeader:
     summary: Sentence
     parts: tuple[PagePart, ...]
     columns: tuple[tuple[str, PagePart], ...]
+    checks: tuple[SummaryItem, ...]
     notes: tuple[str, ...]
 
 
@@ -507,9 +509,25 @@ def verdict_section(comparison: Comparison) -> Section:
         summary=summary(comparison),
         parts=(run_lines(comparison),),
         columns=tuple((title, part) for title, part in columns if part is not None),
+        checks=tuple(_checks(comparison)),
         notes=comparison.notes,
     )
     return Section("verdict", "Summary", "Summary", "versus", NOTHING, body)
+
+
+def _checks(comparison: Comparison) -> Iterator[SummaryItem]:
+    """Whether the runs are compared on the same rows, and the slices in which a run is worse."""
+    apart = [how for _, _, how in comparison.pairings if how.kind == "unpaired"]
+    if apart:
+        yield SummaryItem("Runs are not paired row by row", apart[0].reason, "", "failed")
+    elif comparison.pairings:
+        runs = "Both" if len(comparison.names) == 2 else "All"
+        how = comparison.pairings[0][2]
+        yield SummaryItem(f"{runs} runs on the same {comparison.unit[1]}", f"paired, {how.reason}")
+    for found in comparison.weak_slices:
+        for one in found.confirmed[:1]:
+            title = f"{truncate_name(found.run)} makes more errors where {one.slice}"
+            yield SummaryItem(title, f"than {truncate_name(found.baseline)}", "", "failed")
 
 
 def _kicker(comparison: Comparison) -> tuple[str, ...]:

@@ -307,12 +307,12 @@ def ranking_sentence(comparison: Comparison) -> Sentence:
         words = f"*{{tied:count}} of {{runs:count}} runs* are tied for best by {by}, {{top:short}} first;"
     else:
         words = f"{{named}} are *tied for best* by {by} (difference not significant);"
-    return say(words, counts, top=top, named=named) + _gap_to_next(comparison.primary, best[0], rest[0])
+    return say(words, counts, top=top, named=named) + _gap_to_next(comparison.primary, rest[0])
 
 
-def _gap_to_next(metric: str, best: RankedRun, after: RankedRun) -> Sentence:
+def _gap_to_next(metric: str, after: RankedRun) -> Sentence:
     """The gap from the best run to the first one that is significantly worse."""
-    gap = difference_size("gap", after.behind or 0.0, best.low, best.high, find(metric).style)
+    gap = difference_size("gap", after.behind or 0.0, after.low, after.high, find(metric).style)
     return say("the next, {run:short}, is {gap} behind.", run=after.run, gap=gap)
 
 

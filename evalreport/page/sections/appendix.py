@@ -29,7 +29,7 @@ from evalreport.core.sentences import (
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import margins
-from evalreport.findings.rule import value
+from evalreport.findings.rule import in_words, value
 from evalreport.findings.score_quality import clip_note
 from evalreport.metrics.catalogue import catalogue, find
 from evalreport.metrics.own import is_own
@@ -234,10 +234,14 @@ def find_missing(ev: Evaluation) -> tuple[Missing, ...]:
 def _missing(ev: Evaluation) -> Iterator[Missing]:
     if not ev.slices:
         yield Missing("performance by group (no group column)", "Name a column of groups: --slice language.")
-    if ev.score_kind is None and ev.parsing is None and ev.task != "graded":
-        yield Missing("ROC and calibration (no scores)", "Log one probability for each row.")
+    selective = ["selective prediction"] if isinstance(ev.space, Multiclass) else []
+    if ev.score_kind is None and ev.task != "graded":
+        parts = [*([] if ev.parsing else ["ROC", "calibration"]), *selective]
+        if parts:
+            yield Missing(f"{in_words(parts)} (no scores)", "Log one probability for each row.")
     if ev.score_kind == "decision" and ev.task != "graded":
-        yield Missing("calibration (scores are not probabilities)", "Declare logits: --set score_kind=logit.")
+        parts = in_words(["calibration", *selective])
+        yield Missing(f"{parts} (scores are not probabilities)", "Declare logits: --set score_kind=logit.")
     streamed = "engine" in dict(ev.provenance.columns)  # a stream refuses texts
     if ev.mistakes and not streamed and all(one.text is None for one in ev.mistakes):
         yield Missing(

@@ -11,7 +11,7 @@ import numpy as np
 from evalreport.core.estimate_format import distinct_decimals, format_estimate, interval
 from evalreport.core.format import count, format_fixed
 from evalreport.core.result import Estimate, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, say
+from evalreport.core.sentences import NOTHING, Sentence, join_sentences, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.class_curves import MulticlassCurves, MultilabelCurves
 from evalreport.curves.curve import Cardinality, Histogram, Reliability
@@ -80,7 +80,9 @@ def _slope(ev: Evaluation, slope: Estimate) -> Sentence:
     least, most = clipped_slopes(ev) or (slope.value, slope.value)
     if most - least < MOVED:
         return spread
-    return spread + say("It depends on where probabilities of exactly zero and one are clipped.")
+    return join_sentences(
+        spread, say(". It depends on where probabilities of exactly zero and one are clipped.")
+    )
 
 
 def _slope_sentence(slope: Estimate) -> Sentence:
@@ -118,8 +120,8 @@ RARE_SHARE = 0.1
 """Proportion of the rarer class below which the reliability diagram uses log odds."""
 OUTERMOST = 1e-4
 """Share, and its complement, at the ends of an axis of log odds."""
-TICKS = (0.0001, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
-"""Probabilities that an axis of log odds names: a power of ten each way."""
+TICKS = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+"""Probabilities that an axis of log odds names: as many as have room side by side."""
 LETTER = 5.9
 """Width of a letter of a chart on average: keeps words off the dots."""
 

@@ -37,7 +37,7 @@ from evalreport.page.charts import (
     x_axis,
     y_axis,
 )
-from evalreport.page.elements import Cell, Column, Empty, Folded, Note, Row, Section, Table, TwoColumns
+from evalreport.page.elements import Cell, Column, Folded, Note, Row, Section, Table, TwoColumns
 from evalreport.page.evaluation_terms import (
     confidence_percent,
     defined_or_none,
@@ -295,14 +295,8 @@ def cutoff_section(ev: Evaluation, asked: Iterable[Cutoff] = ()) -> Section | No
         return None
     found = defined_or_none(ev.curves)
     if not isinstance(found, MulticlassCurves) or isinstance(found.coverage, Undefined):
-        return _no_scores(ev)
+        return None
     return _section(ev, found.coverage, tuple(asked))
-
-
-def _no_scores(ev: Evaluation) -> Section:
-    kind = "No scores were logged." if ev.score_kind is None else "The scores are not probabilities."
-    words = "Selective prediction needs one probability for each class."
-    return Section.from_parts("cutoff", TITLE, TITLE, NOTHING, Empty(say(kind), say(words)))
 
 
 def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section:

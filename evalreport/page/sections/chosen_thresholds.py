@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from evalreport.core.estimate_format import format_estimate, format_reference, interval, shown_value
-from evalreport.core.format import Style, count, number, percent, show
+from evalreport.core.format import Style, brief, count, number, percent, show
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.core.sentences import NOTHING, Sentence, paragraph, reference_sentence, say, truncate_name
+from evalreport.curves.class_curves import MulticlassCurves
 from evalreport.evaluation.threshold_selection import PLAIN, Selected, ThresholdSelection
+from evalreport.findings.rule import spoken
+from evalreport.metrics.catalogue import find
 from evalreport.page.charts import (
     BOTTOM,
     TOP,
@@ -40,8 +43,8 @@ from evalreport.page.elements import (
     forest_row,
 )
 from evalreport.page.evaluation_terms import (
-    complement,
     confidence_percent,
+    defined_or_none,
     objective_style,
     objective_title,
     of_weights,
@@ -49,7 +52,6 @@ from evalreport.page.evaluation_terms import (
     tell,
     units,
 )
-from evalreport.page.sections.appendix import in_utc
 from evalreport.page.sections.choices import how, tuned_table
 from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.page.sections.first_screen import (
@@ -59,6 +61,8 @@ from evalreport.page.sections.first_screen import (
     CountBars,
     FirstScreen,
     Look,
+    Mark,
+    Price,
     Strip,
     SummaryItem,
     Tick,
@@ -68,7 +72,7 @@ from evalreport.page.sections.first_screen import (
     run_checks,
     score_height,
 )
-from evalreport.page.sections.headline import WORDS, Warned
+from evalreport.page.sections.headline import WORDS, Warned, brief_row, format_day
 from evalreport.page.sections.threshold_table import (
     ROUGH,
     NamedThreshold,
@@ -348,7 +352,8 @@ NO_VALUE = OutOfSample(Undefined("not computed"), None, "")
 def forest(found: ThresholdSelection) -> Forest:
     """Return each choice with its held-out estimate, and the value without the choice."""
     rows = [row for name, best in found.found.items() if (row := _row(found, name, best)) is not None]
-    without = f"the threshold {MIDDLE:g}" if found.evaluation.task == "binary" else "no choice"
+    plain = {"binary": f"the threshold {MIDDLE:g}", "multilabel": f"{MIDDLE:g} for all labels"}
+    without = plain.get(found.evaluation.task, "without a choice")
     level = confidence_percent(found.evaluation)
     legend = f"Held-out, {level} interval; dashed: {without}"
     return Forest(tuple(rows[:ROWS_SHOWN]), heads=("Chosen for", "Held-out", legend, without))
@@ -360,22 +365,19 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
         case Optimum() if (style := objective_style(best.metric)) != "number":
             out_of_sample = best.out_of_sample or NO_VALUE
             gloss = _gloss(name, best)
-            return forest_row(
-                name,
-                objective_title(name),
-                gloss,
-                out_of_sample.value,
-                style,
-                reference=_at_half(found, name),
-            )
+            value, title = out_of_sample.value, objective_title(name)
+            row = forest_row(name, title, gloss, value, style, reference=_at_half(found, name))
+            return brief_row(row, value, style)
         case Cutoff():
             gloss = say("at a confidence of at least {at}", at=threshold_text(best.threshold))
             title, coverage = f"Decided with {objective_title(name).lower()}", best.out_of_sample.value
-            return forest_row(name, title, gloss, coverage, "percent", reference=1.0)
+            row = forest_row(name, title, gloss, coverage, "percent", reference=1.0)
+            return brief_row(row, coverage, "percent")
         case Tuned() if (style := objective_style(name)) != "number":
             gloss = say("{how}", how=how(best))
             value, title = best.out_of_sample.value, objective_title(name)
-            return forest_row(name, title, gloss, value, style, reference=best.without)
+            row = forest_row(name, title, gloss, value, style, reference=best.without)
+            return brief_row(row, value, style)
         case _:
             return None
 
@@ -384,7 +386,7 @@ def _gloss(name: str, best: Optimum) -> Sentence:
     at = threshold_text(best.threshold)
     if name == best.metric:
         level = (
-            "" if best.no_skill is None else f"; flagging all {show(best.no_skill, objective_style(name))}"
+            "" if best.no_skill is None else f"; flagging all: {brief(best.no_skill, objective_style(name))}"
         )
         return say("at a threshold of {at}{level}", at=at, level=level)
     return say("{metric} at a threshold of {at}", metric=objective_title(best.metric), at=at)
@@ -411,17 +413,17 @@ def verdict_section(found: ThresholdSelection) -> Section:
     ev, advice = found.evaluation, _recommended(found)
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}"
     left: PagePart | None = _decided(found) or _strip(found)
-    right: PagePart | None = None
+    right: PagePart | None = _accuracy_by_coverage(found)
     if found.optima and found.whole is not None:
         left, right = pictures(ev, advice)
     body = FirstScreen(
         task=TITLES[ev.task],
         run=ev.provenance.title or ev.provenance.run_name,
-        kicker=tuple(filter(None, (ev.provenance.dataset, rows, in_utc(ev.provenance.made)))),
+        kicker=tuple(filter(None, (ev.provenance.dataset, rows, format_day(ev.provenance.made)))),
         headline=headline(found),
         left=left,
         right=right,
-        step=advice_sentence(found),
+        step=advice_sentence(found) or _use_sentence(found),
         forest=forest(found),
         wrong=tuple(_problems(found))[:PROBLEMS],
         checks=tuple(_checks(found))[:CHECKS],
@@ -464,6 +466,38 @@ def _decided(found: ThresholdSelection) -> CountBars | None:
     return CountBars((bar,), description, tuple((look, count(n), text) for look, n, text in parts))
 
 
+def _accuracy_by_coverage(found: ThresholdSelection) -> Price | None:
+    """How many predictions are correct by how many are made, with the accuracy targets as marks."""
+    cuts = [best for best in found.found.values() if isinstance(best, Cutoff)]
+    curves = defined_or_none(found.evaluation.curves)
+    if not cuts or not isinstance(curves, MulticlassCurves) or isinstance(curves.coverage, Undefined):
+        return None
+    curve = curves.coverage
+    low = math.floor(min(*curve.y, *(cut.accuracy for cut in cuts)) * 10 - 1e-9) / 10
+    if low >= 1:
+        return None
+
+    def placed(coverage: float, accuracy: float) -> tuple[float, float]:
+        return round(LEFT + (RIGHT - LEFT) * coverage, 2), score_height((accuracy - low) / (1 - low))
+
+    points = [placed(x, y) for x, y in zip(curve.x, curve.y, strict=True)]
+    marks = tuple(
+        Mark("best", *placed(cut.coverage, cut.accuracy), threshold_text(cut.threshold), end=True, below=True)
+        for cut in cuts
+    )
+    return Price(
+        "accuracy-by-coverage",
+        "Accuracy of the predictions that are made",
+        say("Proportion of correct predictions by the proportion of predictions that are made."),
+        "M" + "L".join(f"{x:g} {y:g}" for x, y in points),
+        tuple(Tick(placed(at, low)[0], brief(at, "percent")) for at in (0.0, 0.25, 0.5, 0.75)),
+        tuple(Tick(placed(0, at)[1], brief(at, "percent")) for at in (low, 1.0)),
+        marks,
+        "Correct",
+        "Decided; dots: confidence thresholds",
+    )
+
+
 def _strip(found: ThresholdSelection) -> Strip | None:
     """The chosen threshold of each label, lowest left; None of weights and without probabilities."""
     tuned = next(iter(found.tuned_choices.values()), None)
@@ -474,7 +508,8 @@ def _strip(found: ThresholdSelection) -> Strip | None:
     if not 1 < len(known) <= DRAWN:
         return None
     step = (RIGHT - LEFT) / len(known)
-    dots = (f"M{LEFT + step * (k + 0.5):.1f} {score_height(at)}h0" for k, (at, _) in enumerate(known))
+    top = next(end for end in (0.1, 0.2, 0.5, 1.0) if known[-1][0] <= end)
+    dots = (f"M{LEFT + step * (k + 0.5):.1f} {score_height(at / top)}h0" for k, (at, _) in enumerate(known))
     title = f"Threshold of each label for {objective_title(tuned.objective)}, lowest left"
     return Strip(
         "label-thresholds",
@@ -482,7 +517,7 @@ def _strip(found: ThresholdSelection) -> Strip | None:
         say("The chosen threshold of each of {labels:count} labels.", labels=len(known)),
         "".join(dots),
         "",
-        tuple(Tick(score_height(at), f"{at:g}") for at in (0.0, 0.5, 1.0)),
+        tuple(Tick(score_height(at), f"{at * top:g}") for at in (0.0, 0.5, 1.0)),
         truncate_name(known[0][1], 24),
         truncate_name(known[-1][1], 24),
     )
@@ -541,8 +576,8 @@ def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
     """How often it is correct and how much it leaves undecided, held-out where that is known."""
     kept, coverage = best.out_of_sample.kept, best.out_of_sample.value
     known = isinstance(coverage, Estimate) and isinstance(kept, Estimate)
-    right = kept if isinstance(kept, Estimate) and known else best.accuracy
-    left = complement(coverage) if isinstance(coverage, Estimate) and known else 1 - best.coverage
+    right = kept.value if isinstance(kept, Estimate) and known else best.accuracy
+    left = 1 - (coverage.value if isinstance(coverage, Estimate) and known else best.coverage)
     return tell(
         found.evaluation,
         "At a confidence of at least {threshold:threshold}, {right:percent} of predictions are correct and "
@@ -550,7 +585,6 @@ def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
         threshold=best.threshold,
         right=right,
         left=left,
-        of=found.evaluation.rows,
     )
 
 
@@ -615,8 +649,8 @@ def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
 
 
 def summary(found: ThresholdSelection) -> Sentence:
-    """Return the value without a choice, and how rows are weighted."""
-    return paragraph(_untuned_sentence(found), of_weights(found.evaluation))
+    """Return how rows are weighted."""
+    return paragraph(of_weights(found.evaluation))
 
 
 def advice_sentence(found: ThresholdSelection) -> Sentence:
@@ -641,11 +675,22 @@ def advice_sentence(found: ThresholdSelection) -> Sentence:
     return threshold_summary(named, None if advice is None else advice.key)
 
 
-def _untuned_sentence(found: ThresholdSelection) -> Sentence:
-    """The first objective without a choice, of labels and classes."""
+def _use_sentence(found: ThresholdSelection) -> Sentence:
+    """What to do with the choices of labels and classes, and what the first one is without a choice."""
     name, best = next(iter(found.found.items()))
+    if isinstance(best, Cutoff):
+        words = "Choose the accuracy that you need, and leave {units} below its confidence to a person."
+        return tell(found.evaluation, words)
     if not isinstance(best, Tuned) or best.without is None:
         return NOTHING
     plain = next(words for start, words in PLAIN.items() if start in best.starts)
-    without = reference_sentence("without", best.without, best.out_of_sample.value, objective_style(name))
-    return say("With {plain} it would be {without}.", plain=plain, without=without)
+    value, style = best.out_of_sample.value, objective_style(name)
+    without = reference_sentence("without", best.without, value, style)
+    metric = find(name, found.evaluation.task)
+    gain = -1 if metric.better == "lower" else 1
+    if isinstance(value, Estimate) and gain * value.value <= gain * best.without:
+        words = "Keep {plain}: on held-out data {title} is {without} with it."
+    else:
+        words = "Use these {what}: with {plain} {title} would be {without}."
+    what = "weights" if found.evaluation.task == "multiclass" else "thresholds"
+    return say(words, what=what, plain=plain, title=spoken(objective_title(name)), without=without)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import TypeAlias
@@ -506,6 +506,30 @@ def differs(difference: Result | None, p_adjusted: float | None) -> str:
     if p_adjusted is not None and p_adjusted >= SURE:
         return ""
     return "lower" if difference.high < 0 else "higher" if difference.low > 0 else ""
+
+
+@dataclass(frozen=True)
+class WorseGroup:
+    """A group whose metric is significantly lower than that of the rest."""
+
+    column: str
+    group: str
+    metric: Metric
+    value: float
+    gap: float
+
+
+def find_worse_groups(ev: Evaluation) -> list[WorseGroup]:
+    """Return the groups of which the table says that a metric is lower than for the rest."""
+    found = []
+    for part in ev.slices:
+        for metric in headline(ev):
+            own, gap = part.metrics.get(metric.name), part.differences.get(metric.name)
+            if not isinstance(own, Estimate) or not isinstance(gap, Estimate):
+                continue
+            if differs(gap, part.p_adjusted.get(metric.name)) == "lower":
+                found.append(WorseGroup(part.column, part.value, metric, own.value, gap.value))
+    return found
 
 
 def _verdict(ev: Evaluation, column: str, found: list[Slice]) -> Sentence:

@@ -480,7 +480,10 @@ def examples_section(ev: Evaluation) -> Section | None:
     if wrong is None:
         return None
     multilabel = isinstance(ev.space, Multilabel)
-    title = f"{units(ev).capitalize()} with most errors" if multilabel else "Most confident errors"
+    sure = any(one.confidence is not None for one in ev.mistakes) or not ev.mistakes
+    title = "Most confident errors" if sure else "Examples of errors"
+    if multilabel:
+        title = f"{units(ev).capitalize()} with most errors"
     if not ev.mistakes:
         return Section.from_parts("examples", title, title, NOTHING, _empty(ev, wrong))
     table = _tagged_mistakes_table(ev) if multilabel else _table(ev)

@@ -26,6 +26,7 @@ from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.page.charts import (
+    BOTTOM,
     LEFT,
     RIGHT,
     Axes,
@@ -334,11 +335,10 @@ def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
     auc, near = estimate(ev, "roc_auc"), plot.curve_points
     name = name_with_interval("AUC", auc)
     end = plot.axes.x.high
-    near = np.vstack([near, plot.axes.outline([0, end], [0, end])])
-    level = plot.axes.y_position(end / 2)
+    aside = clearest(_beside_diagonal(plot, end), 45, near)
+    near = np.vstack([near, plot.axes.outline([0, end], [0, end]), label_footprint(aside, 45)])
     width = LETTER * len(name)
     spot = clearest([(324 - width, 240), (60, 26), (190, 200), (324 - width, 150)], width, near)
-    aside = clearest([(213, 120), (238, 140), (150, 190), (60, level - 12)], 45, near)
     return plot.chart(
         note=NOTHING,
         description=describe_curve("ROC curve", "roc_auc", "area under it", auc),
@@ -347,6 +347,17 @@ def roc_chart(ev: Evaluation, found: BinaryCurves) -> Chart | None:
         ring=_ring(ev, plot),
         values=_table("roc", found.roc, ("False positive rate", "Recall")),
     )
+
+
+def _beside_diagonal(plot: RatePlot, end: float) -> list[tuple[float, float]]:
+    """Positions for the name of the line of no skill: below it, above it where there is no room."""
+
+    def height(at: float) -> float:
+        return plot.axes.y_position(end * (at - LEFT) / (RIGHT - LEFT))
+
+    below = [(at, height(at) + 15) for at in (213.0, 238.0, 150.0)]
+    above = [(at, height(at + 45) - 5) for at in (213.0, 238.0, 150.0)]
+    return [(at, base) for at, base in (*below, *above) if base < BOTTOM - 4]
 
 
 def pr_chart(ev: Evaluation, found: BinaryCurves | MultilabelCurves) -> Chart | None:

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from evalreport.core.format import brief, count, format_fixed
+from evalreport.core.format import brief, count, pluralize
 from evalreport.core.format import confidence as confidence_text
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.result import Estimate, Finding
@@ -27,7 +27,7 @@ from evalreport.findings.chance import (
 )
 from evalreport.findings.rule import fill, find_short_claim, format_short, spoken
 from evalreport.findings.score_quality import RecommendedThreshold, recommend_threshold
-from evalreport.metrics.catalogue import OF_RANKING
+from evalreport.metrics.catalogue import OF_RANKING, find
 from evalreport.page.elements import Forest, PagePart, Section
 from evalreport.page.evaluation_terms import (
     bounds_of_none,
@@ -43,6 +43,7 @@ from evalreport.page.evaluation_terms import (
     unread,
 )
 from evalreport.page.sections.appendix import find_missing
+from evalreport.page.sections.classes import find_worse_groups
 from evalreport.page.sections.headline import Warned, forest, headline, kicker, task_name, warn
 
 FEW = 6
@@ -237,11 +238,12 @@ class Mark:
     y: float
     name: str
     end: bool
+    below: bool = False
 
 
 @dataclass(frozen=True)
 class Price:
-    """Misses against false positives by threshold; false positives on a logarithmic axis."""
+    """What each threshold costs, as a curve with marks: misses against false positives, or another pair."""
 
     kind: ClassVar[str] = "price"
     id: str
@@ -251,6 +253,8 @@ class Price:
     x: tuple[Tick, ...]
     y: tuple[Tick, ...]
     marks: tuple[Mark, ...]
+    y_title: str = "Missed"
+    x_title: str = "False positives (logarithmic)"
 
 
 def make_price(ev: Evaluation, better: MarkedThreshold | None) -> Price | None:
@@ -479,6 +483,7 @@ def find_problems(ev: Evaluation) -> Iterator[SummaryItem]:
     """Yield what goes wrong: findings about the model, the weakest class, confident errors."""
     for finding in rank_problems(ev):
         yield _failed(ev, finding)
+    yield from _weakest_group(ev)
     rows = ev.in_rows()
     known = [entry for entry in rows.classes if entry.support >= EVENTS and entry.right < entry.support]
     if known and not isinstance(ev.space, Binary):
@@ -487,12 +492,26 @@ def find_problems(ev: Evaluation) -> Iterator[SummaryItem]:
         found = f"{count(worst.right)} of {count(worst.support)} found"
         section = "labels" if ev.task == "multilabel" else "classes"
         yield SummaryItem(f"Weakest {noun}: {quote_name(str(worst.label))}", found, section, "failed")
-    sure = [
-        one.confidence for one in ev.mistakes if one.confidence is not None and one.confidence >= CONFIDENT
-    ]
-    if sure:
+    if sure := _sure(ev):
         title = f"Errors with confidence above {confidence_text(min(sure))[:4]}"
         yield SummaryItem(title, "some labels may be wrong", "examples", "failed")
+
+
+def _sure(ev: Evaluation) -> list[float]:
+    """The confidence of the most confident errors."""
+    known = (one.confidence for one in ev.mistakes)
+    return [confidence for confidence in known if confidence is not None and confidence >= CONFIDENT]
+
+
+def _weakest_group(ev: Evaluation) -> Iterator[SummaryItem]:
+    """The worst of the groups that are significantly worse, unless a finding names one."""
+    worse = find_worse_groups(ev)
+    if not worse or any(one.rule == "slice_gap" for one in ev.findings):
+        return
+    one = min(worse, key=lambda each: each.gap)
+    own, rest = (brief(value, one.metric.style) for value in (one.value, one.value - one.gap))
+    title = f"{one.column} {quote_name(one.group)} is significantly worse"
+    yield SummaryItem(title, f"{spoken(one.metric.title)} {own}, {rest} in the rest", "groups", "failed")
 
 
 def run_checks(ev: Evaluation) -> Iterator[SummaryItem]:
@@ -527,12 +546,12 @@ def _enough(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
         return
     half = max(known.value - known.low, known.high - known.value)
     title = spoken(row.title)
-    points = format_fixed(100 * half, 0 if half >= 0.01 else 1)
+    known_to = f"±{brief(half, find(row.name, ev.task).style).replace('%', ' points')}"
     what = positive(ev) if ev.task == "binary" else units(ev)
     if half <= NARROW:
-        yield SummaryItem(f"Enough {what}", f"{title} is known to ±{points} points")
+        yield SummaryItem(f"Enough {what}", f"{title} is known to {known_to}")
     else:
-        yield SummaryItem(f"Few {what}", f"{title} is known only to ±{points} points", "", "failed")
+        yield SummaryItem(f"Few {what}", f"{title} is known only to {known_to}", "", "failed")
 
 
 def check_skill(ev: Evaluation) -> Iterator[SummaryItem]:
@@ -562,12 +581,14 @@ def check_skill(ev: Evaluation) -> Iterator[SummaryItem]:
         name = ev.space.names[ev.space.display_labels.index(most.label)]
         right, always = sum(one.right for one in known) / ev.weight, most.support / ev.weight
         detail = f"accuracy {brief(right, 'percent')} against {brief(always, 'percent')}"
-        yield _compare_with_reference(low > 0, f"always {quote_name(name)}", detail)
+        barely = low > 0 and decision_skill(ev) == "barely"
+        yield _compare_with_reference(low > 0, f"always {quote_name(name)}", detail, barely=barely)
 
 
-def _compare_with_reference(better: bool, rival: str, detail: str) -> SummaryItem:
-    how = "Better" if better else "Not significantly better"
-    return SummaryItem(f"{how} than {rival}", detail, "metrics", "passed" if better else "failed")
+def _compare_with_reference(better: bool, rival: str, detail: str, *, barely: bool = False) -> SummaryItem:
+    how = "Barely better" if barely else "Better" if better else "Not significantly better"
+    passed = better and not barely
+    return SummaryItem(f"{how} than {rival}", detail, "metrics", "passed" if passed else "failed")
 
 
 def _repeats(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
@@ -588,9 +609,13 @@ def _groups(ev: Evaluation, seen: dict[str, Finding]) -> SummaryItem:
     if not ev.slices:
         return SummaryItem("Not compared by group", "no group column", "", "unchecked")
     columns = len({part.column for part in ev.slices})
-    over = f"{count(len(ev.slices))} groups of {count(columns)} {'column' if columns == 1 else 'columns'}"
+    over = f"of {pluralize(len(ev.slices), 'group')} in {pluralize(columns, 'column')}"
+    worse = len({(one.column, one.group) for one in find_worse_groups(ev)})
     if "slice_gap" in seen:
-        return SummaryItem("One group is significantly worse", over, "groups", "failed")
+        worse = max(worse, 1 + int(seen["slice_gap"].evidence["more"]))
+    if worse:
+        who = "One group is" if worse == 1 else f"{count(worse)} groups are"
+        return SummaryItem(f"{who} significantly worse", over, "groups", "failed")
     return SummaryItem("No group is significantly worse", over, "groups")
 
 
@@ -606,6 +631,12 @@ def next_step(ev: Evaluation) -> Sentence:
         step = fill(ev, short, finding.evidence) if short else finding.action
         if step and "--" not in step and finding.severity != "note":
             return say("{step}", step=step)
+    if worse := find_worse_groups(ev):
+        one = min(worse, key=lambda each: each.gap)
+        words = "Look at the mistakes where {column} is {group} before you rely on the overall number."
+        return say(words, column=one.column, group=quote_name(one.group))
+    if _sure(ev):
+        return say("Look at the most confident errors, and check their labels.")
     return NOTHING
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from evalreport.core.format import brief, count, format_date, of_how_many
-from evalreport.core.result import Estimate, Finding
+from evalreport.core.format import Style, brief, count, format_date, of_how_many
+from evalreport.core.result import Estimate, Finding, Result
 from evalreport.core.sentences import (
     NOTHING,
     Sentence,
@@ -27,7 +27,6 @@ from evalreport.metrics.catalogue import OF_ORDER, find
 from evalreport.page.elements import Forest, ForestRow, forest_row
 from evalreport.page.evaluation_terms import (
     SMALL_TABLE,
-    complement,
     confidence_percent,
     estimate,
     four_counts,
@@ -320,7 +319,7 @@ def _added_labels_sentence(ev: Evaluation, precision: Estimate | None) -> Senten
         if added == 1:
             return say("its only predicted label is {wrong:wrong|right}.", wrong=wrong)
         return say("{wrong:count} of its {added:count} predicted labels are wrong.", wrong=wrong, added=added)
-    return say("{false:percent} of its predicted labels are wrong.", false=complement(precision))
+    return say("{false:percent} of its predicted labels are wrong.", false=1 - precision.value)
 
 
 ROWS = 4
@@ -345,12 +344,16 @@ def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
     row = forest_row(
         name, known.title.partition(" (")[0], words, result, known.style, reference=ev.no_skill.get(name)
     )
+    return replace(brief_row(row, result, known.style), missed=ev.off_coverage.get(name, ""))
+
+
+def brief_row(row: ForestRow, result: Result, style: Style) -> ForestRow:
+    """Return a row with its numbers as whole per cent or two decimals."""
     if not isinstance(result, Estimate):
         return row
-    low, high = ("" if end is None else brief(end, known.style) for end in (result.low, result.high))
+    low, high = ("" if end is None else brief(end, style) for end in (result.low, result.high))
     limits = f"{low.removesuffix('%')} to {high}" if low and high else ""
-    row = replace(row, estimate=brief(result.value, known.style))
-    return replace(row, interval=limits, missed=ev.off_coverage.get(name, ""))
+    return replace(row, estimate=brief(result.value, style), interval=limits)
 
 
 def _entries(ev: Evaluation) -> tuple[Entry, ...]:
@@ -480,11 +483,11 @@ def kicker(ev: Evaluation) -> tuple[str, ...]:
     effective = "" if known is None else f" (effective {count(round(known))})"
     weighted = ", weighted" if ev.weighted else ""
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}{labels}{weighted}{effective}"
-    return tuple(filter(None, (ev.provenance.dataset, rows, _date(ev.provenance.made))))
+    return tuple(filter(None, (ev.provenance.dataset, rows, format_day(ev.provenance.made))))
 
 
-def _date(made: str) -> str:
-    """The day of an ISO 8601 time, "21 Nov 2026"; other text unchanged."""
+def format_day(made: str) -> str:
+    """Return the day of an ISO 8601 time, "21 Nov 2026"; other text unchanged."""
     try:
         return format_date(datetime.fromisoformat(made[:10]), year=True)
     except ValueError:

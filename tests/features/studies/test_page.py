@@ -137,7 +137,7 @@ def of_objective(of: Study, name: str) -> set[float]:
         "bars": {sum(trial.duration is not None for trial in trials.trials)},
         "tied": {len(getattr(curse, "tied", ()))},
         "best": {len(getattr(curse, "tied", ())) + 1},
-        "more": {len(getattr(curse, "tied", ())) - 24, *(len(trials.params) - shown for shown in (3, 8, 10))},
+        "more": {len(getattr(curse, "tied", ())) - 24, *(len(trials.params) - shown for shown in (3, 4, 10))},
         "equal": {getattr(curse, "optimism_if_equal", math.nan)},
         "error": {getattr(curse, "standard_error", math.nan)},
         "confidence": {0.95},
@@ -249,8 +249,8 @@ def test_what_matters_is_drawn_where_there_is_no_room_for_all() -> None:
     assert shares[titles[0]] == max(shares.values())
     line = body["verdict"].below.text
     names = made.leading(15)
-    assert all(f"{name} " in line for name in names[:8]) and f"{names[8]} " not in line
-    assert line.endswith("and 7 more below.")
+    assert all(f"{name} " in line for name in names[:4]) and f"{names[4]} " not in line
+    assert line.endswith("and 11 more below.")
     assert (len(body["slices"][0].parts), len(parallel.poles)) == (3, 11)
 
 
