@@ -119,3 +119,16 @@ def test_the_slope_and_what_it_depends_on_are_two_sentences() -> None:
     assert isinstance(slope, Estimate)
     text = calibration._slope(ev, slope).text
     assert ". It depends on" in text and " ." not in text
+
+
+def test_ordered_classes_keep_their_order_and_each_dot_has_its_name() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 4, 900)
+    answers = np.clip(truth + (rng.random(900) < 0.1 * truth), 0, 3)
+    names = ["low", "medium", "high", "critical"]
+    space = er.Multiclass(names, ordered=True)
+    ev = er.evaluate(np.array(names)[truth], np.array(names)[answers], labels=space, resamples=50)
+    bars, strip = first_screen.pictures(ev, None)
+    assert isinstance(bars, first_screen.CountBars) and isinstance(strip, first_screen.Strip)
+    assert [bar.name for bar in bars.bars[1:]] == names
+    assert {tick.text for tick in strip.names} == set(names)

@@ -190,7 +190,9 @@ def _classes(ev: Evaluation) -> CountBars | None:
     if is_text(ev):
         parts.append(("none", lost, "unparsed"))
     bars = [make_bar(units(ev).capitalize(), parts, words=not is_text(ev))]
-    known = sorted((c for c in ev.classes if c.support), key=lambda c: c.right / c.support)
+    known = [c for c in ev.classes if c.support]
+    if by_order(ev) is None:
+        known.sort(key=lambda c: c.right / c.support)
     if len(ev.space) <= FEW and not is_text(ev):
         bars += [
             make_bar(truncate_name(str(c.label), 18), [("ok", c.right, ""), ("no", c.support - c.right, "")])
@@ -334,6 +336,7 @@ class Strip:
     y: tuple[Tick, ...]
     first: str
     last: str
+    names: tuple[Tick, ...] = ()
 
 
 DRAWN = 400
@@ -364,6 +367,9 @@ def make_strip(ev: Evaluation) -> Strip | None:
         tuple(Tick(score_height(at), f"{100 * at:g}%") for at in (0.0, 0.5, 1.0)),
         truncate_name(str(known[0].label), 24),
         truncate_name(str(known[-1].label), 24),
+        tuple(Tick(round(x, 1), truncate_name(str(c.label), 12)) for x, c in zip(places, known, strict=True))
+        if len(known) <= FEW
+        else (),
     )
 
 
