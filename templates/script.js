@@ -13,15 +13,19 @@ const data = JSON.parse(byId("data").textContent);
 
 // Numbers as in evalreport/core/format.py.
 const commas = text => text.replace(/^(\d+)/, whole => whole.replace(/\B(?=(\d{3})+$)/g, ","));
+const rounded = (value, digits) => {
+  const [number, power = 0] = Math.abs(value).toPrecision(15).split("e");
+  return (Math.round(`${number}e${Number(power) + digits}`) / 10 ** digits).toFixed(digits);
+};
 const fixed = (value, digits) => {
-  const text = Math.abs(value).toFixed(digits);
+  const text = rounded(value, digits);
   return (value < 0 && Number(text) ? "−" : "") + commas(text);
 };
 const count = value => fixed(value, Number.isInteger(value) ? 0 : 1);
 const between = (value, end, digits, most) => {
   if (value === 0 || Math.abs(value) === end) return fixed(value, digits);
   for (let places = digits; places <= most; places++) {
-    const shown = Number(Math.abs(value).toFixed(places));
+    const shown = Number(rounded(value, places));
     if (shown !== 0 && shown !== end) return fixed(value, places);
   }
   const step = 10 ** -most, small = Math.abs(value) < end / 2;

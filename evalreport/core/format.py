@@ -30,12 +30,14 @@ _OWN = Context(prec=800, rounding=ROUND_HALF_UP, traps=[])
 def rounded_half_up(value: float, digits: int) -> Decimal:
     """Return a number with a count of decimals, half away from zero, whatever the caller's `decimal` context.
 
+    The float is read with 15 significant digits, so that 0.865 is rounded to 0.87 as 86.5% is to 87%.
+
     Examples
     --------
-    >>> rounded_half_up(0.125, 2), rounded_half_up(-2.5, 0)
-    (Decimal('0.13'), Decimal('-3'))
+    >>> rounded_half_up(0.125, 2), rounded_half_up(-2.5, 0), rounded_half_up(0.865, 2)
+    (Decimal('0.13'), Decimal('-3'), Decimal('0.87'))
     """
-    return Decimal.from_float(float(value)).quantize(Decimal((0, (1,), -digits)), context=_OWN)
+    return Decimal(f"{float(value):.15g}").quantize(Decimal((0, (1,), -digits)), context=_OWN)
 
 
 def format_fixed(value: float, digits: int) -> str:

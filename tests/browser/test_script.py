@@ -42,6 +42,7 @@ def test_numbers_are_formatted_as_in_python(opened: Open) -> None:
     rng = np.random.default_rng(0)
     shares = [0.0, 1.0, 0.5, 0.125, 0.005, 0.995, 0.9996, 0.99996, 1 - 1e-9, 1e-9, 0.004, 0.0049999]
     shares += rng.random(300).tolist() + (rng.integers(0, 1000, 100) / 1000).tolist()
+    shares += [0.865, 0.575, 0.145, 0.285, 0.9995]
     counts = [0.0, 1.0, 999.0, 1000.0, 1234567.0, 12.25, 0.05, 1e6 + 0.5]
     page = opened("one-row", bypass_csp=True)
     found = page.evaluate(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evalreport as er
+from evalreport.core.format import brief, rounded_half_up
 from evalreport.core.result import Estimate
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import decision_skill
@@ -132,3 +133,12 @@ def test_ordered_classes_keep_their_order_and_each_dot_has_its_name() -> None:
     assert isinstance(bars, first_screen.CountBars) and isinstance(strip, first_screen.Strip)
     assert [bar.name for bar in bars.bars[1:]] == names
     assert {tick.text for tick in strip.names} == set(names)
+
+
+def test_a_half_is_rounded_up_as_a_ratio_and_as_per_cent() -> None:
+    for thousandths in range(5, 1000, 10):
+        value = thousandths / 1000
+        up = (thousandths + 5) // 10
+        assert brief(value, "percent") in (f"{up}%", f"{thousandths / 10:.1f}%")
+        assert float(rounded_half_up(value, 2)) == up / 100
+        assert int(rounded_half_up(100 * value, 0)) == up
