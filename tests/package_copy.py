@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "evalreport"
 
 def copy_package(folder: Path) -> Path:
     """Return the folder, with a copy of the package and its templates in it."""
-    shutil.copytree(PACKAGE, folder / "evalreport", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, folder / "evalreport")  # with compiled modules, which stay valid
     shutil.copytree(PACKAGE.parent / "templates", folder / "templates")
     return folder
 
