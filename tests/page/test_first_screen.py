@@ -12,10 +12,12 @@ from evalreport.core.format import brief, rounded_half_up
 from evalreport.core.result import Estimate
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import decision_skill
+from evalreport.page.charts import LEFT, RIGHT, x_axis
 from evalreport.page.contents import sections
 from evalreport.page.elements import Section
 from evalreport.page.sections import calibration, curves, first_screen
-from evalreport.page.sections.curves import LEFT, RIGHT
+from evalreport.page.sections.appendix import find_missing
+from evalreport.page.sections.headline import forest, headline
 from tests.page.made import made
 
 
@@ -66,7 +68,7 @@ def test_how_well_a_metric_is_known_is_in_its_own_unit() -> None:
     names = ["low", "medium", "high", "critical"]
     space = er.Multiclass(names, ordered=True)
     ev = er.evaluate(np.array(names)[truth], np.array(names)[answers], labels=space)
-    kappa = ev[first_screen.forest(ev).rows[0].name]
+    kappa = ev[forest(ev).rows[0].name]
     assert isinstance(kappa, Estimate) and kappa.low is not None and kappa.high is not None
     half = max(kappa.value - kappa.low, kappa.high - kappa.value)
     (detail,) = [one.detail for one in first_screen.run_checks(ev) if "known" in str(one.detail)]
@@ -77,7 +79,7 @@ def test_the_headline_of_labels_is_in_whole_per_cent() -> None:
     rng = np.random.default_rng(3)
     truth = rng.random((2000, 5)) < 0.3
     answers = truth ^ (rng.random((2000, 5)) < 0.15)
-    text = first_screen.headline(er.evaluate(truth.astype(int), answers.astype(int), resamples=50)).text
+    text = headline(er.evaluate(truth.astype(int), answers.astype(int), resamples=50)).text
     assert re.search(r"; \d+% of its predicted labels are wrong\.$", text), text
 
 
@@ -86,9 +88,9 @@ def test_a_threshold_free_page_has_no_empty_section() -> None:
         page = page_of(made(kind))
         assert ("cutoff" in page) == (kind == "twenty")
         assert page["examples"].title == heading
-    hints = [one.what for one in first_screen.find_missing(made("labels-twenty"))]
+    hints = [one.what for one in find_missing(made("labels-twenty"))]
     assert "ROC, calibration and selective prediction (no scores)" in hints
-    hints = [one.what for one in first_screen.find_missing(made("text"))]
+    hints = [one.what for one in find_missing(made("text"))]
     assert "selective prediction (no scores)" in hints
 
 
@@ -106,7 +108,7 @@ def test_the_name_of_the_line_of_no_skill_is_next_to_it() -> None:
 
 
 def test_ticks_of_an_axis_of_log_odds_do_not_touch() -> None:
-    axis = calibration._probability_axis(calibration.x_axis, calibration.log_odds, "")
+    axis = calibration._probability_axis(x_axis, calibration.log_odds, "")
     for (at, text), (after, following) in zip(axis.ticks, axis.ticks[1:], strict=False):
         assert after - at >= 5.9 * (len(text) + len(following)) / 2 + 2, (text, following)
 

@@ -134,12 +134,12 @@ def judge_result(
             where="--set human",
             fix="let people grade more items",
         )
-    grades = [np.where(codes[rows] == 0, "pass", "fail") for codes in (human, judge)]
+    by_people, by_judge = (np.where(codes[rows] == 0, "pass", "fail") for codes in (human, judge))
     groups = None if made.groups is None else made.groups.codes[rows]
-    both = predictions(Binary("fail", "pass"), *grades, groups=groups)
+    both = predictions(Binary("fail", "pass"), by_people, by_judge, groups=groups)
     found = evaluate_predictions(both, sampling, only=tuple(OF_JUDGE.values()))
     slices = {name: np.asarray(one.values)[one.codes[rows]] for name, one in made.slices.items()}
-    by_slice = predictions(Multiclass(("fail", "pass")), *grades, groups=groups, slices=slices)
+    by_slice = predictions(Multiclass(("fail", "pass")), by_people, by_judge, groups=groups, slices=slices)
     passed, people = judge == 0, human[rows] == 0
     clusters = None if made.groups is None else made.groups.codes
     corrected, needed = corrected_rate(passed, human, sampling, clusters)

@@ -94,7 +94,7 @@ def in_attempts(ev: GradedEvaluation) -> GradedEvaluation:
 
 def _origin(ev: GradedEvaluation) -> dict[str, Sentence]:
     """Return the entries of the provenance that are worded for grades."""
-    found = {"Rows": tell(ev, "item ids, sha256 `{digest}`", digest=ev.label_digest[:DIGEST] or None)}
+    found = {"Rows": tell(ev, "item ids, sha256 `{digest}`", digest=str(ev.label_digest)[:DIGEST] or None)}
     if any(one.text for one in ev.examples):
         found["Example texts"] = say("this page has texts of items that fail")
     if ev.rows > ev.items:

@@ -240,8 +240,10 @@ def _missing(ev: Evaluation) -> Iterator[Missing]:
         if parts:
             yield Missing(f"{in_words(parts)} (no scores)", "Log one probability for each row.")
     if ev.score_kind == "decision" and ev.task != "graded":
-        parts = in_words(["calibration", *selective])
-        yield Missing(f"{parts} (scores are not probabilities)", "Declare logits: --set score_kind=logit.")
+        calibrated = in_words(["calibration", *selective])
+        yield Missing(
+            f"{calibrated} (scores are not probabilities)", "Declare logits: --set score_kind=logit."
+        )
     streamed = "engine" in dict(ev.provenance.columns)  # a stream refuses texts
     if ev.mistakes and not streamed and all(one.text is None for one in ev.mistakes):
         yield Missing(

@@ -184,7 +184,13 @@ def settings() -> Iterator[tuple[str, dict[str, Any], Draw]]:
         for n in (50, 100, 300):
             for more in (1000, 5000):
                 for passes, fails in JUDGES:
-                    known = {"value": value, "n": n, "more": more, "passes": passes, "fails": fails}
+                    known: dict[str, Any] = {
+                        "value": value,
+                        "n": n,
+                        "more": more,
+                        "passes": passes,
+                        "fails": fails,
+                    }
                     yield "corrected pass rate", known, partial(judge, **known)
     for base in (0.6, 0.85):
         for value in (0.0, 0.1):

@@ -256,5 +256,7 @@ def test_slices_with_repeats_have_the_intervals_of_their_items() -> None:
         assert set(one.p_adjusted) >= {"pass_rate", "mean_score"}
     first, second = whole.slices
     gap, opposite = (one.differences["pass_rate"] for one in (first, second))
-    rates = [one.metrics["pass_rate"].value for one in (first, second)]
-    assert gap.value == pytest.approx(rates[0] - rates[1]) == -opposite.value
+    higher, lower = (one.metrics["pass_rate"].value for one in (first, second))
+    assert higher is not None and lower is not None
+    assert gap.value == pytest.approx(higher - lower)
+    assert opposite.value == pytest.approx(lower - higher)
