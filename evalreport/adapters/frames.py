@@ -5,13 +5,15 @@ Numbers without gaps are views of the frame's own memory; text becomes objects, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evalreport.columns.column_request import Columns
+from evalreport.columns.evidence import SAMPLE
 from evalreport.columns.names import column_selector
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.data.arrays import gaps_of
@@ -19,19 +21,21 @@ from evalreport.readers.arrow_types import Array, check_schema, to_array, whole_
 from evalreport.readers.content import Content
 from evalreport.readers.formats import COMPARED_COLUMNS, RawTable
 from evalreport.readers.limits import choose
-from evalreport.readers.read import named_after_labels
+from evalreport.readers.read import chosen_by_sample, named_after_labels
 
 NAME = "the frame"
 COMPARED_ROWS = 200_000
-"""Rows of a frame up to which columns without a part are compared with the others."""
+"""Rows of a frame up to which all columns are read; else a sample of rows chooses them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The columns of a frame, each made into an array when it is wanted."""
+    """The columns of a frame, each made into an array when it is wanted; `take` returns some of its rows."""
 
     names: tuple[str, ...]
+    rows: int
     array: Callable[[str], Array]
+    take: Callable[[Array], Frame]
 
     def arrays(self, names: tuple[str, ...]) -> Mapping[str, Array]:
         """Return columns as arrays."""
@@ -80,22 +84,25 @@ def table_of(frame: Any, request: Columns) -> RawTable:
     content = replace(content, columns={**content.columns, **found.arrays(more)})
     if not found.names or any(len(array) == 0 for array in content.columns.values()):
         raise DataError("the frame has no rows", where=NAME, fix="check what was selected")
-    n = max((len(array) for array in content.columns.values()), default=0)
-    others = _others(found, content.columns) if n <= COMPARED_ROWS else {}
-    columns = {**content.columns, **others}
+    others = [name for name in found.names if name not in content.columns]
+    if found.rows > COMPARED_ROWS or len(others) > COMPARED_COLUMNS:
+        some = found.take(
+            np.sort(np.random.default_rng(0).choice(found.rows, min(found.rows, SAMPLE), False))
+        )
+        chosen = chosen_by_sample(request)(Content(found.names, _readable(some, found.names)))
+        others = [name for name in others if name in chosen]
+    columns = {**content.columns, **_readable(found, others)}
     n = max((len(array) for array in columns.values()), default=0)
     return RawTable(columns, n, NAME, "", "frame", found.names)
 
 
-def _others(found: Frame, known: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the columns that were not wanted, as far as they can be read."""
-    others: dict[str, Array] = {}
-    for name in [name for name in found.names if name not in known][:COMPARED_COLUMNS]:
-        try:
-            others[name] = found.array(name)
-        except EvalreportError:  # an unused column may contain anything
-            continue
-    return others
+def _readable(found: Frame, names: Sequence[str]) -> dict[str, Array]:
+    """Return columns as far as they can be read."""
+    columns: dict[str, Array] = {}
+    for name in names:
+        with suppress(EvalreportError):  # an unused column may contain anything
+            columns[name] = found.array(name)
+    return columns
 
 
 def _is_pandas(what: Any) -> bool:
@@ -114,7 +121,7 @@ def _pandas(frame: Any) -> Frame:
             return _series(frame.index.get_level_values(levels[place]).to_series(), name)
         return _series(frame.iloc[:, place - len(levels)], name)
 
-    return Frame(names, array)
+    return Frame(names, len(frame), array, lambda rows: _pandas(frame.iloc[rows]))
 
 
 def _series(column: Any, name: str) -> Array:
@@ -163,8 +170,14 @@ def _arrow(frame: Any) -> Frame:
             where=NAME,
             fix=f"pass {kind}.collect()" if lazy else "pass pandas, Polars, PyArrow or a DuckDB relation",
         )
-    table = pa.RecordBatchReader.from_stream(frame).read_all()
-    return Frame(tuple(table.column_names), lambda name: _column(table.column(name), name))
+    return _table(pa.RecordBatchReader.from_stream(frame).read_all())
+
+
+def _table(table: Any) -> Frame:
+    def array(name: str) -> Array:
+        return _column(table.column(name), name)
+
+    return Frame(tuple(table.column_names), len(table), array, lambda rows: _table(table.take(rows)))
 
 
 def _column(column: Any, name: str) -> Array:

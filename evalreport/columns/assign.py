@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalreport.columns.column_request import Columns, missing_column
 from evalreport.columns.decide import decide, refuse_doubtful
 from evalreport.columns.evidence import profile_of
-from evalreport.columns.join import Rows
+from evalreport.columns.join import Rows, key_of, rows_of
 from evalreport.columns.names import (
     FAMILIES,
     LOOSE,
@@ -28,7 +28,9 @@ from evalreport.columns.names import (
     role,
 )
 from evalreport.columns.nested import (
+    as_columns,
     decoded,
+    fill_from_format,
     flags_of,
     is_nested,
     label_set_of,
@@ -227,6 +229,36 @@ def roles_of(rows: Rows, table: RawTable, truth: RawTable | None, request: Colum
     if len(usual) != 1:
         raise no_truth(known, request, (truth or table).name)
     return replace(named, truth=Part(usual))
+
+
+def roles_of_table(table: RawTable, request: Columns, truth: RawTable | None = None) -> Roles:
+    """Return the columns of each role in one table, or in two with the labels in `truth`.
+
+    Raises
+    ------
+    ColumnNotFoundError, UsageError, DataError
+        As of `find`.
+    """
+    table, request = as_columns(table, fill_from_format(table, request))
+    if truth is None:
+        rows, _ = with_all_columns(rows_of(table, None), None, request)
+        return roles_of(rows, table, None, request)
+    truth, more = as_columns(truth, request, "truth")
+    key = key_of(table, request, joins=True)
+    joined = rows_of(table, key, truth, key_of(truth, more, key, joins=True))
+    rows, _ = with_all_columns(joined, truth, request)
+    return roles_of(rows, table, truth, fill_request(request, more))
+
+
+def fill_request(request: Columns, more: Columns) -> Columns:
+    """Take from the arrays of the truth file what those of the predictions did not name."""
+    return replace(
+        request,
+        truth=request.truth or more.truth,
+        labels=request.labels or more.labels,
+        weight=request.weight or more.weight,
+        group=request.group or more.group,
+    )
 
 
 def _reasons_of_request(request: Columns) -> Iterator[ColumnReason]:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from evalreport.columns.assign import roles_of, with_all_columns, with_plain_columns
+from evalreport.columns.assign import fill_request, roles_of, with_all_columns, with_plain_columns
 from evalreport.columns.column_request import Columns, list_names
 from evalreport.columns.decide import AmbiguousColumnsError, fix_of
 from evalreport.columns.graded import has_graded_repeats, refuse_grade, refuse_misread_grade
@@ -356,7 +356,7 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
         with in_file(truth.source):
             truth, more = as_columns(truth, request, "truth")
             other = key_of(truth, more, key, joins=True)
-            named = _fill_request(named, more)
+            named = fill_request(named, more)
     with in_file(table.source):
         rows, notes = with_all_columns(rows_of(table, key, truth, other, some=made.some), truth, named)
         decided = roles or roles_of(rows, table, truth, named)
@@ -379,25 +379,6 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
         spare = () if chosen else unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
         said = (*made.said, *notes, *more_notes, *rows.notes, *found.notes, *spare)
         return replace(found, notes=said, roles=decided).with_row_filters(named.filtered_columns)
-
-
-def roles_of_table(table: RawTable, request: Columns, truth: RawTable | None = None) -> Roles:
-    """Return the columns of each role in one table, or in two with the labels in `truth`.
-
-    Raises
-    ------
-    ColumnNotFoundError, UsageError, DataError
-        As of `find`.
-    """
-    table, request = as_columns(table, fill_from_format(table, request))
-    if truth is None:
-        rows, _ = with_all_columns(rows_of(table, None), None, request)
-        return roles_of(rows, table, None, request)
-    truth, more = as_columns(truth, request, "truth")
-    key = key_of(table, request, joins=True)
-    joined = rows_of(table, key, truth, key_of(truth, more, key, joins=True))
-    rows, _ = with_all_columns(joined, truth, request)
-    return roles_of(rows, table, truth, _fill_request(request, more))
 
 
 def plain_columns(table: RawTable, request: Columns, roles: Roles) -> tuple[Mapping[str, Array], Roles]:
@@ -456,17 +437,6 @@ def _refuse_labels(
         shown, given = str(score), y_pred is not None
         refuse_order(pairs, shown, texts, given=given, places=shown.partition(" ")[0].endswith("[*]"))
         refuse_reversed(areas, shown, texts, of="predicted" if given else "true", plain=plain)
-
-
-def _fill_request(request: Columns, more: Columns) -> Columns:
-    """Take from the arrays of the truth file what those of the predictions did not name."""
-    return replace(
-        request,
-        truth=request.truth or more.truth,
-        labels=request.labels or more.labels,
-        weight=request.weight or more.weight,
-        group=request.group or more.group,
-    )
 
 
 def _refuse_empty(rows: Rows) -> None:

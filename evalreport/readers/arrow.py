@@ -6,11 +6,12 @@ Parquet: footer and schema are checked before a page is read, and only used colu
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from evalreport.core.errors import DataError
-from evalreport.readers.arrow_types import Array, check_schema, is_text, to_arrays
+from evalreport.readers.arrow_types import Array, check_schema, is_readable, is_text, to_arrays
 from evalreport.readers.content import Content, wrap_format_errors
 from evalreport.readers.limits import ITEM, Select, choose, refuse_decoded, refuse_expansion, refuse_rows
 
@@ -114,8 +115,8 @@ def refuse_old(head: bytes) -> None:
         raise DataError("the file is Feather version 1", fix="write it again as Feather version 2 or Parquet")
 
 
-def read_feather(data: bytes, select: Select | None) -> Content:
-    """Return the wanted columns of an Arrow file or stream.
+def read_feather(data: bytes, select: Select | None, *, sample: bool = False) -> Content:
+    """Return the wanted columns of an Arrow file or stream; of a sample, the rows of three batches.
 
     Raises
     ------
@@ -130,14 +131,15 @@ def read_feather(data: bytes, select: Select | None) -> Content:
     with wrap_format_errors("Arrow", pa.ArrowException):
         schema = _open(data).schema
         names = tuple(schema.names)
-    chosen = choose(names, select)
+    chosen = choose(names, readable_columns(schema) if sample else select)
     check_schema(schema, chosen)
     with wrap_format_errors("Arrow", pa.ArrowException, struct.error):
         for claim in claims(data):  # a batch is expanded as a whole before its size can be asked for
             refuse_expansion(claim, len(data))
         wanted = [schema.get_field_index(name) for name in chosen]
         reader = _open(data, pa.ipc.IpcReadOptions(included_fields=wanted, use_threads=False))
-        table = pa.Table.from_batches(_read_limited_batches(reader, len(data)), reader.schema)
+        batches = _read_limited_batches(sampled_batches(reader) if sample else _batches(reader), len(data))
+        table = pa.Table.from_batches(batches, reader.schema)
         table.validate(full=True)
         columns = to_arrays(table.select(list(chosen)))
     return Content(names, columns)
@@ -151,11 +153,11 @@ def _open(data: bytes, options: Any = None) -> Any:
     return pa.ipc.open_stream(pa.BufferReader(data), options=options)
 
 
-def _read_limited_batches(reader: Any, packed: int) -> list[Any]:
+def _read_limited_batches(found: Iterable[Any], packed: int) -> list[Any]:
     from pyarrow import types
 
     batches, expanded, rows, items = [], 0, 0, 0
-    for batch in _batches(reader):
+    for batch in found:
         expanded += batch.nbytes
         rows += batch.num_rows
         items += sum(len(column.flatten()) for column in batch.columns if types.is_nested(column.type))
@@ -166,14 +168,54 @@ def _read_limited_batches(reader: Any, packed: int) -> list[Any]:
     return batches
 
 
+def readable_columns(schema: Any) -> Select:
+    """Return the choice of the columns with a type that is read."""
+    return lambda _: [field.name for field in schema if is_readable(field.type)]
+
+
+def sampled_batches(reader: Any) -> Iterator[Any]:
+    """Yield the first rows of three batches of an opened file, or of the first batch of a stream."""
+    if not hasattr(reader, "num_record_batches"):
+        yield from (batch.slice(0, PIECE) for batch in islice(iter(reader), 1))
+        return
+    for place in spread_places(reader.num_record_batches):
+        yield reader.get_batch(place).slice(0, PIECE)
+
+
+def spread_places(count: int) -> list[int]:
+    """Return the first, the middle and the last of some numbered parts.
+
+    Examples
+    --------
+    >>> spread_places(9), spread_places(1)
+    ([0, 4, 8], [0])
+    """
+    return sorted({0, count // 2, count - 1}) if count else []
+
+
+PIECE = 1000
+"""Rows of each part of a sample."""
+
+
 def _batches(reader: Any) -> Any:
     if hasattr(reader, "num_record_batches"):
         return (reader.get_batch(index) for index in range(reader.num_record_batches))
     return iter(reader)
 
 
-def read_parquet(data: bytes, select: Select | None) -> Content:
-    """Return the wanted columns of a Parquet file.
+def sampled_groups(file: Any, chosen: Sequence[str]) -> Any:
+    """Return the first rows of the first, the middle and the last row group of a Parquet file."""
+    import pyarrow as pa
+
+    found: list[Any] = []
+    for place in spread_places(file.num_row_groups):
+        rows = file.iter_batches(PIECE, row_groups=[place], columns=list(chosen), use_threads=False)
+        found += islice(rows, 1)
+    return pa.Table.from_batches(found) if found else file.schema_arrow.empty_table()
+
+
+def read_parquet(data: bytes, select: Select | None, *, sample: bool = False) -> Content:
+    """Return the wanted columns of a Parquet file; of a sample, the first rows of three row groups.
 
     Raises
     ------
@@ -199,13 +241,17 @@ def read_parquet(data: bytes, select: Select | None) -> Content:
     with wrap_format_errors("Parquet", pa.ArrowException):
         schema = pq.read_schema(pa.BufferReader(data))
         names = tuple(schema.names)
-    chosen = choose(names, select)
+    chosen = choose(names, readable_columns(schema) if sample else select)
     check_schema(schema, chosen)
     texts = [name for name in chosen if is_text(schema.field(name).type)]
     with wrap_format_errors("Parquet", pa.ArrowException):
         file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=texts)
         _check_size(file.metadata, set(chosen), len(data))
-        table = file.read(columns=list(chosen), use_pandas_metadata=False)
+        table = (
+            sampled_groups(file, chosen)
+            if sample
+            else file.read(columns=list(chosen), use_pandas_metadata=False)
+        )
         # A name with a dot also selects what it is a prefix of.
         columns: dict[str, Array] = dict(to_arrays(table.select(list(chosen))))
     return Content(names, columns)

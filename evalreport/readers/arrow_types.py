@@ -45,7 +45,7 @@ def check_schema(schema: Any, chosen: Iterable[str]) -> None:
                 fix="write the column as text or numbers",
             )
     for name in chosen:
-        if not _is_readable(schema.field(name).type):
+        if not is_readable(schema.field(name).type):
             raise DataError(
                 f"column {name!r} holds {schema.field(name).type}, not labels, numbers or text",
                 where=f"column {name!r}",
@@ -68,15 +68,16 @@ def is_list(kind: Any) -> bool:
     return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
-def _is_readable(kind: Any) -> bool:
+def is_readable(kind: Any) -> bool:
+    """Tell whether an Arrow type holds labels, numbers or text, or lists of these."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
-        return _is_readable(kind.value_type) and not types.is_nested(kind.value_type)
+        return is_readable(kind.value_type) and not types.is_nested(kind.value_type)
     if is_list(kind):
-        return _is_readable(kind.value_type)
+        return is_readable(kind.value_type)
     if types.is_struct(kind):
-        return all(_is_readable(field.type) for field in kind)
+        return all(is_readable(field.type) for field in kind)
     if is_text(kind) or types.is_null(kind) or types.is_boolean(kind):
         return True
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,46 @@ BLOCK = 16 * 1024**2
 """Bytes of the longest line."""
 
 
-def read_delimited(data: bytes, select: Select | None) -> Content:
-    """Return the wanted columns of a CSV, TSV, semicolon- or pipe-separated file.
+PIECE = 256 * 1024
+"""Bytes of each part of a sample."""
+
+
+def sample_lines(data: bytes | mmap, *, quoted: bool = False) -> bytes:
+    r"""Return whole lines from the beginning, the middle and the end of a text.
+
+    Parameters
+    ----------
+    data : bytes, or a mapped file
+    quoted : bool
+        Whether a line break between quotes does not end a line; of bytes.
+
+    Examples
+    --------
+    >>> sample_lines(b"a,b\n1,2\n")
+    b'a,b\n1,2\n'
+    """
+    if len(data) <= 3 * PIECE:
+        return data[:]
+
+    def next_line(at: int) -> int:
+        inside = quoted and _has_open_quote(data[:at])
+        while (end := data.find(b"\n", at) + 1) and quoted:
+            inside ^= _has_open_quote(data[at:end])
+            if not inside:
+                break
+            at = end
+        return end or len(data)
+
+    starts = (0, next_line(len(data) // 2), next_line(len(data) - PIECE))
+    return b"".join(data[start : next_line(start + PIECE)] for start in starts)
+
+
+def _has_open_quote(text: bytes) -> bool:
+    return text.count(b'"') % 2 == 1
+
+
+def read_delimited(data: bytes, select: Select | None, *, sample: bool = False) -> Content:
+    """Return the wanted columns of a CSV, TSV, semicolon- or pipe-separated file, or of a sample of it.
 
     Raises
     ------
@@ -106,6 +145,7 @@ def read_delimited(data: bytes, select: Select | None) -> Content:
         header with a name twice.
     """
     data = without_mark(data)
+    data = sample_lines(data, quoted=b'"' in data) if sample else data
     if data.count(b"\n") > MAX_ROWS + 1:
         raise DataError(f"the file has over {MAX_ROWS:,} lines", fix="evaluate a sample")
     head = text_head(data)

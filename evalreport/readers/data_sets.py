@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from glob import glob, has_magic
+from mmap import ACCESS_READ, mmap
 from operator import and_
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -20,11 +21,12 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from evalreport.core.errors import DataError, FileMissingError, UsageError
-from evalreport.readers.arrow import FILE, refuse_old
+from evalreport.core.errors import DataError, EvalreportError, FileMissingError, UsageError
+from evalreport.data.arrays import stack
+from evalreport.readers.arrow import FILE, refuse_old, sampled_batches, sampled_groups, spread_places
 from evalreport.readers.arrow_types import Array, check_schema, is_text, to_arrays
 from evalreport.readers.content import in_file, wrap_format_errors
-from evalreport.readers.csv import Kind, text_batches, text_head
+from evalreport.readers.csv import Kind, read_delimited, sample_lines, text_batches, text_head
 from evalreport.readers.formats import accepted_suffixes, reader_of, unpacked_name
 from evalreport.readers.json import columns_of, records_of
 from evalreport.readers.limits import GZIP, ZSTD, choose, readable, unpacking
@@ -63,7 +65,7 @@ class Opened:
         From the name of a column without gaps to the least and greatest of its whole numbers, where the
         file says them.
     preview : callable, optional
-        From the names of columns to their first rows, whose types are of these rows only; else the first
+        From the names of columns to some of their rows, whose types are of these rows only; else the first
         batch.
     """
 
@@ -117,7 +119,13 @@ def open_parquet(path: Path) -> Opened:
     def span(name: str) -> tuple[int, int] | None:
         return _span(metadata, name) if kinds.get(name, "").startswith("int") else None
 
-    return Opened(tuple(schema.names), kinds, metadata.num_rows, batches, span=span)
+    def preview(wanted: Collection[str]) -> Batch:
+        chosen = choose(schema.names, lambda names: [name for name in names if name in wanted])
+        check_schema(schema, chosen)
+        with wrap_format_errors("Parquet", pa.ArrowException), pq.ParquetFile(path) as file:
+            return to_arrays(sampled_groups(file, chosen).select(list(chosen)))
+
+    return Opened(tuple(schema.names), kinds, metadata.num_rows, batches, span=span, preview=preview)
 
 
 def _span(metadata: Any, name: str) -> tuple[int, int] | None:
@@ -159,7 +167,17 @@ def open_arrow(path: Path) -> Opened:
                 rows = _rows(chosen)
                 yield from (to_arrays(table.slice(at, rows)) for at in range(0, len(table), rows))
 
-    return Opened(tuple(schema.names), _kinds(schema), None, batches)
+    def preview(wanted: Collection[str]) -> Batch:
+        chosen = choose(schema.names, lambda names: [name for name in names if name in wanted])
+        check_schema(schema, chosen)
+        places = [schema.get_field_index(name) for name in chosen]
+        with wrap_format_errors("Arrow", pa.ArrowException), pa.OSFile(str(path)) as file:
+            opened = reader(file, places)
+            table = pa.Table.from_batches(sampled_batches(opened), opened.schema).select(list(chosen))
+            table.validate(full=True)
+            return to_arrays(table)
+
+    return Opened(tuple(schema.names), _kinds(schema), None, batches, preview=preview)
 
 
 def open_delimited(path: Path) -> Opened:
@@ -187,6 +205,9 @@ def open_delimited(path: Path) -> Opened:
             yield {name: kinds[name].convert_part(table.column(name), name) for name in table.column_names}
 
     def preview(wanted: Collection[str]) -> Batch:
+        with suppress(EvalreportError):  # a quoted line break behind the head
+            if not head.quoted and (lines := _sampled_lines(path)):
+                return read_delimited(lines, {*wanted}.intersection).columns
         for table in texts(wanted):
             names = table.column_names
             return {
@@ -211,7 +232,18 @@ def open_json_lines(path: Path) -> Opened:
                 yield columns_of(lines, first, chosen)
                 first += len(lines)
 
-    return Opened(names, {}, None, batches)
+    def preview(wanted: Collection[str]) -> Batch:
+        chosen = [name for name in names if name in wanted]
+        lines = _sampled_lines(path)
+        return columns_of(lines.splitlines(keepends=True), 1, chosen) if lines else next(batches(wanted), {})
+
+    return Opened(names, {}, None, batches, preview=preview)
+
+
+def _sampled_lines(path: Path) -> bytes:
+    """Return lines of several places of a text file; none of a packed one."""
+    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as view:
+        return b"" if view[:4].startswith((GZIP, ZSTD)) else sample_lines(view)
 
 
 def _kinds(schema: Any) -> Mapping[str, str]:
@@ -259,6 +291,15 @@ FLOATS = {"halffloat": 2, "float": 4, "double": 8}
 DELTA = "_delta_log"
 LOGS = {"Delta": DELTA, "Hudi": ".hoodie", "Iceberg": "metadata/*.metadata.json"}
 """Where tables whose files do not tell what they hold now keep that."""
+
+
+def stack_parts(parts: Sequence[Array]) -> Array:
+    """Return one column of its parts; lists of one length in some of them stay lists."""
+    if len({part.shape[1:] for part in parts}) == 1:
+        return stack(parts)
+    rows = [row for part in parts for row in part.tolist()]
+    return np.fromiter(rows, dtype=object, count=len(rows))
+
 
 T = TypeVar("T", str, int, str | int)
 
@@ -362,13 +403,27 @@ class DataSet:
         return self.batches(wanted)
 
     def preview(self, wanted: Collection[str]) -> Batch:
-        """Return the first rows of some columns; text columns have the types of these rows only."""
+        """Return rows of some columns; text columns have the types of these rows only."""
         for path, one in zip(self.files, self.opened, strict=True):
             with in_file(str(path)), readable(path):
                 batch = next(one.batches(wanted), {}) if one.preview is None else one.preview(wanted)
             if len(next(iter(batch.values()), ())):
                 return batch
         return {}
+
+    def sample(self, wanted: Collection[str]) -> Batch:
+        """Return rows of the first, the middle and the last file, as `preview`.
+
+        Files without rows, or with other columns than the first of them, are skipped; `batches`
+        refuses them by name.
+        """
+        found = [
+            replace(self, files=(self.files[place],), opened=(self.opened[place],)).preview(wanted)
+            for place in spread_places(len(self.files))
+        ]
+        some = [batch for batch in found if batch]
+        parts = [batch for batch in some if batch.keys() == some[0].keys()]
+        return {name: stack_parts([batch[name] for batch in parts]) for name in (some[0] if some else ())}
 
     def gather_values(self, find: Callable[[DataSet], set[T]], wanted: Collection[str]) -> set[T]:
         """Return what a function finds in wanted columns of the rows, wherever these are."""

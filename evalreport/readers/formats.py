@@ -9,7 +9,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path, PurePath
 from typing import BinaryIO, TypeAlias
@@ -53,19 +53,28 @@ class Reader:
         What its files begin with; empty for text.
     read : callable
         From bytes and the choice of columns to a `Content`.
+    sample : callable, optional
+        From bytes to the rows of some parts of the file, with all columns.
     """
 
     name: str
     suffixes: tuple[str, ...]
     magic: tuple[bytes, ...]
     read: Read
+    sample: Read | None = None
 
 
 READERS: tuple[Reader, ...] = (
-    Reader("csv", (".csv", ".tsv", ".txt"), (), read_delimited),
-    Reader("parquet", (".parquet", ".pq"), (b"PAR1",), read_parquet),
-    Reader("arrow", (".arrow", ".feather", ".ipc"), (FILE, STREAM, OLD_FEATHER), read_feather),
-    Reader("jsonl", (".jsonl", ".ndjson"), (), read_json_lines),
+    Reader("csv", (".csv", ".tsv", ".txt"), (), read_delimited, partial(read_delimited, sample=True)),
+    Reader("parquet", (".parquet", ".pq"), (b"PAR1",), read_parquet, partial(read_parquet, sample=True)),
+    Reader(
+        "arrow",
+        (".arrow", ".feather", ".ipc"),
+        (FILE, STREAM, OLD_FEATHER),
+        read_feather,
+        partial(read_feather, sample=True),
+    ),
+    Reader("jsonl", (".jsonl", ".ndjson"), (), read_json_lines, partial(read_json_lines, sample=True)),
     Reader("json", (".json",), (), read_json),
     Reader("npz", (".npz",), (b"PK\x03\x04", b"PK\x05\x06"), read_npz),
     Reader("npy", (".npy",), (b"\x93NUMPY",), read_npy),
@@ -78,7 +87,7 @@ ARRAYS = ("npz", "npy")
 
 COMPARED_BYTES = 32 * 1024**2
 COMPARED_COLUMNS = 200
-"""Size of a file, and number of its columns, up to which those without a part are read to be compared."""
+"""Size of a file, and number of its columns, up to which all are read; else a sample of rows chooses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +97,8 @@ class RawTable:
     Parameters
     ----------
     columns : mapping from name to read-only array
-        The columns that were wanted, and in a small file all others. Dtypes are as stored (float32 stays
+        The columns that were wanted, and in a small file all others; in a large one those to which a sample
+        of rows may give a role. Dtypes are as stored (float32 stays
         float32); text is an object array of str, lists an object array of lists; gaps are None, in numbers
         NaN. In NPZ and NPY an
         array may have any shape.
@@ -154,6 +164,7 @@ def read_table(
     columns: Select | None = None,
     name: str | None = None,
     further: Further | None = None,
+    evident: Further | None = None,
 ) -> RawTable:
     """Read a file of predictions.
 
@@ -170,6 +181,8 @@ def read_table(
     further : callable, optional
         From the content that was read to the names of other columns that are wanted now that the labels are
         known: those that are named after them. With it the other columns of a small file are read as well.
+    evident : callable, optional
+        From a sample of rows with all columns to the names of those that are read of a large file.
 
     Raises
     ------
@@ -200,7 +213,7 @@ def read_table(
         if further is not None and (more := set(further(content))):
             content = replace(content, columns={**content.columns, **_read_more_columns(reader, data, more)})
         n = _count(content)
-        if further is not None and (others := _others(reader, data, content, n)):
+        if further is not None and (others := _others(reader, data, content, n, evident)):
             content = replace(content, columns={**content.columns, **others})
             n = _count(content)
     except EvalreportError as error:
@@ -219,17 +232,28 @@ def _read_more_columns(reader: Reader, data: bytes, names: set[str]) -> Mapping[
     return reader.read(data, names.intersection).columns
 
 
-def _others(reader: Reader, data: bytes, content: Content, n: int) -> Mapping[str, Array]:
-    """Return the columns that were not wanted, of a file that is small enough to read them as well."""
+def _others(
+    reader: Reader, data: bytes, content: Content, n: int, evident: Further | None
+) -> Mapping[str, Array]:
+    """Return the other columns: all of a small file, those that a sample chooses of a large one."""
     names = {*content.names} - {*content.columns}
-    if reader.name in ARRAYS or not 0 < len(names) <= COMPARED_COLUMNS or len(data) > COMPARED_BYTES:
+    if reader.name in ARRAYS or not names:
         return {}
     try:
+        if evident is not None and reader.sample is not None and is_large(len(data), len(names)):
+            names.intersection_update(evident(reader.sample(data, None)))
+        elif len(names) > COMPARED_COLUMNS:
+            return {}
         found = _read_more_columns(reader, data, names)
     except EvalreportError:  # an unused column may contain anything
         return {}
     rows = n if content.columns else len(next(iter(found.values()), ()))
     return {name: array for name, array in found.items() if name in names and array.shape[:1] == (rows,)}
+
+
+def is_large(size: int, columns: int) -> bool:
+    """Return whether a sample of rows decides which columns of a file are read."""
+    return size > COMPARED_BYTES or columns > COMPARED_COLUMNS
 
 
 def reader_of(file_name: str | None, declared: str | None) -> Reader:

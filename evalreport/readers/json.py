@@ -15,7 +15,7 @@ from evalreport.core.extensions import extension, extensions, load_extensions
 from evalreport.data.arrays import EXACT
 from evalreport.readers.arrow_types import Array, to_arrays, whole_numbers
 from evalreport.readers.content import Content
-from evalreport.readers.csv import decode
+from evalreport.readers.csv import decode, sample_lines
 from evalreport.readers.limits import Select, choose, refuse_cell, refuse_decoded
 
 Columns = Mapping[str, Sequence[Any]]
@@ -98,14 +98,15 @@ def read_json(data: bytes, select: Select | None) -> Content:
     return Content(tuple(columns), {name: _array(columns[name], name) for name in chosen})
 
 
-def read_json_lines(data: bytes, select: Select | None) -> Content:
-    """Return the wanted columns of a file with one JSON record a line; blank lines are skipped.
+def read_json_lines(data: bytes, select: Select | None, *, sample: bool = False) -> Content:
+    """Return the wanted columns of one JSON record a line, or of a sample; blank lines are skipped.
 
     Raises
     ------
     DataError
         A line that is not a JSON record (names the line).
     """
+    data = sample_lines(data) if sample else data
     lines = decode(data).split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     records = [_parse(line, "the line", number) for number, line in numbered]

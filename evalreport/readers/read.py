@@ -6,20 +6,21 @@ import csv
 import json
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
+from evalreport.columns.assign import roles_of_table
 from evalreport.columns.column_request import Columns
+from evalreport.columns.evidence import Profile, profiles_of
+from evalreport.columns.join import rows_meant
 from evalreport.columns.names import PRED, TRUTH, class_columns, column_selector, find_role_names
-from evalreport.core.errors import DataError, FileMissingError
-from evalreport.data.arrays import stack
+from evalreport.core.errors import DataError, EvalreportError, FileMissingError, UsageError
 from evalreport.readers.arrow_types import Array
 from evalreport.readers.content import Content
-from evalreport.readers.data_sets import DataSet, data_set, is_several
-from evalreport.readers.formats import RawTable, read_table
+from evalreport.readers.data_sets import DataSet, data_set, is_several, stack_parts
+from evalreport.readers.formats import COMPARED_COLUMNS, RawTable, read_table
 from evalreport.thresholds.objectives import CostMatrix
 
 _LOOKED_AT = 100_000
@@ -48,12 +49,16 @@ def read_requested_columns(
         columns=column_selector(request),
         name=name,
         further=named_after_labels(request),
+        evident=chosen_by_sample(request),
     )
 
 
 def _read_parts(folder: Path, request: Columns, *, format: str | None, name: str | None) -> RawTable:
     data = data_set([folder], format)
-    columns = _columns(data, {*column_selector(request)(data.names)})
+    wanted = {*column_selector(request)(data.names)}
+    with suppress(EvalreportError):  # an unused column may contain anything
+        wanted |= {*chosen_by_sample(request)(Content(data.names, data.sample(data.names)))}
+    columns = _columns(data, wanted)
     more = {*named_after_labels(request)(Content(data.names, columns))} - columns.keys()
     if more:
         columns |= _columns(data, more)
@@ -65,15 +70,48 @@ def _read_parts(folder: Path, request: Columns, *, format: str | None, name: str
 
 def _columns(data: DataSet, names: Collection[str]) -> dict[str, Array]:
     batches = [batch for *_, batch in data.batches(names)]
-    return {name: _stack_parts([batch[name] for batch in batches]) for name in data.names if name in names}
+    return {name: stack_parts([batch[name] for batch in batches]) for name in data.names if name in names}
 
 
-def _stack_parts(parts: Sequence[Array]) -> Array:
-    """One column of its parts; lists of one length in some of them stay lists."""
-    if len({part.shape[1:] for part in parts}) == 1:
-        return stack(parts)
-    rows = [row for part in parts for row in part.tolist()]
-    return np.fromiter(rows, dtype=object, count=len(rows))
+def chosen_by_sample(request: Columns) -> Callable[[Content], Collection[str]]:
+    """Return the choice of columns by a sample of rows: those with a role, and those that may contradict it.
+
+    Where the sample leaves a question, these are all columns: the same question is asked about all rows.
+    """
+
+    def find_columns(sample: Content) -> Collection[str]:
+        rows = max((len(column) for column in sample.columns.values() if column.ndim), default=0)
+        table = RawTable(sample.columns, rows, "", "", "", sample.names, sample.parts)
+        with suppress(EvalreportError):
+            table = rows_meant(table, request)[0]
+        try:
+            roles = roles_of_table(table, replace(request, where=()))
+        except UsageError:
+            return sample.names
+        except EvalreportError:
+            roles = None
+        parts = () if roles is None else (roles.truth, roles.pred, roles.score)
+        used = {_column_of(one, sample.names) for part in parts if part is not None for one in part.columns}
+        used |= {roles.text} if roles is not None and roles.text is not None else set()
+        like_labels = [name for name, one in profiles_of(table.columns).items() if _is_like_labels(one)]
+        return used.union(like_labels if len(like_labels) <= COMPARED_COLUMNS else ())
+
+    return find_columns
+
+
+def _column_of(name: str, names: Sequence[str]) -> str:
+    """Return the column of a file with a field of a record, or with a place in a list."""
+    return next((one for one in names if name == one or name.startswith((f"{one}.", f"{one}["))), name)
+
+
+_LONG = 100
+"""Texts with more characters on average are too long for labels."""
+
+
+def _is_like_labels(one: Profile) -> bool:
+    if one.labels is None:
+        return False
+    return sum(len(str(value)) for value in one.labels.values) <= _LONG * max(1, len(one.labels))
 
 
 def read_truth(source: Path, table: RawTable, request: Columns) -> RawTable:

@@ -21,9 +21,9 @@ from operator import methodcaller
 from pathlib import Path, PurePosixPath
 from typing import Any, Self, TypeAlias, TypeVar, overload
 
+from evalreport.columns.assign import roles_of_table
 from evalreport.columns.column_request import Columns, list_names
 from evalreport.columns.decide import MARGIN
-from evalreport.columns.find_columns import roles_of_table
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.names import (
     ID,

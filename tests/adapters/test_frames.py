@@ -89,6 +89,23 @@ def test_a_column_of_a_large_frame_that_is_not_wanted_is_not_read(monkeypatch: p
     assert "unused" not in table_of(PANDAS, Columns(truth="diagnosis", score="p")).columns
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pa.table], ids=["pandas", "Arrow"])
+def test_a_sample_of_a_large_frame_decides(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.integers(3, size=300)
+    given = np.where(rng.random(300) < 0.8, truth, 2 - truth)
+    towns = np.array(["oslo", "paris", "rome"], dtype=object)
+    scores = 0.6 * np.eye(3)[given] + rng.dirichlet(np.ones(3), size=300) * 0.4
+    columns = {"town": towns[truth], "age": rng.normal(size=300), "label": towns[given]}
+    frame = make(columns | {f"knn {town}": scores[:, place] for place, town in enumerate(towns)})
+    small = er.evaluate(frame, confidence=None)
+    monkeypatch.setattr("evalreport.adapters.frames.COMPARED_ROWS", 299)
+    assert "age" not in table_of(frame, Columns()).columns
+    large = er.evaluate(frame, confidence=None)
+    assert large["accuracy"].value == small["accuracy"].value == pytest.approx((truth == given).mean())
+    assert large["log_loss"].value == small["log_loss"].value
+
+
 def test_gaps_are_told_as_in_a_file() -> None:
     frame = PANDAS.assign(p=np.where(np.arange(N) == 7, np.nan, P))
     with pytest.raises(EvalreportError, match="NaN") as caught:

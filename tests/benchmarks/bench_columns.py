@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from evalreport.columns.assign import roles_of_table
 from evalreport.columns.column_request import Columns
-from evalreport.columns.find_columns import roles_of_table
 from evalreport.readers.read import read_requested_columns
 from tests.benchmarks.measure import Result, cpu, limit, ratio, show
 

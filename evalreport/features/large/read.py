@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalreport.columns.assign import roles_of_table
 from evalreport.columns.column_request import Columns
-from evalreport.columns.find_columns import Found, find, plain_columns, roles_of_table, scores_of
+from evalreport.columns.find_columns import Found, find, plain_columns, scores_of
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.join import Rows, check_ids, rows_where, taken_rows, tells_annotations
 from evalreport.columns.label_pairs import Coded
@@ -48,7 +49,7 @@ from evalreport.data.quantile_bins import MOST_VALUES, has_many_numbers
 from evalreport.data.scores import NoScores, Scores
 from evalreport.readers.content import Content, in_file
 from evalreport.readers.data_sets import Batch, DataSet
-from evalreport.readers.formats import COMPARED_COLUMNS, RawTable
+from evalreport.readers.formats import RawTable, is_large
 from evalreport.readers.read import named_after_labels
 from evalreport.workflow.request import MEMORY
 
@@ -369,7 +370,7 @@ def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
 
 def _first_rows(data: DataSet, request: Columns) -> Sequence[RawTable]:
     """Return the first batches with the columns that may have a role: all of them where that costs little."""
-    if data.format in ("parquet", "arrow", "jsonl") and len(data.names) <= COMPARED_COLUMNS:
+    if data.opened[0].settle is None and not is_large(0, len(data.names)):
         try:
             read = _drop_folds(list(data.names), request)
             return _head(data.settle_columns(read), read, request)
@@ -386,23 +387,29 @@ def _first_rows(data: DataSet, request: Columns) -> Sequence[RawTable]:
 
 
 def _columns_with_roles(data: DataSet, request: Columns) -> Collection[str]:
-    """Return the columns of a CSV that its first rows give a role: all columns where these leave a question.
+    """Return the columns to which a sample of rows gives a role: all columns where these leave a question.
 
     The types of a CSV are settled by a pass over its columns, so that others are not read.
     """
     names = _drop_folds(list(data.names), request)
-    if data.format != "csv" or len(names) > COMPARED_COLUMNS:
-        return ()
+    roles = None
     try:
-        batch = data.preview(names)
-        table = kept_rows(table_of(batch, data.files[0], data), request) if batch else None
-        roles = None if table is None or not table.n else roles_of_table(table, request)
+        roles = _roles_of_sample(data, names, request)
     except UsageError:
         return names
     except EvalreportError:
         return ()
     parts = () if roles is None else (roles.truth, roles.pred, roles.score)
     return {column_of(name, data.names) for part in parts if part is not None for name in part.columns}
+
+
+def _roles_of_sample(data: DataSet, names: Sequence[str], request: Columns) -> Roles | None:
+    """Return the columns of each role by rows of several places of the data; None without such rows."""
+    batch: Batch = {}
+    with suppress(DataError):  # what cannot be read is reported with its row, where all rows are read
+        batch = data.sample(names)
+    table = kept_rows(table_of(batch, data.files[0], data), request) if batch else None
+    return None if table is None or not table.n else roles_of_table(table, request)
 
 
 @contextmanager
@@ -433,7 +440,7 @@ def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
 def _settle(data: DataSet, head: RawTable, request: Columns) -> PredictionStream:
     """Settle what the columns mean by the first rows, and their labels by all rows."""
     with in_file(head.source):
-        roles = roles_of_table(head, request)
+        roles = _roles_of_sample(data, list(head.columns), request) or roles_of_table(head, request)
         _refuse_fields(roles, data.names)
         several = is_multilabel(head.columns, roles.truth, request)
         truth, pred = ("", None) if several else _find_label_columns(roles)

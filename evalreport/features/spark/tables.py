@@ -119,6 +119,10 @@ def _source_of(dataset: DatasetSource) -> SparkSource | None:
 FORMAT = "spark"
 HEAD = 1000
 """Number of rows to inspect the columns."""
+OF_PARTITION = 200
+"""Rows of one partition in a sample."""
+SAMPLE = 20_000
+"""Rows of a sample of all partitions."""
 MOST_DISTINCT = 100_000
 """Combinations of labels, and of values that rows are chosen by, that come to the driver."""
 
@@ -168,6 +172,11 @@ class SparkTable(DataSet):
         if rows:
             found = pa.Table.from_pylist(rows, schema=_schema(some))
             yield self.files[0], 0, to_arrays(_restore_names(found, self.names))
+
+    def sample(self, wanted: Collection[str]) -> Batch:
+        """Return the first rows of each of many partitions."""
+        some = self.select_columns(wanted).mapInArrow(_first_rows, self.select_columns(wanted).schema)
+        return to_arrays(_restore_names(some.limit(SAMPLE).toArrow(), self.names))
 
     def preview(self, wanted: Collection[str]) -> Batch:
         """Return the first rows of some columns."""
@@ -256,6 +265,16 @@ def partition_of(shown: str, names: Sequence[str], number: int, batches: Iterato
 def _columns(found: Any, names: Sequence[str], wanted: Collection[str]) -> Batch:
     table = _restore_names(found, names)
     return to_arrays(table.select([name for name in table.column_names if name in wanted]))
+
+
+def _first_rows(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the first rows of a partition."""
+    left = OF_PARTITION
+    for batch in batches:
+        yield batch.slice(0, left)
+        left -= len(batch)
+        if left <= 0:
+            return
 
 
 def _nothing(_: Collection[str]) -> Iterator[Batch]:

@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -276,3 +277,23 @@ def test_columns_that_are_not_there_and_those_that_stand_twice(
     with pytest.raises(DataError, match="Spark reports an error"), spark_errors("rows"):
         frame.select("nothing").count()
     assert capsys.readouterr().err == ""
+
+
+def test_columns_without_known_names_are_decided_by_rows_of_all_partitions(spark: Any) -> None:
+    """The rows are sorted by their label, so that the first partition has one label."""
+    rng = np.random.default_rng(2)
+    towns = np.array(["oslo", "paris", "rome"])
+    truth = np.sort(rng.integers(3, size=N))
+    scores = rng.random((N, 3)) + 0.6 * np.eye(3)[truth]
+    scores /= scores.sum(axis=1, keepdims=True)
+    given = scores.argmax(axis=1)
+    columns = {"town": towns[truth], "age": rng.normal(size=N), "label": towns[given]}
+    rows = pa.table(columns | {f"knn {town}": scores[:, place] for place, town in enumerate(towns)})
+    frame = reduce(
+        lambda one, other: one.union(other),
+        [spark.createDataFrame(rows.slice(start, N // 6)) for start in range(0, N, N // 6)],
+    )
+    found = er.evaluate_spark(frame, confidence=None)
+    assert found.metrics["accuracy"].value == pytest.approx((truth == given).mean())
+    expected = -np.log(scores[np.arange(N), truth]).mean()
+    assert found.metrics["log_loss"].value == pytest.approx(expected)
