@@ -204,7 +204,7 @@ _added = opt.added_options("compare")
 )
 @_compare("--all-pairs", opt.FLAG, "Compare every pair of runs.")
 @_compare("--unpaired", opt.FLAG, "The runs were evaluated on different rows.")
-@_compare("--sort-by", "METRIC", "Rank the runs by this metric, with the runs tied with the best.")
+@_compare("--sort-by", "METRIC", "Rank the runs by this metric and mark ties with the best.")
 @_compare(
     "--cost",
     "N",

@@ -56,9 +56,9 @@ def command(ctx: click.Context, folder: str, open: bool) -> int:
         console.print_result(f"$ evalreport {typed}", f"  {words[-1]}")
     console.print_result(
         "",
-        "Next, with your own predictions (a CSV or Parquet file with a column of labels and one of scores):",
+        "Next, try your own predictions (a CSV or Parquet file with a label column and a score column):",
         "  evalreport report predictions.csv",
-        "or a run that has logged predictions to MLflow:",
+        "or an MLflow run with logged predictions:",
         "  evalreport log --run-id ID",
     )
     console.emit(runs=[], files=[*map(str, data), *pages])

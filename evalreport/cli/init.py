@@ -60,7 +60,7 @@ _init = HelpSection("Output")
 def command(
     ctx: click.Context, /, file: str | None, run_id: str | None, place: str, **columns: str | None
 ) -> int:
-    """Write the settings for a file or run, from its columns, so that the next command needs no options."""
+    """Write settings from the columns of a file or run, so that later commands need no options."""
     console = ctx.ensure_object(Console)
     if (file is None) == (run_id is None):
         raise UsageError("init reads one file or one run", fix="pass FILE, or --run-id ID")

@@ -283,7 +283,9 @@ _sweep = opt.HelpSection("Sweep")
 @opt.swept
 @click.pass_context
 def thresholds(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
-    """Find the best threshold for each objective, with its held-out (cross-fitted) value.
+    """Find the best threshold for each objective.
+
+    Each threshold has its held-out (cross-fitted) value.
 
     Multilabel data get one threshold per label; multiclass data get a confidence cutoff or one weight per
     class.
