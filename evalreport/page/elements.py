@@ -73,6 +73,7 @@ class Forest:
     ----------
     rows : tuple of ForestRow
     ticks : tuple of (place in 0 … 1000, text)
+        Without ticks no axis is drawn.
     heads : tuple of str
         Titles of the columns: metric, estimate, interval, reference.
     broken : bool

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from evalreport.core.estimate_format import value_and_interval
-from evalreport.core.format import count
+from evalreport.core.format import Style, count
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.features.graded.evaluation import FULL, UNIT, GradedEvaluation, GradedExample, judge_sentence
@@ -20,7 +20,6 @@ from evalreport.features.graded.metrics import (
     OF_JUDGE,
     PASS,
     PASS_GRADED,
-    SCORE,
 )
 from evalreport.intervals.interval_settings import NOT_ASKED
 from evalreport.metrics.catalogue import find
@@ -125,26 +124,29 @@ def summary_section(ev: GradedEvaluation) -> Section:
     rows = []
     for name, result in list(ev.metrics.items())[:SHOWN_RATES]:
         metric = find(name, "graded")
-        if isinstance(result, Estimate) and (metric.high <= 1 or ev.scale == "unit"):
-            style = "percent" if metric.high <= 1 else "ratio"
-            rows.append(forest_row(name, metric.title, say(GLOSS.get(name, "")), result, style))  # type: ignore[arg-type]
+        if not isinstance(result, Estimate):
+            continue
+        if metric.high <= 1 or ev.scale == "unit":
+            style: Style = "percent" if metric.high <= 1 else "ratio"
+            rows.append(forest_row(name, metric.title, say(GLOSS.get(name, "")), result, style))
+        else:  # ratings have no common axis with rates
+            row = forest_row(name, metric.title, NOTHING, result, "number")
+            rows.append(replace(row, at=None, low=None, high=None, past=""))
     words = "An attempt passes with a score {rule}. " if ev.rule else ""
     if ev.rule == FULL:
         words = "An attempt passes with a score of 1. "
-    mean = ev.metrics.get(SCORE)
-    if ev.scale == "rating" and isinstance(mean, Estimate):
-        words += "The interval of the mean is {mean:number interval}. " if PASS not in ev.metrics else ""
-        words += "The mean rating is {mean:number} ({mean:number interval}). " if PASS in ev.metrics else ""
     words += "Attempts without a grade count as not passed." if ev.no_grade else ""
     body = Verdict(
         task="Graded items",
         run=ev.provenance.run_name,
         kicker=tuple(filter(None, (ev.provenance.dataset, ev.size))),
         headline=ev.own_headline,
-        summary=say(words.strip(), rule=ev.rule, mean=mean)
-        if isinstance(mean, Estimate)
-        else say(words.strip(), rule=ev.rule),
-        forest=Forest(tuple(rows), heads=("Metric", "Estimate", f"{confidence_percent(ev)} interval", "")),
+        summary=say(words.strip(), rule=ev.rule),
+        forest=Forest(
+            tuple(replace(row, reference="") for row in rows),
+            ticks=Forest.ticks if any(row.at is not None for row in rows) else (),
+            heads=("Metric", "Estimate", f"{confidence_percent(ev)} interval", ""),
+        ),
         warnings=(),
         more=(),
     )
@@ -183,7 +185,10 @@ def judge_section(ev: GradedEvaluation) -> Section | None:
     if found is None:
         return None
     rows = tuple(
-        forest_row(name, JUDGE_TITLES[name], NOTHING, result, "ratio" if name == "kappa" else "percent")
+        replace(
+            forest_row(name, JUDGE_TITLES[name], NOTHING, result, "ratio" if name == "kappa" else "percent"),
+            reference="",
+        )
         for name, result in found.estimates().items()
     )
     heads = ("Estimate of", "Estimate", f"{confidence_percent(ev)} interval", "")

@@ -289,13 +289,15 @@ def _shared_reason_marks(ev: Evaluation) -> dict[str, str]:
 def _table(ev: Evaluation, known: Mapping[str, Metric], shared: Mapping[str, str]) -> Table:
     rows = (_row(ev, name, result, known.get(name), shared) for name, result in ev.metrics.items())
     level = f"{confidence_percent(ev)} interval"
-    heads = ("Metric", "Estimate", level, "No skill", Column("Note", "text"))
+    reference = ("No skill",) if ev.no_skill else ()
+    heads = ("Metric", "Estimate", level, *reference, Column("Note", "text"))
     return Table.from_rows("metrics-table", "Every metric", heads, rows, tall=True)
 
 
 def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, shared: Mapping[str, str]) -> Row:
-    reference = ev.no_skill.get(name)
     style: Style = "number" if metric is None else metric.style
+    level = ev.no_skill.get(name)
+    shown = "–" if level is None else format_reference(level, result, style)
     title = name if metric is None else metric.title
     reason = result.reason if isinstance(result, Undefined) else ""
     mark = f" {shared[reason]}" if reason in shared else ""
@@ -303,7 +305,7 @@ def _row(ev: Evaluation, name: str, result: Result, metric: Metric | None, share
         Cell(title, sub=name),
         _value(result, metric, style) + mark,
         Cell(interval(result, style), sub=ev.off_coverage.get(name, "")),
-        "–" if reference is None else format_reference(reference, result, style),
+        *((shown,) if ev.no_skill else ()),
         clip_note(ev, name) if not reason else "" if mark else reason,
     )
 

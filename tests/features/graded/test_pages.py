@@ -187,6 +187,18 @@ def test_ratings_without_a_rule_have_no_items_that_fail(
     assert "do not pass" not in words and "Mean score" in words and " 1 metric." in words
 
 
+def test_a_mean_rating_is_not_drawn_on_the_axis_of_rates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, path, page = graded_table(), tmp_path / "rows.csv", tmp_path / "page.html"
+    rows.to_csv(path, index=False)
+    run(capsys, "report", str(path), "--grade", "rating", "-o", str(page))
+    (table,) = re.findall(r'<table class="forest".*?</table>', page.read_text(encoding="utf-8"), re.DOTALL)
+    mean = er.evaluate(rows, grade="rating", id="id")["mean_score"].value
+    assert f">{mean:.2f}</td>" in table and 'class="plot"' not in table
+    assert "No skill" not in text_of(page)
+
+
 def test_few_full_scores_are_not_reversed_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """To the checks of labels, a low pass rate looks like predictions of the other class."""
     rng = np.random.default_rng(5)
