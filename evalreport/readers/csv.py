@@ -119,9 +119,9 @@ def sample_lines(data: bytes | mmap, *, quoted: bool = False) -> bytes:
         return data[:]
 
     def next_line(at: int) -> int:
-        inside = quoted and _has_open_quote(data[:at])
+        inside = quoted and _has_open_quote(data, 0, at)
         while (end := data.find(b"\n", at) + 1) and quoted:
-            inside ^= _has_open_quote(data[at:end])
+            inside ^= _has_open_quote(data, at, end)
             if not inside:
                 break
             at = end
@@ -131,8 +131,8 @@ def sample_lines(data: bytes | mmap, *, quoted: bool = False) -> bytes:
     return b"".join(data[start : next_line(start + PIECE)] for start in starts)
 
 
-def _has_open_quote(text: bytes) -> bool:
-    return text.count(b'"') % 2 == 1
+def _has_open_quote(text: bytes | mmap, start: int, end: int) -> bool:
+    return not isinstance(text, mmap) and text.count(b'"', start, end) % 2 == 1
 
 
 def read_delimited(data: bytes, select: Select | None, *, sample: bool = False) -> Content:

@@ -599,7 +599,7 @@ def _checks(study: Study) -> Iterator[SummaryItem]:
             continue
         how = "at most" if curse.is_upper_bound else "about"
         bias = say(f"Selection bias{of}: {how} {{bias:rough}}", bias=curse.optimism)
-        if _observed(curse).text == format_estimate(curse.expected_value, "number"):
+        if _has_no_bias(curse):
             bias = say(f"No noticeable selection bias{of}")
         n = "" if curse.n is None else f", {curse.n:,} examples each"
         yield SummaryItem(bias.text, f"{pluralize(curse.n_trials, 'trial')}{n}", own(one, "bias"))
@@ -691,17 +691,21 @@ def summary(study: Study) -> Sentence:
         )
     start = f"The best of {{rivals:count}} trials{{on}} looks {how} {{c.optimism:rough}} better than it is: "
     words = start + words
-    observed = _observed(curse)
-    if observed.text == format_estimate(curse.expected_value, "number"):
+    if _has_no_bias(curse):
         words = "The best of {rivals:count} trials{on} has no noticeable selection bias: expect {observed} "
         words += "on new data."
     words += " {c.confidence:percent} confidence interval: {c.expected_value:number interval}."
-    return say(words, {"c": curse}, on=on, rivals=curse.n_trials, observed=observed)
+    return say(words, {"c": curse}, on=on, rivals=curse.n_trials, observed=_observed(curse))
 
 
 def _observed(curse: WinnersCurse) -> Sentence:
     """The best value, with the decimals of its value without selection bias."""
     return reference_sentence("observed", curse.observed, curse.expected_value, "number")
+
+
+def _has_no_bias(curse: WinnersCurse) -> bool:
+    """Whether the best value and its value without selection bias are the same number as shown."""
+    return _observed(curse).text == format_estimate(curse.expected_value, "number")
 
 
 def _best_of_objective(study: Study) -> Sentence:
