@@ -126,7 +126,7 @@ def _words(one: RowsNeeded) -> str:
         wanted=_format_target(one.wanted, style),
         needed=needed,
         rows=f"{one.rows:,}",
-        reached="no possible difference" if one.reached is None else reach(one.reached, style),
+        reached="no difference is detectable" if one.reached is None else reach(one.reached, style),
     )
 
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,6 @@ from evalreport.core.errors import (
     DataError,
     EvalreportError,
     UsageError,
-    nearest,
     some_of,
 )
 from evalreport.data.labels import Label, Task
@@ -251,10 +251,7 @@ def missing_column(column: str, option: str, names: Iterable[str], file: str) ->
       fix  columns are: id, diagnosis. Use --truth diagnosis
     """
     known = list(names)
-    guess = nearest(column, known)
-    close = guess.removeprefix("Did you mean ").removesuffix("?").split(" or ")[0]
-    name = close if guess.startswith("Did") else "COLUMN"
-    use = option_text(option, name)
+    use = option_text(option, next(iter(get_close_matches(column, known)), "COLUMN"))
     return ColumnNotFoundError(
         f'column "{column}" is not in {file}', fix=f"columns are: {list_names(known)}. Use {use}"
     )

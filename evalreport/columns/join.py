@@ -558,8 +558,8 @@ def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
 
 def _folds(table: RawTable, name: str) -> str:
     count = len(set(_texts(table, name).tolist()))
-    read = f"the {pluralize(count, 'fold')} of column {name} are read as one out-of-fold sample"
-    return f"{read}; for a cross-validation, fold by fold, pass --set fold={name}"
+    read = f"column {name} has {pluralize(count, 'fold')}, which are pooled into one sample"
+    return f"{read}; for results by fold pass --set fold={name}"
 
 
 def _texts(table: RawTable, name: str) -> Array:

@@ -278,7 +278,7 @@ def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
     Examples
     --------
     >>> one_spelling(np.array(["Yes", "No"]), np.array([1, 0]))
-    (array(['Yes', 'No'], dtype='<U3'), 'y_pred matched to the labels of the truth: 0 is No, 1 is Yes')
+    (array(['Yes', 'No'], dtype='<U3'), 'predictions matched to the true labels: 0 is No, 1 is Yes')
     """
     right, told = np.unique(y_true).tolist(), np.unique(y_pred).tolist()
     same = isinstance(right[0], str) == isinstance(told[0], str)
@@ -394,7 +394,7 @@ def _rewritten(
     _, codes = np.unique(y_pred, return_inverse=True)
     renamed = [f"{label} is {matched[label]}" for label in told if str(label) != str(matched[label])]
     some = some_of(renamed, _SHOWN) or "equal names, numbers here and text there"
-    note = f"y_pred matched to the labels of the truth: {some}"
+    note = f"predictions matched to the true labels: {some}"
     return np.asarray(values)[codes], note
 
 
@@ -673,7 +673,7 @@ def no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoun
     left = [name for name in names if name not in (*taken, *INDEX) and not name.endswith(("_id", "id"))]
     use = left[0] if len(left) == 1 else "COLUMN, or --set truth_file=FILE"
     return ColumnNotFoundError(
-        f"no column of true labels is in {file} (y_true, label, target or true_<label>)",
+        f"no column of true labels in {file}; looked for y_true, label, target and true_<label>",
         fix=f"columns are: {list_names(names)}. Use --truth {use}",
     )
 

@@ -211,7 +211,7 @@ def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPred
     rows_a, rows_b = _match_ids(np.asarray(a.ids), np.asarray(b.ids))
     only = (len(a) - len(rows_a), len(b) - len(rows_b))
     if not len(rows_a):
-        return _unpaired_predictions("the runs share no example id", only)
+        return _unpaired_predictions("the runs have no example ids in common", only)
     a, b = _take_rows(a, rows_a), _take_rows(b, rows_b)
     differs = _rows_of_other_truth(a, b)
     if differs.size:

@@ -179,7 +179,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     close = get_close_matches(str(name), names, n=3, cutoff=0.6)
     if close:
-        return f"Did you mean {' or '.join(close)}?"
+        *others, last = close
+        return f"Did you mean {', '.join(others) + ' or ' if others else ''}{last}?"
     return f"Known: {some_of(names, 20)}"
 
 

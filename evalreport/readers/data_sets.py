@@ -512,7 +512,7 @@ def is_several(path: str) -> bool:
 def _files(path: str) -> list[Path]:
     if not is_several(path):
         if not os.path.exists(path):
-            raise FileMissingError(f"there is no file {Path(path).name}", where=path, fix="check the path")
+            raise FileMissingError(f"file {Path(path).name} does not exist", where=path, fix="check the path")
         return [Path(path)]
     pattern = glob(path, recursive=True)  # noqa: PTH207 (a pattern may begin anywhere)
     inside = sorted(Path(path).rglob("*") if os.path.isdir(path) else map(Path, pattern))

@@ -95,7 +95,7 @@ def readable(source: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        raise FileMissingError(f"there is no file {source.name}", fix=_siblings(source)) from error
+        raise FileMissingError(f"file {source.name} does not exist", fix=_siblings(source)) from error
     except OSError as error:
         reason = os.strerror(error.errno or errno.EIO).lower()
         raise DataError(
@@ -140,7 +140,7 @@ def _siblings(path: Path) -> str:
     names = sorted(
         entry.name for entry in folder.iterdir() if entry.suffix == path.suffix and os.path.exists(entry)
     )[:8]
-    return f"files there are: {', '.join(names)}" if names else "check the path"
+    return f"files in this folder: {', '.join(names)}" if names else "check the path"
 
 
 def refuse_expansion(expanded: int, packed: int) -> None:

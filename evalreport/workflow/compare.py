@@ -183,7 +183,7 @@ def compare_items(items: Sequence[Item], request: Request, how: CompareRequest) 
         raise UsageError("statistics files have no rows to pair", fix="name the prediction files")
     if len(every) < 2:
         raise UsageError(
-            "one run cannot be compared", fix="name 2 to 20 runs or files; the same one twice counts once"
+            "a comparison needs at least two runs or files", fix="name 2 to 20 different runs or files"
         )
     sorting = () if how.sort_by is None or not is_own(how.sort_by) else (how.sort_by,)
     plain = with_metrics(replace(request, title=""), how.bounds, *sorting)
@@ -227,7 +227,7 @@ def _evaluate_items(
         raise UsageError(
             f"one run cannot be compared, and {pluralize(len(failed), 'run')} cannot be evaluated",
             where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:5]),
-            fix="`evalreport report --run-id ID` shows what one of them needs",
+            fix="`evalreport report --run-id ID` shows the error of one run",
         )
     return [_Rival(*one) for one in done], failed
 

@@ -350,7 +350,7 @@ def work_on_each(
     raise NotFoundError(
         f"none of the {len(failed)} runs can be evaluated",
         where="; ".join(f"{name}: {error.message}" for name, error in list(failed.items())[:5]),
-        fix="`evalreport report --run-id ID` shows what one of them needs",
+        fix="`evalreport report --run-id ID` shows the error of one run",
     )
 
 

@@ -45,8 +45,8 @@ def three_lines(done: Ran, code: int, said: str, fix: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said", "fix"),
     [
-        ("compare one.csv", 2, "one run cannot be compared", "name 2 to 20"),
-        ("compare one.csv one.csv", 2, "one run cannot be compared", "twice counts once"),
+        ("compare one.csv", 2, "a comparison needs at least two", "name 2 to 20"),
+        ("compare one.csv one.csv", 2, "a comparison needs at least two", "name 2 to 20 different"),
         (
             "compare one.csv three.csv",
             2,

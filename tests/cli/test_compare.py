@@ -267,7 +267,7 @@ def test_no_examples_shows_no_id(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["lr.parquet"], 2, "one run cannot be compared"),
+        (["lr.parquet"], 2, "a comparison needs at least two"),
         (["lr.parquet", BANKING[0]], 2, "a multiclass run cannot be compared with a binary run"),
         (["lr.parquet", "nb.parquet", "--baseline", "lrr"], 3, "fix  Did you mean lr?"),
         (["lr.parquet", "nb.parquet", "--require", "recal drops <= 0.1"], 2, "fix  Did you mean recall?"),

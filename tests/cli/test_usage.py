@@ -19,7 +19,7 @@ from tests.cli.running import run
         (
             "report x.csv --trutk y",
             "no such option: --trutk",
-            "Did you mean --truth or --set truth_file or --set unit?",
+            "Did you mean --truth, --set truth_file or --set unit?",
         ),
         (
             "sweep --trials 3",

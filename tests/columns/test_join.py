@@ -124,5 +124,5 @@ def test_the_predictions_own_truth_is_not_used(tmp_path: Path) -> None:
 
 
 def test_no_truth_in_the_truth_file(tmp_path: Path) -> None:
-    with pytest.raises(ColumnNotFoundError, match=r"no column of true labels is in p\.parquet"):
+    with pytest.raises(ColumnNotFoundError, match=r"no column of true labels in p\.parquet"):
         joined(tmp_path, truth={"id": [1, 2, 3], "size": [0.5, 1.5, 2.5]})

@@ -105,7 +105,7 @@ def test_two_versions_of_a_test_set_are_caught() -> None:
 
 def test_runs_without_a_shared_example_are_not_paired() -> None:
     found = pair(*two(run(slice(0, 50)), run(slice(50, 120)))).pairing
-    assert (found.kind, found.reason) == ("unpaired", "the runs share no example id")
+    assert (found.kind, found.reason) == ("unpaired", "the runs have no example ids in common")
 
 
 def test_other_examples_may_be_declared() -> None:

@@ -62,7 +62,7 @@ def test_no_difference_is_told_that_the_metric_cannot_have() -> None:
         plans = plan_sample(two, "accuracy", detect=wanted)
         assert all(plan.reached is None and (plan.needed is None) == (wanted == 0.6) for plan in plans)
         first = needed_lines(plans)[0]
-        assert rows in first and first.endswith("(these 2: no possible difference)")
+        assert rows in first and first.endswith("(these 2: no difference is detectable)")
 
 
 def test_what_has_no_interval_plans_nothing() -> None:

@@ -80,7 +80,7 @@ def test_missing_slice_and_pattern() -> None:
 def test_no_truth_names_the_one_column_that_is_left() -> None:
     assert lines("case_id,diagnosis,p_malignant\n1,b,0.5\n") == [
         "3",
-        "error: no column of true labels is in p.csv (y_true, label, target or true_<label>)",
+        "error: no column of true labels in p.csv; looked for y_true, label, target and true_<label>",
         "  at   p.csv",
         "  fix  columns are: case_id, diagnosis, p_malignant. Use --truth diagnosis",
     ]
@@ -319,10 +319,10 @@ def test_duplicate_parquet_columns(tmp_path: Path) -> None:
 
 def test_missing_file_names_what_is_there(tmp_path: Path) -> None:
     (tmp_path / "preds.csv").write_text("a\n1\n", encoding="utf-8")
-    with pytest.raises(FileMissingError, match=r"there is no file pred\.csv") as caught:
+    with pytest.raises(FileMissingError, match=r"file pred\.csv does not exist") as caught:
         read_table(tmp_path / "pred.csv")
     assert caught.value.exit_code == 3
-    assert caught.value.fix == "files there are: preds.csv"
+    assert caught.value.fix == "files in this folder: preds.csv"
     with pytest.raises(FileMissingError) as caught:
         read_table(tmp_path / "nowhere" / "pred.csv")
     assert caught.value.fix == "the folder nowhere does not exist either"

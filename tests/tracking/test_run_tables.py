@@ -260,7 +260,7 @@ def test_the_file_of_a_dataset_is_read_from_a_local_store(sqlite_store: Store, t
     for uri in (str(file), file.as_uri()):
         found = with_dataset(sqlite_store, tmp_path, "local", json.dumps({"uri": uri}))
         assert found.taken == "artifact dataset test set (logged.csv)"
-    with pytest.raises(EvalreportError, match="there is no file"):
+    with pytest.raises(EvalreportError, match="does not exist"):
         with_dataset(sqlite_store, tmp_path, "local", json.dumps({"uri": str(tmp_path / "gone.csv")}))
 
 

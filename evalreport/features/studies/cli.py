@@ -175,7 +175,10 @@ _trial_options = opt.combine_options(
 @_trial_options
 @click.pass_context
 def optuna(ctx: click.Context, /, **options: Any) -> int:
-    """Report on an Optuna study: history, importance, all trials, and the selection bias of the best."""
+    """Report on an Optuna study.
+
+    History, importance, all trials, and the selection bias of the best.
+    """
     names = list(dict.fromkeys(options["study_names"])) or [None]
     run_id = options["run_id"]
     if options["log"] and run_id is None:
@@ -217,7 +220,7 @@ def _optuna_study(storage: str, name: str | None) -> Reader:
 @_trial_options
 @click.pass_context
 def runs(ctx: click.Context, /, **options: Any) -> int:
-    """Report on a sweep whose trials are the child runs of a run, from any tool."""
+    """Report on a sweep logged as child runs, from any tool."""
     sweeps = [_Sweep(f"run {run_id}", _child_runs, run_id) for run_id in dict.fromkeys(options["run_ids"])]
     return _report(ctx, sweeps, options, options["metrics"], options["directions"])
 

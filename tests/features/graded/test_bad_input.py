@@ -76,7 +76,7 @@ def test_runs_of_other_items_are_not_paired(tmp_path: Path, capsys: pytest.Captu
     other = table(tmp_path / "b.csv", id=range(100, 100 + N), passed=PASSED)
     done = run(capsys, "compare", first, other)
     assert done.code == 0
-    assert "Not paired: the runs share no example id." in done.out
+    assert "Not paired: the runs have no example ids in common." in done.out
     assert "same predictions" not in done.err
     some = table(tmp_path / "c.csv", id=range(40, 40 + N), passed=PASSED)
     found = run(capsys, "compare", first, some, "--json").json["comparison"]

@@ -106,7 +106,7 @@ def test_a_link_that_leads_nowhere_is_a_part_that_is_missing(suffix: str, tmp_pa
     FORMATS[suffix](table(), tmp_path / f"part-0{suffix}")
     (tmp_path / f"part-1{suffix}").symlink_to(tmp_path / "not-fetched")
     for engine in ("stream", "memory"):
-        with pytest.raises(FileMissingError, match=f"there is no file part-1{suffix}") as caught:
+        with pytest.raises(FileMissingError, match=f"file part-1{suffix} does not exist") as caught:
             er.evaluate_files(tmp_path, engine=engine, **FEW)
         assert str(tmp_path / f"part-1{suffix}") in caught.value.where
 
@@ -119,6 +119,6 @@ def test_a_part_that_vanishes_while_rows_are_counted_is_named(suffix: str, tmp_p
         if what == "rows counted":
             (many / f"part-3{suffix}").unlink(missing_ok=True)
 
-    with on_progress(vanish), pytest.raises(FileMissingError, match="there is no file") as caught:
+    with on_progress(vanish), pytest.raises(FileMissingError, match="does not exist") as caught:
         er.evaluate_files(many, memory=100, **FEW)
     assert caught.value.where == str(many / f"part-3{suffix}")
