@@ -422,7 +422,7 @@ def test_a_notebook_shows_a_comparison_in_one_small_table() -> None:
         assert len(list(table.iter("tr"))) == rows + 1
         assert not list(page.iter("b"))
         shown = ["".join(cell.itertext()) for cell in table.iter("td")]
-        assert any(text in ("better", "worse") for text in shown)
+        assert any(text in ("better", "worse", "significantly worse") for text in shown)
         assert "Paired on 60 shared cases" in "".join(page.itertext())
 
 

@@ -67,4 +67,8 @@ def test_each_run_has_a_line_and_no_number_is_cut(opened: Open, kind: str, width
     )
     assert outside == []
     heads = page.locator(".versus h2").all_text_contents()
-    assert heads == ["Which one, if …", "Do they make the same mistakes?", "Can the numbers be trusted?"]
+    assert heads == [
+        "Next step: which one to use",
+        "Do they make the same mistakes?",
+        "Can the numbers be trusted?",
+    ]

@@ -86,6 +86,17 @@ def test_without_scripts_it_is_a_sorted_table_that_fits(front: Callable[..., Pag
     assert box is not None and box["x"] + box["width"] <= width
 
 
+def test_a_few_runs_need_no_filter(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "index.html"
+    path.write_text(render_board(made_up(3)), encoding="utf-8")
+    context = patient(browser)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert len(names(page)) == 3 and page.is_visible(".cols summary")
+    assert not page.is_visible("#find") and not page.is_visible("#only")
+    context.close()
+
+
 def test_paper_shows_whole_numbers_beside_the_history(front: Callable[..., Page]) -> None:
     page = front()
     page.emulate_media(media="print")
@@ -102,7 +113,7 @@ class Host(SimpleHTTPRequestHandler):
 
 
 def test_a_web_host_serves_it(browser: Browser, tmp_path: Path) -> None:
-    board = made_up(3)
+    board = made_up(9)
     reports = {f"runs/{run.stem}.html": f"<title>{run.name}</title>".encode() for run in board.runs}
     for path, data in {**site_files(board), **reports}.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)

@@ -185,7 +185,7 @@ def test_all_pairs_and_ranking(capsys: Capture) -> None:
     shown = [line.split() for line in done.out.splitlines()[1:] if line.strip().startswith(MODELS)]
     assert [words[0] for words in shown[:4]] == ["lr", "histgb", "nb", "rf"]
     assert (shown[0][1:2], shown[1][1:4]) == (["1"], ["2", "to", "4"])
-    assert (shown[0][-3:], shown[1][-3:-1]) == (["the", "best", "value"], ["worse", "by"])
+    assert (shown[0][-3:], shown[1][-4:-1]) == (["the", "best", "value"], ["significantly", "worse", "by"])
     told = run(capsys, "compare", *files, "--sort-by", "mcc", "--json").json["comparison"]
     assert (told["baseline"], told["primary"], told["ranking"][0]["run"]) == ("lr", "mcc", "lr")
     assert [entry["run"] for entry in told["ranking"]] == ["lr", "histgb", "rf", "nb"]

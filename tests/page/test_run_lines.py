@@ -143,7 +143,7 @@ def test_common_mistakes_of_several_runs_add_up() -> None:
 def test_the_page_has_lines_choices_and_common_mistakes() -> None:
     page = render(classes())
     assert page.count('<div class="runline" role="row">') == 4
-    assert "Which one, if …" in page and "Do they make the same mistakes?" in page
+    assert "Next step: which one to use" in page and "Do they make the same mistakes?" in page
     assert 'style="' not in page, "the policy allows none"
 
 

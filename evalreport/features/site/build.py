@@ -602,6 +602,7 @@ def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
         field=run_field(metric, list(parts.items()), level),
         missing=tuple(others.values()),
         columns=site.wanted.columns,
+        champion_tag=site.wanted.champion,
     )
 
 

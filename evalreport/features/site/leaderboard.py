@@ -128,6 +128,8 @@ class Board:
         Name of the run that each comparison is with.
     compared : frozenset of str
         Stems of those runs whose comparison with it was made.
+    champion_tag : str
+        Tag of the runs that are, or were, the champion.
     """
 
     experiment: str
@@ -139,6 +141,7 @@ class Board:
     columns: tuple[str, ...] = ()
     reference: str = ""
     compared: frozenset[str] = frozenset()
+    champion_tag: str = "champion"
 
     @cached_property
     def by_name(self) -> dict[str, BoardRun]:

@@ -25,7 +25,15 @@ from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.metrics.record import Metric
 from evalreport.page.charts import nice_step, pad_range, tick_text
-from evalreport.page.comparison.comparison_choices import purposes_table
+from evalreport.page.comparison.comparison_choices import (
+    WHICH_ONE,
+    next_best,
+    overlap,
+    overlap_sentence,
+    purposes_table,
+    use_cell,
+)
+from evalreport.page.comparison.sections import CONTROLS
 from evalreport.page.comparison.table import RANKING_COLUMNS, head_texts, ranking_rows, row_texts, table_data
 from evalreport.page.csv_tables import as_csv
 from evalreport.page.elements import (
@@ -179,10 +187,10 @@ def history(
 def _labels(
     moments: Sequence[Moment], champions: Sequence[tuple[int, float, str]], best: str
 ) -> list[tuple[int, float, str, str]]:
-    """The best of the runs, and the champion where it is another: time, value, words, look."""
+    """The best of the runs, and the current model where it is another: time, value, words, look."""
     found = [(m.at, m.value, f"{best}, best", "blue") for m in moments if m.name == best]
     if champions and champions[-1][2] != best:
-        found.append((champions[-1][0], champions[-1][1], "champion", "strong"))
+        found.append((champions[-1][0], champions[-1][1], CURRENT, "strong"))
     return found
 
 
@@ -209,6 +217,8 @@ def _days(first: int, last: int) -> list[int]:
 
 PLACED = {"rank", "value", "interval", "against_best"}
 """Columns of a ranking that the template places, with links and drawings."""
+CURRENT = "current model"
+"""What the run that is tagged as the champion is called: champion reads as winner."""
 FURTHER = 3
 """Metrics beside the first that can be shown."""
 
@@ -260,6 +270,11 @@ class LeaderTable:
     reference: str
     band: tuple[float, float] | None = None
 
+    @property
+    def few(self) -> bool:
+        """Whether the runs are too few for a filter."""
+        return len(self.rows) <= CONTROLS
+
 
 def leaderboard_of(board: Board) -> Section:
     """Return the leaderboard."""
@@ -270,9 +285,10 @@ def leaderboard_of(board: Board) -> Section:
     note = say(
         "Lines: {board.level:percent} intervals; shaded: the interval of the best run. Differences are "
         "paired and adjusted for all pairs. Below a rank: the range of possible ranks."
-        + (" Dashed: the champion." if board.champion else ""),
+        + (" Dashed: the current model (tag `{board.champion_tag}`)." if board.champion else ""),
         known,
     )
+    note += overlap_sentence(board.ranking)
     rows = tuple(_leader_row(board, at, axis) for at in range(len(board.ranking)))
     others = [c for c in RANKING_COLUMNS if c.text is not None and c.name not in PLACED]
     body = LeaderTable(
@@ -351,7 +367,7 @@ def _leader_row(board: Board, at: int, axis: tuple[float, float]) -> LeaderRow:
         round((d.difference or 0.0) if d else 0.0, 6),
         run.stem in board.compared,
         tuple(_value(board, run, name) for name in names),
-        "–" if run.started is None else day(run.started),
+        "–" if run.started is None else day(run.started, year=True),
     )
 
 
@@ -376,8 +392,8 @@ MOST_NAMED = 3
 """Runs that the sentence names; the others are counted."""
 MOST_SHOWN = 30
 """Runs without a rank in the table; all are in `runs.json`."""
-MOST_CHOICES = 3
-"""Purposes in the table of choices."""
+MOST_CHOICES = 4
+"""Purposes in the table of choices, the metric of the leaderboard first."""
 SHOWN = 3
 """Shared findings that are not folded."""
 MOST_SHARED = 12
@@ -409,34 +425,44 @@ def front_page(board: Board) -> tuple[Section, ...]:
 
 
 def board_headline(board: Board) -> Sentence:
-    """Return the best run, how many are not significantly worse, and whether the champion is worse."""
+    """Return the best run, or those tied for best, and whether the current model is worse."""
     ranked = board.ranking
-    names = {"best": truncate_name(ranked[0].run)}
-    others, tied = len(ranked) - 1, sum(entry.best_group for entry in ranked[1:])
-    if not others:
-        return say("{best} is the only run", names)
-    worse = _champion_behind(board)
-    end = "; _the champion is worse._" if worse else "."
-    if tied:
-        who = "the other is" if others == 1 else "{k:count} of the other {n:count} runs {k:is|are}"
-        words = who + " not significantly worse" + end
-    else:
-        who = "the other is" if others == 1 else "all {n:count} others are"
-        words = who + " significantly worse" + (", the champion too." if worse else ".")
-    return say("{best} is best; " + words, names, k=tied, n=others)
+    tied = [entry.run for entry in ranked if entry.best_group]
+    known = {"best": ranked[0].run, "last": ranked[-1].run, "k": len(tied), "n": len(ranked)}
+    if len(ranked) == 1:
+        return say("{best:short} is the only run.", known)
+    if len(tied) == len(ranked):
+        words = "*No run is significantly best*: {best:short} ranks first, and none is significantly worse."
+        return say(
+            "*No significant difference* between {best:short} and {last:short}." if len(tied) == 2 else words,
+            known,
+        )
+    current = (
+        {"current": board.champion.name} if board.champion is not None and _champion_behind(board) else {}
+    )
+    if len(tied) == 1:
+        words = "{best:short} is *significantly better* than all {others:count} others"
+        if len(ranked) == 2:
+            words = "{best:short} is *significantly better* than {last:short}"
+        end = ", the current model" if len(ranked) == 2 else ", including the current model, {current:short}"
+        return say(words + (end if current else "") + ".", known | current, others=len(ranked) - 1)
+    words = "{named} are *tied for best*"
+    if len(tied) > MOST_NAMED:
+        words = "*{k:count} of {n:count} runs* are tied for best, {best:short} first"
+    end = "; the current model, {current:short}, is _significantly worse_" if current else ""
+    named = join_as_list([say("{name:short}", name=name) for name in tied[:MOST_NAMED]])
+    return say(words + end + ".", known | current, named=named)
 
 
 def _choices(board: Board) -> Section | None:
     """Which run is best by each usual metric; runs whose intervals overlap that of the best are tied."""
     task = board.runs[0].facts.task
-    rows = [
-        row
-        for name in COMPARED[task]
-        if name != board.metric.name and (row := _choice(board, find(name, task))) is not None
-    ]
+    names = dict.fromkeys((board.metric.name, *COMPARED[task]))
+    rows = [row for name in names if (row := _choice(board, find(name, task))) is not None]
     table = purposes_table("run", rows[:MOST_CHOICES])
-    title = "Which one, if …"
-    return None if table is None else Section.from_parts("choices-section", title, title, NOTHING, table)
+    if table is None:
+        return None
+    return Section.from_parts("choices-section", "Which one to use", WHICH_ONE, NOTHING, table)
 
 
 def _choice(board: Board, metric: Metric) -> Row | None:
@@ -450,25 +476,19 @@ def _choice(board: Board, metric: Metric) -> Row | None:
     sign = 1 if metric.better == "higher" else -1
     ranked = sorted(known, key=lambda name: -sign * known[name].value)
     first = known[ranked[0]]
-    tied = [name for name in ranked if _overlap(known[name], first)]
-    after = next((name for name in ranked if name not in tied), None)
-    ends = [known[name] for name in (ranked[0], after or tied[-1])]
+    tied = [name for name in ranked if overlap(known[name], first)]
+    same = "the intervals overlap"
+    if metric.name == board.metric.name:
+        tied, same = [entry.run for entry in board.ranking if entry.best_group], "not significant"
+    rest = [name for name in ranked if name not in tied]
+    ends = [known[name] for name in (ranked[0], rest[0] if rest else tied[-1])]
     best, last = (brief(one.value, metric.style) for one in ends)
     if best == last:
         best, last = (format_estimate(one, metric.style) for one in ends)
-    why = f"{best}, the next {last}" if after else f"{best} to {last}: the intervals overlap"
-    if len(tied) > 2:
-        use = say("any" if len(tied) == len(known) else "any of {n:count}", n=len(tied))
-        if len(tied) == len(known) - 1 and after:
-            use = say("any but {name:short}", name=after)
-    else:
-        use = join_as_list([say("*{name:short}*", name=name) for name in tied], "or")
-    return f"the best {spoken(metric.title)}", Cell(use), why
-
-
-def _overlap(one: Estimate, other: Estimate) -> bool:
-    assert None not in (one.low, one.high, other.low, other.high)  # noqa: S101  asked before
-    return one.low <= other.high and other.low <= one.high  # type: ignore[operator]
+    why = say("{best} to {last}: {same}", best=best, last=last, same=same)
+    if rest:
+        why = say("{best},", best=best) + next_best(rest, len(ranked)) + say("{last}", last=last)
+    return f"the best {spoken(metric.title)}", use_cell(tied, ranked), why
 
 
 def _champion_behind(board: Board) -> bool:
@@ -489,30 +509,24 @@ def _verdict(board: Board) -> Section:
 
 
 def _summary(board: Board) -> Sentence:
-    best, style = board.ranking[0], board.metric.style
-    tied = [entry.run for entry in board.ranking[1:] if entry.best_group]
-    named = join_as_list([say("{name:short}", name=name) for name in tied[:MOST_NAMED]])
-    more = f" and {count(len(tied) - MOST_NAMED)} more" if len(tied) > MOST_NAMED else ""
-    champion, worse = board.champion, NOTHING
+    """Return the value of the best run, and how far the current model is behind."""
+    best, champion, behind = board.ranking[0], board.champion, NOTHING
     if champion is not None and champion is not board.best:
-        behind = _champion_behind(board)
-        how = "is significantly worse, by {gap}." if behind else "is not significantly worse."
-        gap = _gap(board, champion.name) if behind else ""
-        worse = say("The champion, *{name:short}*, " + how, name=champion.name, gap=gap)
-    value = f"{{value:{style}}}"
-    return paragraph(
-        say(f"{board.metric.title} of *{{best:short}}* is {value}.", best=best.run, value=best.result),
-        say("Tied: {named}" + more + ".", named=named) if tied else NOTHING,
-        worse,
-    )
+        size, limits = _gap(board, champion.name)
+        words = "The current model, *{name:short}*, is not significantly worse."
+        if _champion_behind(board):  # the headline says that it is the current model
+            words = "*{name:short}* is {size} behind ({limits})."
+        behind = say(words, name=champion.name, size=size, limits=limits)
+    words = f"{board.metric.title} of *{{best:short}}* is {{value:{board.metric.style}}}."
+    return paragraph(say(words, best=best.run, value=best.result), behind)
 
 
-def _gap(board: Board, name: str) -> Sentence:
-    """The size of a difference to the best, without sign."""
+def _gap(board: Board, name: str) -> tuple[str, str]:
+    """The size of a difference to the best and its interval, without signs."""
     d = board.field.difference(board.best.name, name)
     value, low, high = abs(d.difference or 0.0), *sorted(abs(x) for x in (d.adjusted.low, d.adjusted.high))  # type: ignore[union-attr]
-    shown, _ = gap(value, low, high, board.metric.style)
-    return say("{shown}", shown=shown.removeprefix("+"))
+    size, limits = (text.replace("+", "") for text in gap(value, low, high, board.metric.style))
+    return size, limits
 
 
 def _history(board: Board) -> Section | None:
@@ -532,7 +546,7 @@ def _history(board: Board) -> Section | None:
         (run.champion, values[run.name].value or 0.0, run.name) for run in board.champions if run.champion
     ]
     body = history(board.metric, moments, steps, board.best.name)
-    note = "Whiskers: {level:percent} intervals." + (" Rings and line: the champion." if steps else "")
+    note = "Whiskers: {level:percent} intervals." + (" Rings and line: the current model." if steps else "")
     summary = _champions(board) + say(
         note + " Blue: not significantly worse than the best.", level=board.level
     )
@@ -548,9 +562,9 @@ def _champions(board: Board) -> Sentence:
         format_estimate(ranked[run.name].result, board.metric.style) for run in (champions[0], champions[-1])
     )
     if len(champions) == 1:
-        return say("The champion is {name:short}, {last}.", name=champions[0].name, last=last)
+        return say("The current model is {name:short}, {last}.", name=champions[0].name, last=last)
     times = "once" if len(champions) == 2 else f"{len(champions) - 1} times"
-    return say(f"The champion changed {times}, from {{first}} to {{last}}.", first=first, last=last)
+    return say(f"The current model changed {times}, from {{first}} to {{last}}.", first=first, last=last)
 
 
 def _shared_findings_section(board: Board) -> Section | None:
@@ -610,7 +624,7 @@ def _missing(board: Board) -> Section | None:
 
 
 def _missing_row(run: MissingRun) -> tuple[Cell, ...]:
-    when = "–" if run.started is None else day(run.started)
+    when = "–" if run.started is None else day(run.started, year=True)
     return (
         Cell(run.name),
         Cell(run.reason, "text"),

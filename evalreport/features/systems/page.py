@@ -21,7 +21,6 @@ from evalreport.core.sentences import (
     Run,
     Sentence,
     interval_sentence,
-    join_as_list,
     join_sentences,
     paragraph,
     say,
@@ -38,12 +37,16 @@ from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric
 from evalreport.page.comparison.comparison_choices import (
+    SAME_MISTAKES,
+    WHICH_ONE,
     AgreementBars,
     RunLine,
     RunLines,
     Share,
     draw_bars,
+    next_best,
     purposes_table,
+    use_cell,
 )
 from evalreport.page.comparison.sections import ComparisonBase, ComparisonHeader
 from evalreport.page.comparison.table import (
@@ -342,8 +345,8 @@ def _source_row(found: SystemsComparison, one: SystemResult, value: SystemValue)
 def verdict_section(found: SystemsComparison) -> Section:
     """Return the first screen: one line per system, which one for which purpose, and common mistakes."""
     columns = (
-        ("Which one, if …", choice_table(found)),
-        ("Do they make the same mistakes?", agreement(found)),
+        (WHICH_ONE, choice_table(found)),
+        (SAME_MISTAKES, agreement(found)),
     )
     body = ComparisonHeader(
         runs=sum(len(one.runs) for one in found.systems),
@@ -479,29 +482,22 @@ def choice_table(found: SystemsComparison) -> Table | None:
     texts = {
         name: format_estimate(one, metric.style) for name, one in shown.items() if isinstance(one, Estimate)
     }
-    rows = []
+    rows: list[Row] = []
+    names = [one.system for one in found.systems]
     if len(texts) > 1:
-        other = next((name for name in texts if name not in tied), None)
+        rest = [name for name in texts if name not in tied]
         best, last = texts[next(iter(texts))], texts[tied[-1]]
-        why = f"{best}, the next {texts[other]}" if other else f"{best} and {last}: not significant"
-        rows.append((f"the best {spoken(metric.title)}", _use(tied, len(found.systems)), why))
+        why = say("{best} and {last}: not significant", best=best, last=last)
+        if rest:
+            why = say("{best},", best=best) + next_best(rest, len(texts)) + say("{next}", next=texts[rest[0]])
+        rows.append((f"the best {spoken(metric.title)}", use_cell(tied, names), why))
     stable = sorted((one.churn.any, one.system) for one in found.systems if one.churn is not None)
     if len(stable) > 1:
         first, second = (percent(value, found.rows) for value, _ in stable[:2])
-        rows.append(
-            (
-                "stable predictions",
-                _use([stable[0][1]], len(stable)),
-                f"{first} change with the seed, the next {second}",
-            )
-        )
+        after = next_best([name for _, name in stable[1:]], len(stable))
+        why = say("{first} change with the seed,", first=first) + after + say("{second}", second=second)
+        rows.append(("stable predictions", use_cell([stable[0][1]], names), why))
     return purposes_table("system", rows)
-
-
-def _use(names: Sequence[str], of: int) -> Cell:
-    if len(names) == of:
-        return Cell("either" if of == 2 else "any")
-    return Cell(join_as_list([say("*{name:short}*", name=name) for name in names], "or"))
 
 
 def agreement(found: SystemsComparison) -> AgreementBars | None:

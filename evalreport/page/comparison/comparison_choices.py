@@ -284,6 +284,9 @@ def _class_order(evaluations: Sequence[Evaluation]) -> list[str]:
     return sorted(values, key=lambda name: sum(values[name]) / len(values[name]))
 
 
+WHICH_ONE = "Next step: which one to use"
+"""Title of the table of purposes."""
+SAME_MISTAKES = "Do they make the same mistakes?"
 MOST_NAMED = 2
 """Runs that are named as tied; of more only the number."""
 
@@ -399,9 +402,11 @@ def _tied(comparison: Comparison, metric: str, values: Sequence[tuple[str, float
         return [entry.run for entry in comparison.ranking if entry.best_group]
     best = values[0][0]
     same = [best]
+    runs = zip(comparison.names, comparison.evaluations, strict=True)
+    found = {name: estimate(ev, metric) for name, ev in runs}
     for name, _ in values[1:]:
         pair = [d for d in comparison.differences_for(metric) if {d.run, d.baseline} == {best, name}]
-        if (pair and not pair[0].is_significant) or (not pair and _overlap(comparison, metric, best, name)):
+        if (pair and not pair[0].is_significant) or (not pair and overlap(found[best], found[name])):
             same.append(name)
     return same
 
@@ -414,31 +419,57 @@ def _verdict_is_open(comparison: Comparison) -> bool:
     return main is not None and main.limits is not None and main.limits[0] <= 0 <= main.limits[1]
 
 
-def _overlap(comparison: Comparison, metric: str, one: str, other: str) -> bool:
-    """Whether the intervals of two runs overlap, where no paired difference is known."""
-    found = {
-        name: estimate(ev, metric)
-        for name, ev in zip(comparison.names, comparison.evaluations, strict=True)
-        if name in (one, other)
-    }
-    a, b = found[one], found[other]
-    if a is None or b is None or None in (a.low, a.high, b.low, b.high):
+def overlap(a: Estimate | RankedRun | None, b: Estimate | RankedRun | None) -> bool:
+    """Return whether two intervals overlap; False where there is none."""
+    if a is None or b is None or a.low is None or b.low is None or a.high is None or b.high is None:
         return False
-    assert a.low is not None and a.high is not None and b.low is not None and b.high is not None  # noqa: S101
     return a.low <= b.high and b.low <= a.high
 
 
-def _use(comparison: Comparison, same: Sequence[str]) -> Cell:
-    if len(same) == 1:
-        return Cell(say("*{run:short}*", run=same[0]))
-    if len(same) == len(comparison.names):
+def overlap_sentence(ranking: Sequence[RankedRun]) -> Sentence:
+    """Return which runs are significantly worse although their intervals overlap that of the best; nothing without any."""
+    best, *others = ranking
+    worse = [one.run for one in others if not one.best_group and overlap(one, best)]
+    if not worse:
+        return NOTHING
+    named = join_as_list([say("{run:short}", run=run) for run in worse[:MOST_NAMED]])
+    if len(worse) > MOST_NAMED:
+        named = say("{n:count} runs", n=len(worse))
+    verb = "is" if len(worse) == 1 else "are"
+    words = f"{{named}} {verb} significantly worse although the intervals overlap: the interval of the difference excludes 0."
+    return say(words, named=named)
+
+
+def use_cell(same: Sequence[str], names: Sequence[str]) -> Cell:
+    """Return which of several runs or systems to use, where those of `same` do not differ significantly.
+
+    Examples
+    --------
+    >>> names = ["a", "b", "c", "d"]
+    >>> [use_cell(names[:n], names).words for n in (1, 2, 3, 4)]
+    ['a', 'a or b', 'any except d', 'any']
+    """
+    if len(same) == len(names):
         return Cell(say("any" if len(same) > 2 else "either"))
     if len(same) <= MOST_NAMED:
         return Cell(join_as_list([say("*{run:short}*", run=run) for run in same], "or"))
-    if len(same) == len(comparison.names) - 1:
-        (worse,) = set(comparison.names) - set(same)
-        return Cell(say("any but {run:short}", run=worse))
+    if len(same) == len(names) - 1:
+        (worse,) = set(names) - set(same)
+        return Cell(say("any except {run:short}", run=worse))
     return Cell(say("any of {n:count}", n=len(same)))
+
+
+def next_best(rest: Sequence[str], of: int) -> Sentence:
+    """Return what comes before the value of the next best run: its name where it is the only one left.
+
+    Examples
+    --------
+    >>> [next_best(["b"], 2).text, next_best(["d"], 4).text, next_best(["c", "d"], 4).text]
+    ['the other', 'd', 'the next']
+    """
+    if of == 2:
+        return say("the other")
+    return say("{run:short}", run=rest[0]) if len(rest) == 1 else say("the next")
 
 
 def _decimals_off_ends(value: float) -> int:
@@ -461,14 +492,15 @@ def _by_metric(comparison: Comparison, metric: str, purpose: Sentence) -> Row | 
         return None
     same = _tied(comparison, metric, values)
     title = title_of_metric(comparison, metric)
-    others = [value for name, value in values if name not in same]
-    ends = (values[0][1], others[0] if others else values[-1][1])
+    others = [entry for entry in values if entry[0] not in same]
+    ends = (values[0][1], others[0][1] if others else values[-1][1])
     places = max(distinct_decimals(ends), *map(_decimals_off_ends, ends))
     first, second = (format_decimals(value, places, "ratio") for value in ends)
-    words = (
-        f"{title} {first}, the next {second}" if others else f"{title} {second} to {first}: not significant"
-    )
-    return purpose, _use(comparison, same), say("{text}", text=words)
+    why = say("{text}", text=f"{title} {second} to {first}: not significant")
+    if others:
+        after = next_best([name for name, _ in others], len(values))
+        why = say("{text},", text=f"{title} {first}") + after + say("{second}", second=second)
+    return purpose, use_cell(same, comparison.names), why
 
 
 def _counted(comparison: Comparison, metric: str, purpose: Sentence) -> Row | None:
@@ -489,10 +521,12 @@ def _counted(comparison: Comparison, metric: str, purpose: Sentence) -> Row | No
         wrong = {name: one.fp for name, one in counts.items()}
         of, what = four.negatives, negative(ev, four.negatives)
     best = list(dict.fromkeys(count(wrong[name]) for name in same if name in wrong))
-    rest = [count(wrong[name]) for name, _ in values if name in wrong and name not in same]
+    rest = [name for name, _ in values if name in wrong and name not in same]
     least = best[0] if len(best) == 1 else f"{best[0]} to {best[-1]}"
-    words = f"{least} of {count(of)} {what}" + (f", the next {rest[0]}" if rest else ": not significant")
-    return purpose, _use(comparison, same), say("{text}", text=words)
+    why = say("{text}", text=f"{least} of {count(of)} {what}" + ("," if rest else ": not significant"))
+    if rest:
+        why += next_best(rest, len(values)) + say("{n}", n=count(wrong[rest[0]]))
+    return purpose, use_cell(same, comparison.names), why
 
 
 def _most_right(comparison: Comparison) -> Row | None:
@@ -507,7 +541,7 @@ def _most_right(comparison: Comparison) -> Row | None:
     ev = comparison.evaluations[0]
     shown = join_as_list([say(count(right[name])) for name in same[:3]])
     words = say("{shown} of {rows} right", shown=shown, rows=f"{count(ev.rows)} {units(ev, ev.rows)}")
-    return say("the most {what} right", what=units(ev)), _use(comparison, same), words
+    return say("the most {what} right", what=units(ev)), use_cell(same, comparison.names), words
 
 
 def _every_row(comparison: Comparison) -> Row | None:
@@ -521,7 +555,7 @@ def _every_row(comparison: Comparison) -> Row | None:
     whole = [name for name, n in missing.items() if not n]
     worst = max(missing, key=lambda name: missing[name])
     why = say("{run:short} has none for {n}", run=worst, n=count(missing[worst]))
-    use = _use(comparison, whole) if whole else Cell(say("–"), "none")
+    use = use_cell(whole, comparison.names) if whole else Cell(say("–"), "none")
     return say("a prediction for every row"), use, why
 
 

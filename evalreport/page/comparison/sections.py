@@ -31,7 +31,14 @@ from evalreport.metrics.catalogue import find
 from evalreport.page.charts import tick_text
 from evalreport.page.comparison import comparison_charts, matched
 from evalreport.page.comparison.comparison_charts import difference_plot, units_of
-from evalreport.page.comparison.comparison_choices import agreement_bars, choice_table, run_lines, zoomed_axis
+from evalreport.page.comparison.comparison_choices import (
+    SAME_MISTAKES,
+    WHICH_ONE,
+    agreement_bars,
+    choice_table,
+    run_lines,
+    zoomed_axis,
+)
 from evalreport.page.comparison.matched import matched_sentence
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
@@ -499,8 +506,8 @@ class ComparisonHeader:
 def verdict_section(comparison: Comparison) -> Section:
     """Return the first screen: one line per run, which run for which purpose, and common mistakes."""
     columns = (
-        ("Which one, if …", choice_table(comparison)),
-        ("Do they make the same mistakes?", agreement_bars(comparison)),
+        (WHICH_ONE, choice_table(comparison)),
+        (SAME_MISTAKES, agreement_bars(comparison)),
     )
     body = ComparisonHeader(
         runs=len(comparison.names),

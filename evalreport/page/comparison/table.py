@@ -204,13 +204,13 @@ def _against_best(row: RankingRow) -> str | Sentence:
     if entry.best_group:
         return say("not significantly worse")
     gap = difference_size("gap", entry.behind or 0.0, entry.low, entry.high, row.metric.style)
-    return say("_worse_ by {gap}", gap=gap)
+    return say("_significantly worse_ by {gap}", gap=gap)
 
 
 def _word_against_best(row: RankingRow) -> str:
     if row.entry is row.best:
         return "the best"
-    return "tied" if row.entry.best_group else "worse"
+    return "tied" if row.entry.best_group else "significantly worse"
 
 
 RANKING_COLUMNS: Final[tuple[TableColumn[RankingRow], ...]] = (

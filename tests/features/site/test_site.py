@@ -85,7 +85,7 @@ def test_a_site_says_who_leads_and_what_is_missing_and_its_links_hold(
     page = (out / "index.html").read_text(encoding="utf-8")
     title = re.sub(r"<[^>]+>", "", page.partition("<h1")[2].partition(">")[2].partition("</h1>")[0])
     assert " ".join(title.split()) == (
-        "good is best; 1 of the other 2 runs is not significantly worse; the champion is worse."
+        "good and fair are tied for best; the current model, poor, is significantly worse."
     )
     order = [entry["run"] for entry in done.json["site"]["ranking"]]
     assert order == ["good", "fair", "poor"]
@@ -240,6 +240,71 @@ def made_up(runs: int) -> Board:
     return Board("words", metric, 0.95, tuple(rows), field, gone, columns, rows[-1].name, made)
 
 
+def few(current: str, **right: float) -> Board:
+    """Runs that are right on a proportion of 2,000 rows, the better one also where a worse one is."""
+    metric, n, given, rows = find("accuracy", "multiclass"), 2000, [], []
+    for k, (name, proportion) in enumerate(right.items()):
+        hits = np.arange(n) < proportion * n
+        value = Estimate(float(hits.mean()), n, proportion - 0.02, proportion + 0.02)
+        parts = ((hits - value.value) / n).astype(np.float32)
+        given.append((name, ContributionsOfRun(value.value, parts, np.zeros(n, np.int32), "effective")))
+        facts = RunFacts("multiclass", n, "k", "0123", "", {"accuracy": value}, (), ("case", "cases"), {})
+        rows.append(BoardRun(name, str(k), name, k * 86_400_000, {}, 0 if name == current else None, facts))
+    return Board("few", metric, 0.95, tuple(rows), run_field(metric, given), (), (), "a", champion_tag="live")
+
+
+def text_of(board: Board) -> str:
+    """The words of the front page."""
+    page = re.sub(r"<(style|script).*?</\1>", "", render_board(board), flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", "", re.sub(r"</?t[dhr]\b[^>]*>", " ", page)).split())
+
+
+@pytest.mark.parametrize(
+    ("board", "said"),
+    [
+        (few("", a=0.8), "a is the only run."),
+        (few("a", a=0.8, b=0.7), "a is significantly better than b."),
+        (few("b", a=0.8, b=0.7), "a is significantly better than b, the current model."),
+        (few("b", a=0.8, b=0.8), "No significant difference between a and b."),
+        (few("a", a=0.8, b=0.7, c=0.6), "a is significantly better than all 2 others."),
+        (
+            few("c", a=0.8, b=0.7, c=0.6),
+            "a is significantly better than all 2 others, including the current model, c.",
+        ),
+        (
+            few("c", a=0.8, b=0.8, c=0.6),
+            "a and b are tied for best; the current model, c, is significantly worse.",
+        ),
+        (few("b", a=0.8, b=0.8, c=0.6), "a and b are tied for best."),
+        (
+            few("c", a=0.8, b=0.8, c=0.8),
+            "No run is significantly best: a ranks first, and none is significantly worse.",
+        ),
+    ],
+)
+def test_the_headline_says_what_is_significant_and_never_calls_a_worse_run_champion(
+    board: Board, said: str
+) -> None:
+    assert board_headline(board).text == said
+    text = text_of(board)
+    assert "hampion" not in text
+    assert ("tag live" in text) == (board.champion is not None)
+
+
+def test_it_is_said_where_a_run_is_significantly_worse_although_its_interval_overlaps() -> None:
+    words = "is significantly worse although the intervals overlap"
+    assert f"b {words}" in text_of(few("", a=0.8, b=0.78, c=0.6))
+    assert words not in text_of(few("", a=0.8, b=0.7, c=0.6))
+    assert words not in text_of(few("", a=0.8, b=0.8, c=0.6))
+
+
+def test_the_only_other_run_of_a_purpose_is_named() -> None:
+    said = text_of(few("", a=0.8, b=0.8, c=0.8, d=0.6))
+    assert "the best accuracy any except d 80%, d 60%" in said
+    assert "the best accuracy a 80%, the next 70%" in text_of(few("", a=0.8, b=0.7, c=0.6))
+    assert "the best accuracy a 80%, the other 70%" in text_of(few("", a=0.8, b=0.7))
+
+
 def test_a_site_is_logged_into_a_named_run_once(sqlite_store: Store, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<p>front")
     home = make_run(sqlite_store, folder=tmp_path).run_id
@@ -262,8 +327,10 @@ def test_ranks_words_and_differences_agree_and_200_runs_are_250_kb() -> None:
             assert entry.best_group == (d.adjusted.low <= 0 <= d.adjusted.high)
             pair = apart.get((entry.run, board.best.name)) or apart[board.best.name, entry.run]
             assert (pair == "not_significant") == entry.best_group
-    tied = sum(entry.best_group for entry in board.ranking) - 1
-    assert f"{tied} of the other 199 runs are not significantly worse" in board_headline(board).text
+    tied = sum(entry.best_group for entry in board.ranking)
+    assert board_headline(board).text.startswith(
+        f"{tied} of 200 runs are tied for best, {board.best.name} first"
+    )
     assert site_files(board)["pairs.csv"].count(b"\n") == 1 + 199 * 100
 
 
