@@ -268,6 +268,7 @@ class LeaderTable:
     lower: bool
     note: Sentence
     reference: str
+    date: str
     band: tuple[float, float] | None = None
 
     @property
@@ -300,6 +301,7 @@ def leaderboard_of(board: Board) -> Section:
         board.metric.better == "lower",
         note,
         board.by_name[board.reference].stem,
+        f"Date, {_years(board).pop()}" if len(_years(board)) == 1 else "Date",
         _band(board, axis),
     )
     return Section("board", "Leaderboard", "Leaderboard", "site_board", summary, body)
@@ -367,8 +369,14 @@ def _leader_row(board: Board, at: int, axis: tuple[float, float]) -> LeaderRow:
         round((d.difference or 0.0) if d else 0.0, 6),
         run.stem in board.compared,
         tuple(_value(board, run, name) for name in names),
-        "–" if run.started is None else day(run.started, year=True),
+        "–" if run.started is None else day(run.started, year=len(_years(board)) > 1),
     )
+
+
+def _years(board: Board) -> set[int]:
+    return {
+        datetime.fromtimestamp(run.started / 1000, UTC).year for run in board.runs if run.started is not None
+    }
 
 
 def _value(board: Board, run: BoardRun, name: str) -> tuple[str, float | None]:
@@ -462,7 +470,7 @@ def _choices(board: Board) -> Section | None:
     table = purposes_table("run", rows[:MOST_CHOICES])
     if table is None:
         return None
-    return Section.from_parts("choices-section", "Which one to use", WHICH_ONE, NOTHING, table)
+    return Section.from_parts("choices-section", WHICH_ONE, WHICH_ONE, NOTHING, table)
 
 
 def _choice(board: Board, metric: Metric) -> Row | None:
@@ -497,11 +505,10 @@ def _champion_behind(board: Board) -> bool:
 
 
 def _verdict(board: Board) -> Section:
-    first = board.runs[0].facts
     judged = f"{pluralize(len(board.runs), 'run')} ranked" + (
         f", {len(board.missing)} not" if board.missing else ""
     )
-    kicker = (board.experiment, judged, f"{count(first.rows)} {first.unit[1]}")
+    kicker = (board.experiment, judged)
     apart = board.champion is not None and board.best.stem in board.compared
     link = f"compare/{board.best.stem}.html" if apart else ""
     body = FrontVerdict(kicker, board_headline(board), _summary(board), link)
@@ -512,21 +519,19 @@ def _summary(board: Board) -> Sentence:
     """Return the value of the best run, and how far the current model is behind."""
     best, champion, behind = board.ranking[0], board.champion, NOTHING
     if champion is not None and champion is not board.best:
-        size, limits = _gap(board, champion.name)
         words = "The current model, *{name:short}*, is not significantly worse."
         if _champion_behind(board):  # the headline says that it is the current model
-            words = "*{name:short}* is {size} behind ({limits})."
-        behind = say(words, name=champion.name, size=size, limits=limits)
+            words = "*{name:short}* is {size} behind."
+        behind = say(words, name=champion.name, size=_gap(board, champion.name))
     words = f"{board.metric.title} of *{{best:short}}* is {{value:{board.metric.style}}}."
     return paragraph(say(words, best=best.run, value=best.result), behind)
 
 
-def _gap(board: Board, name: str) -> tuple[str, str]:
-    """The size of a difference to the best and its interval, without signs."""
+def _gap(board: Board, name: str) -> str:
+    """The size of a difference to the best, without sign."""
     d = board.field.difference(board.best.name, name)
     value, low, high = abs(d.difference or 0.0), *sorted(abs(x) for x in (d.adjusted.low, d.adjusted.high))  # type: ignore[union-attr]
-    size, limits = (text.replace("+", "") for text in gap(value, low, high, board.metric.style))
-    return size, limits
+    return gap(value, low, high, board.metric.style)[0].removeprefix("+")
 
 
 def _history(board: Board) -> Section | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -296,6 +297,14 @@ def test_it_is_said_where_a_run_is_significantly_worse_although_its_interval_ove
     assert f"b {words}" in text_of(few("", a=0.8, b=0.78, c=0.6))
     assert words not in text_of(few("", a=0.8, b=0.7, c=0.6))
     assert words not in text_of(few("", a=0.8, b=0.8, c=0.6))
+
+
+def test_the_year_of_a_run_is_on_the_page() -> None:
+    board = few("", a=0.8, b=0.7)
+    assert "Date, 1970" in text_of(board)
+    later = replace(board.runs[1], started=366 * 86_400_000)
+    said = text_of(replace(board, runs=(board.runs[0], later)))
+    assert "1 Jan 1970" in said and "2 Jan 1971" in said and "Date, " not in said
 
 
 def test_the_only_other_run_of_a_purpose_is_named() -> None:
