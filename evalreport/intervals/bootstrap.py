@@ -1,19 +1,19 @@
-"""Intervals of functions of counts, by draws of the counts themselves: the cost does not know the rows.
+"""Intervals of functions of counts, and resampling of weighted or grouped rows.
 
-The counts of an operating point are one draw from a multinomial. Posterior draws of its probabilities
-under Jeffreys' prior, Dirichlet(1/2, …), are laid through any function of the counts at once; their
-quantiles covered best of the methods tried (see `coverage.json`), also where a cell is empty.
+**Functions of counts.** The counts at an operating point are one multinomial sample. Posterior samples of its
+probabilities under Jeffreys' prior, Dirichlet(1/2, …), go through each function; the quantiles of the values
+are the limits. Of the methods tried they had the best coverage (`coverage.json`), also with an empty cell.
+The cost does not depend on the number of rows.
 
-Resampling of rows that weigh or belong together: clusters left out whole, or rows by Poisson weights.
+**Weighted or grouped rows.** A replicate counts each unit (row or cluster) as often as it was drawn. The
+statistics are sums over rows, so all replicates are one matrix product: counts of the units times the sums of
+each unit. Weighted rows get Poisson(1) counts.
 
-A replicate is the facts with each unit counted as often as it was drawn. Facts add up, so that a replicate
-of any sum is the draws times the units' own sums: one product of matrices for all replicates.
-
-Few clusters are left out one by one, the jackknife (CV3 of MacKinnon, Nielsen & Webb 2023, Journal of Applied
-Econometrics 38:671): with thirty of unequal size the spread of a bootstrap of clusters is too small by a
-twentieth, and Student's quantile with one degree of freedom less than there are clusters too small again
-when a few of them make most of the variance. Degrees of freedom here are Satterthwaite's, from the kurtosis
-of the replicates. Together they took coverage at thirty clusters from 88-94% to 93-97%.
+Up to `FEW_UNITS` clusters use the jackknife (CV3 of MacKinnon, Nielsen & Webb 2023, Journal of Applied
+Econometrics 38:671) with Satterthwaite's degrees of freedom from the kurtosis of the replicates. With thirty
+clusters of unequal size the standard error of a cluster bootstrap is 5% too small, and Student's t with
+(clusters - 1) degrees of freedom is too narrow where a few clusters make most of the variance. The two
+corrections together raised coverage with thirty clusters from 88-94% to 93-97%.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import row_values
 
 MOST = 1_000_000
-"""Draws over all labels, and values worked out at a time: a thousand labels get a thousand each."""
+"""Most posterior samples over all labels, and most values computed at a time: 1,000 labels get 1,000 each."""
 
 Bounds: TypeAlias = tuple[Array, Array, Array]
-"""Low, high and standard error, one entry per label."""
+"""Lower limit, upper limit and standard error, one entry per label."""
 
 
 def posterior(counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
-    """Return Dirichlet(1/2) posterior draws of the counts, fields of shape (resamples, *shape).
+    """Return Dirichlet(1/2) posterior samples of cell proportions, shape (resamples, *shape).
 
-    Cells of unparsed answers are drawn only where there are any: elsewhere they cannot occur.
+    A cell of unparsed predictions is sampled only if its count is not 0.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def posterior(counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
 
 
 def count_bounds(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Sampling) -> dict[str, Bounds]:
-    """Return the limits of functions of the counts, each of the shape of the counts.
+    """Return the limits of functions of the counts, each with the shape of the counts.
 
     Parameters
     ----------
@@ -95,33 +95,33 @@ def count_bounds(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Samp
 
 
 DRAWS = 500
-"""Replicates; their spread and mean are used, not their tails."""
+"""Most replicates; only their mean and standard deviation are used, not their tails."""
 UNITS = 1000
-"""Units from which they are merged at random: sums of rows drawn together vary as the rows do."""
+"""Most units: more are merged at random into this many. Sums over merged units have the same variance."""
 EMPTY = 100
-"""Sums of units at places for each row from which nearly all of them are 0, and rows are added instead."""
+"""With this many (unit, place) sums per row nearly all sums are 0, and the replicates add up rows instead."""
 FEW_UNITS = 100
-"""Clusters up to which each is left out; more are drawn with replacement."""
+"""Most clusters for the jackknife; more are drawn with replacement."""
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is drawn: clusters, or rows where none are named.
+    """Sampling units: clusters, or rows if no groups are given.
 
     Parameters
     ----------
     codes : int array of shape (n,)
         Unit of each row, 0 … units - 1.
     drawn : float64 array of shape (replicates, units)
-        How often each unit is in each replicate.
+        Count of each unit in each replicate.
     weights : float64 array of shape (n,)
         Weights of the rows.
     size : float
-        Clusters, or rows' effective number, before any merging.
+        Number of clusters, or effective number of rows, before any merging.
     method : str
         ``cluster jackknife``, ``cluster bootstrap`` or ``poisson bootstrap``.
     labels : int
-        Labels of the problem.
+        Number of labels of the problem.
     """
 
     codes: npt.NDArray[np.int64]
@@ -133,15 +133,15 @@ class Units:
 
     @classmethod
     def from_predictions(cls, p: Predictions, sampling: Sampling, *, leave_out: bool = True) -> Units:
-        """Return the units of predictions and the draws of them.
+        """Return the units of predictions with their counts in each replicate.
 
         Parameters
         ----------
         p : Predictions
         sampling : Sampling
         leave_out : bool
-            Whether few clusters are left out one by one. Only what is smooth in the rows may be told from
-            that: for thresholds that jump (KS, recall at an FPR) the jackknife's variance is wrong.
+            Whether up to `FEW_UNITS` clusters use the jackknife. Pass False for metrics that are not smooth
+            in the rows (KS, recall at an FPR): the jackknife's variance is wrong for them.
 
         Examples
         --------
@@ -175,11 +175,11 @@ class Units:
 
     @property
     def number(self) -> int:
-        """Units that are drawn."""
+        """Number of units, after merging."""
         return int(self.drawn.shape[1])
 
     def totals(self, place: npt.NDArray[Any], size: int, values: npt.NDArray[Any] | None = None) -> Array:
-        """Return replicates of the weight (times values) at each place, shape (replicates, size)."""
+        """Return replicates of the summed weight (times values) at each place, shape (replicates, size)."""
         if self.number * size < EMPTY * len(place):
             return self.replicate_sums(self.sums(place, size, values))
         weights = self.weights if values is None else self.weights * values
@@ -191,37 +191,34 @@ class Units:
         return np.ascontiguousarray(found.T)
 
     def sums(self, place: npt.NDArray[Any], size: int, values: npt.NDArray[Any] | None = None) -> Array:
-        """Return the weight (times values) of each unit at each place, shape (units, size)."""
+        """Return the summed weight (times values) of each unit at each place, shape (units, size)."""
         weights = self.weights if values is None else self.weights * values
         return sums(self.codes * size + place, weights, self.number * size).reshape(self.number, size)
 
     def replicate_sums(self, mine: Array) -> Array:
-        """Return replicates of sums, from those of each unit, shape (units, …)."""
+        """Return replicates of sums from the sums of each unit, shape (units, …)."""
         replicates: Array = np.tensordot(self.drawn, mine, 1)
         return replicates
 
     @property
     def name(self) -> str:
-        """What the units are."""
+        """The units as a page names them."""
         return "weighted rows" if self.method == "poisson bootstrap" else "clusters"
 
     @property
     def jackknife(self) -> bool:
-        """Whether each unit is left out, and none drawn."""
+        """Whether each replicate leaves out one unit."""
         return self.method == "cluster jackknife"
 
     @property
     def factor(self) -> float:
-        """From the mean square of replicates about their mean to a variance."""
+        """Factor from the mean squared deviation of the replicates to a variance."""
         if self.jackknife:
             return float(self.number - 1)
         return self.size / max(self.size - 1, 1)
 
     def error(self, replicates: Array) -> Array:
-        """Return the standard error of what has these replicates, along the first axis; NaN are left out.
-
-        A variance over units, with n / (n - 1) for their mean.
-        """
+        """Return the standard error of a statistic from its replicates (first axis), without NaN."""
         known = np.isfinite(replicates)
         many = np.maximum(known.sum(axis=0), 1)
         mean = np.where(known, replicates, 0.0).sum(axis=0) / many
@@ -230,12 +227,12 @@ class Units:
         return errors
 
     def bias(self, replicates: Array, value: float) -> float:
-        """Return the bias of a value from its replicates (for clusters: Quenouille's)."""
+        """Return the bias of a value from its replicates (jackknife: Quenouille's)."""
         moved = float(replicates[np.isfinite(replicates)].mean()) - value
         return (self.number - 1) * moved if self.jackknife else moved
 
     def freedom(self, replicates: Array) -> float:
-        """Return the degrees of freedom of `error`: one less than the units, or Satterthwaite's."""
+        """Return the degrees of freedom of `error`; the jackknife's are Satterthwaite's."""
         known = replicates[np.isfinite(replicates)]
         df = self.most_freedom
         if self.jackknife and len(known) and np.ptp(known) > 0:
@@ -244,10 +241,10 @@ class Units:
 
     @property
     def most_freedom(self) -> float:
-        """Degrees of freedom of a mean over the units: one less than them.
+        """Degrees of freedom of a mean over the units: one less than their number.
 
-        Where rows weigh, no more than Satterthwaite's of a normal quantity, (Σw²)² / Σw⁴: a few heavy rows
-        make nearly all of the variance.
+        With weights, at most Satterthwaite's of a normal quantity, (Σw²)² / Σw⁴: a few heavy rows make nearly
+        all of the variance.
         """
         if self.method != "poisson bootstrap":
             return self.size - 1
@@ -255,17 +252,18 @@ class Units:
         return min(self.size - 1, float(squares.sum() ** 2 / inner(squares, squares)))
 
     def leverage(self, rows: Array, weight: float) -> float:
-        """Return by how much a standard error grows when each row is held against the others alone.
+        """Return the factor by which a standard error grows if each row is compared with the other rows only.
 
-        A heavy row pulls the value towards itself, so that what it departs from it is too small; divided by
-        one less its share it is what the jackknife takes (HC3: MacKinnon & White 1985).
+        A heavy row pulls the value towards itself, so its deviation from the value is too small. Dividing the
+        deviation by one minus the row's proportion of the weight gives the jackknife's (HC3: MacKinnon &
+        White 1985).
 
         Parameters
         ----------
         rows : float64 array of shape (n,)
-            What each row contributes to the value.
+            Contribution of each row to the value.
         weight : float
-            What the value is taken over.
+            Total weight that the value is computed over.
         """
         if self.method != "poisson bootstrap":
             return 1.0
@@ -273,19 +271,19 @@ class Units:
         return math.sqrt(inner(held, held) / max(inner(rows, rows), np.finfo(float).tiny))
 
     def variance(self, rows: Array) -> float:
-        """Return the variance of the sum of a row quantity whose sum is 0, from the sums of the units."""
+        """Return the variance of the sum over rows of a quantity, from its sums by unit."""
         own = self.sum_by_unit(rows)
         return self.number / max(self.number - 1, 1) * float(np.square(own - own.mean()).sum())
 
     def sum_by_unit(self, rows: Array) -> Array:
-        """Return the sum of row quantities within each unit, shape (units, …); weights are not applied."""
+        """Return the sum of row quantities within each unit, shape (units, …). Weights are not applied."""
         return unit_sums(self.codes, rows, self.number)
 
 
 def _draw_units(
     number: int, draws: int, generator: np.random.Generator, *, grouped: bool, most_left_out: int
 ) -> tuple[str, Array]:
-    """How units are drawn, and how often each is in each replicate."""
+    """Return the name of the method and the count of each unit in each replicate."""
     report_progress("bootstrap draws", 0, draws)
     if not grouped:
         return "poisson bootstrap", poisson_counts(np.ones(number), draws, generator)
@@ -296,10 +294,10 @@ def _draw_units(
 
 
 def resampled_rows(p: Predictions, sampling: Sampling) -> Iterator[npt.NDArray[np.intp]]:
-    """Yield the positions of the rows in each bootstrap resample: of rows, or of whole groups.
+    """Yield the row positions of each bootstrap resample: rows, or whole groups, drawn with replacement.
 
-    As many rows, or groups, are drawn as there are, with replacement. Two sets of predictions for the same
-    rows and the same settings get the same positions, so that their differences are paired.
+    A resample has as many rows, or groups, as the data. Two sets of predictions for the same rows with the
+    same settings get the same positions, so their differences are paired.
 
     Examples
     --------
@@ -330,7 +328,7 @@ def resampled_rows(p: Predictions, sampling: Sampling) -> Iterator[npt.NDArray[n
 def binary_replicates(p: Predictions, units: Units) -> BinaryCounts:
     """Return replicates of the counts, fields of shape (replicates,).
 
-    Where nothing decides, the counts of the truth alone, as if every answer were right.
+    Without predictions each row counts as predicted correctly: only the counts of true labels have a meaning.
     """
     answer = p.y_true if p.y_pred is None else p.y_pred
     cells = units.totals(p.y_true * 3 + np.where(answer < 0, 2, answer), 6)
@@ -343,7 +341,7 @@ def class_replicates(p: Predictions, units: Units) -> Marginals:
     """Return replicates of the marginals, fields of shape (replicates, labels)."""
     size, answer = len(p.space), np.asarray(p.y_pred)
     right = (p.y_true == answer).astype(np.float64)
-    read = np.where((answer < 0).any(), np.nan, 1.0)  # an unread answer stands nowhere in the order
+    read = np.where((answer < 0).any(), np.nan, 1.0)  # an unparsed prediction has no distance to a label
     apart = np.abs(p.y_true - answer).astype(np.float64)
     place = np.zeros(len(p), np.int64)
     return Marginals(
@@ -381,10 +379,10 @@ def mean_replicates(p: Predictions, units: Units) -> Mapping[str, Array]:
 def table_replicates(
     table: ScoreTable, scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_], units: Units
 ) -> tuple[ScoreTable, list[ScoreTable]]:
-    """Return the table in blocks of adjacent scores, and its replicates.
+    """Return the table with neighbouring scores merged into blocks, and the replicates of that table.
 
-    Blocks hold at most a few thousandths of either class: their spread is that of the table. A small table is
-    its own blocks, so that no threshold falls into one of them.
+    A block contains at most a few thousandths of either class, so the variance is that of the full table. A
+    table of up to `BLOCKS` scores is not merged, so no threshold falls inside a block.
     """
     tiny = np.finfo(float).tiny
     share = np.cumsum(table.pos) / max(table.positives, tiny) + np.cumsum(table.neg) / max(
@@ -405,4 +403,4 @@ def table_replicates(
 
 
 BLOCKS = 800
-"""Blocks of scores in a replicate's table."""
+"""Most blocks of scores in the table of a replicate."""

@@ -1,17 +1,17 @@
-"""Intervals of binned calibration errors, by inversion of a test.
+"""Intervals of calibration errors, by test inversion.
 
-A sum of absolute gaps is never 0 in a sample, so its estimate lies above the truth and a bootstrap of it
-further above: of a calibrated model, bootstrap intervals of the ECE cover next to never. Here the gaps are
-scaled by a factor; a factor whose gaps, with the binomial noise of the bins, give the estimate seen within
-the central 95% is not rejected, and the interval holds the errors of these factors. No gap at all is the end
-of the range, near which the share is not central (`tails`); nor is it where noise adds so much that no sample
-falls short of the truth (`Inversion`).
+**Binned errors.** A calibration error is a sum of absolute gaps. Noise adds to it, so the estimate is
+biased upwards and bootstrap resamples even more: bootstrap intervals of the ECE of a calibrated model almost
+never contain the true value. Here the observed gaps are scaled by a factor, and the errors of samples with
+these gaps are simulated from the binomial noise of the bins. A factor is accepted if the observed error is
+within the central 95% of its simulated errors; the interval contains the errors of the accepted factors. The
+accepted range is not central near factor 0, the end of the range (`tails_near_end`), nor where noise adds so
+much that no sample has an error below the true one (`Inversion`).
 
-Intervals of gaps from a smooth calibration curve, and its band: both from the fit's coefficients.
-
-The mean gap of a calibrated model is not 0 in a sample, as no binned calibration error is: its interval is
-the inversion that these have, over groups of neighbouring scores whose gaps move together
-as the coefficients do, by as much as the rows tell of them if the curve is the one held to be true."""
+**Smooth calibration curve.** The mean gap of a calibrated model is greater than 0 in a sample, too. Its
+interval is the same inversion over groups of neighbouring scores, whose gaps vary together because the
+coefficients of the curve do. The covariance of the coefficients is that under the curve assumed to be true.
+The confidence band of the curve also comes from the coefficients."""
 
 from __future__ import annotations
 
@@ -30,31 +30,31 @@ from evalreport.statistics.confusion import Array, Places, inner, run_starts, su
 from evalreport.statistics.resampling import Stream
 
 FACTORS = 25
-"""Grid of factors that gaps are scaled by; limits are interpolated between them."""
+"""Number of factors that gaps are scaled by; limits are interpolated between them."""
 NOISE_CELLS = 200_000
-"""Draws over factors, resamples and bins."""
+"""Most simulated gaps over factors, resamples and bins."""
 BLOCK = 1 << 16
-"""Numbers that are drawn at a time, so that they stay in cache."""
+"""Numbers simulated at a time, so that they stay in cache."""
 CERTAIN = 1e-3
-"""Nearest to 0 and 1 that a bin's probability is taken for where its noise is told by other means."""
+"""Least distance of a bin's mean probability from 0 and 1 if the noise of the bins is given."""
 FEW_EXPECTED = 25.0
-"""Variance of a count below which it is drawn as it is, and from which a normal serves."""
+"""Variance of a count below which its samples are binomial; from it on they are normal."""
 FAR = 6.0
-"""Standard deviations, and rows, beyond which counts are not told apart: a draw of 1e8 is there."""
+"""Counts are enumerated up to this many standard deviations plus rows above the mean; 1 in 1e8 is beyond."""
 SMALLEST = 1e-15
-"""Rate that a float still tells from 0, and its complement from 1: of great weights two rows are nothing."""
+"""Least rate, so that rate and complement differ from 0 and 1: a great weight makes two rows vanish."""
 
 Statistic = Callable[[Array, Array], Array]
 """From gaps of shape (..., bins) and the weights of the bins to an error of shape (...)."""
 Counted = tuple[Places, Array]
-"""Order of the draws of each bin, shape (bins, draws), and where among them its counts start, in [0, 1)."""
+"""Order of each bin's normal samples, shape (bins, samples), and offset of its counts, in [0, 1)."""
 
 
 @lru_cache(maxsize=16)
 def independent(bins: int, sampling: Sampling) -> tuple[Array, Counted]:
-    """Return standard normal draws of bins that know nothing of each other, and how counts follow them.
+    """Return standard normal samples of independent bins, and the order in which counts follow them.
 
-    Kept, because the labels of a problem all ask for the same; not to be changed.
+    Cached, because all labels of a problem use the same; do not modify the arrays.
 
     Examples
     --------
@@ -69,33 +69,33 @@ def independent(bins: int, sampling: Sampling) -> tuple[Array, Counted]:
 
 @lru_cache(maxsize=16)
 def bin_placement_noise(draws: int, sampling: Sampling) -> Array:
-    """Return standard normal draws of what moves an error beside the noise of bins; not to be changed."""
+    """Return standard normal samples for the variation of an error between bins; do not modify the array."""
     return sampling.generator(Stream.BIN_PLACES).standard_normal(draws)
 
 
 def gap_size(bins: int, sampling: Sampling) -> int:
-    """Return how many draws of so many bins are made."""
+    """Return the number of simulated samples for a number of bins."""
     return max(100, min(sampling.resamples, NOISE_CELLS // (FACTORS * bins)))
 
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Draws of the summed gaps of bins about their means.
+    """Simulated deviations of the summed gaps of bins from their means.
 
-    The same random numbers serve every mean, so that limits between two of them do not jitter.
+    All means use the same random numbers, so that limits between two of them do not jitter.
 
     Parameters
     ----------
     weight, probability : float64 arrays of shape (bins,)
     design : float64 array of shape (bins,)
-        Ratio of the noise of each bin to the binomial.
+        Ratio of the standard deviation of each bin's gap to the binomial one.
     normal : float64 array of shape (draws, bins)
     certain : float
-        How near to 0 and 1 a probability is taken at its word; 0 where the weights are numbers of rows.
+        Least distance of a probability from 0 and 1; 0 where the weights are numbers of rows.
     follow : Counted or None
-        Of independent bins, whose counts are drawn as they are where they are few.
+        For independent bins: small counts are then sampled from the binomial distribution.
     rows : float64 array of shape (bins,)
-        Rows of each bin, as many of one weight as are worth its own: `weight` where they weigh 1.
+        Effective rows of equal weight in each bin; equal to `weight` where all rows weigh 1.
     """
 
     weight: Array
@@ -107,7 +107,7 @@ class Noise:
     rows: Array
 
     def draw_errors(self, gaps: Array, statistic: Statistic) -> Array:
-        """Return draws of an error of samples whose gaps are expected to be these.
+        """Return simulated errors of samples with the given expected gaps.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class Noise:
         )
 
     def draw_bin_noise(self, positives: Array) -> Array:
-        """Return draws where so many positives are expected.
+        """Return simulated deviations of the summed gaps for the expected numbers of positives.
 
         Parameters
         ----------
@@ -155,14 +155,14 @@ class Noise:
 
 
 def few_counts(rows: Array, rate: Array, draws: int, start: Array) -> Array:
-    """Return by how much binomial counts fall short of their mean, drawn systematically.
+    """Return how far binomial counts are below their means, by systematic sampling.
 
     Parameters
     ----------
     rows, rate : float64 arrays of shape (bins,)
     draws : int
     start : float64 array of shape (bins,), in [0, 1)
-        Where among the draws the first stands: drawn evenly, every count is met as often as it is likely.
+        Offset of the first sample. Samples are evenly spaced, so each count appears in proportion.
 
     Returns
     -------
@@ -191,8 +191,8 @@ def few_counts(rows: Array, rate: Array, draws: int, start: Array) -> Array:
 def binomial_noise(weight: Array, positives: Array, probability: Array, certain: float = 0.0) -> Array:
     """Return the standard deviation of the positives of each bin, never 0.
 
-    Two rows more are taken to be in each bin, at the probability that the model gives it: at the rate of
-    all, bins with few rows had so much noise that the ECE of three classes covered 100%.
+    Two rows are added to each bin, at the bin's mean predicted probability. At the rate of all rows instead,
+    bins of few rows had so much noise that the ECE of three classes had 100% coverage.
 
     Examples
     --------
@@ -205,9 +205,9 @@ def binomial_noise(weight: Array, positives: Array, probability: Array, certain:
 
 
 def binomial_rate(weight: Array, positives: Array, probability: Array, certain: float = 0.0) -> Array:
-    """Return the rate that the noise of each bin is told at: see `binomial_noise`.
+    """Return the rate for the binomial noise of each bin: see `binomial_noise`.
 
-    `certain` is how near to 0 and 1 a probability is taken at its word.
+    `certain` is the least distance of a probability from 0 and 1.
 
     Examples
     --------
@@ -221,17 +221,17 @@ def binomial_rate(weight: Array, positives: Array, probability: Array, certain: 
 
 
 COARSE = 4
-"""Of so many factors one is drawn at first; the rest where the limits lie."""
+"""Step of the factors that are simulated first; the others are simulated only near the limits."""
 TIE = 1e-12
-"""Less than any two values of counts are apart: draws that tie with the value are counted on both sides."""
+"""Less than the difference of two values of counts: samples that tie with the value count on both sides."""
 INFLATED = 0.25
-"""Standard errors by which noise may inflate a calibration error for it to count as well beyond the noise."""
+"""Inflation by noise, in standard errors, up to which a calibration error counts as far above the noise."""
 TOLD = 2.0
-"""Standard deviations of its noise from which on a gap is mostly taken for one: with 1, 1.5 and 2 limits of
-the error of scores in ten steps hold it in 91, 92 and 93% at 2,000 rows (in 90% if all gaps are scaled
-alike), and those of models far from calibrated become longer."""
+"""Standard deviations of its noise at which half of a gap is kept. With 1, 1.5 and 2, intervals for scores
+with ten distinct values cover 91, 92 and 93% at 2,000 rows (90% if all gaps are scaled by the same factor),
+and those of badly calibrated models become longer."""
 FEW = 500
-"""Draws below which tails come from their mean and spread."""
+"""Fewest samples for quantiles; with fewer, limits come from their mean and standard deviation."""
 
 
 def gap_limits(
@@ -254,17 +254,16 @@ def gap_limits(
         The calibration error.
     noise : float64 array of shape (bins,), optional
         Standard deviation of the summed gap of each bin; binomial by default. Its ratio to the binomial is
-        taken to be the same for every factor.
+        the same for every factor.
     draws : float64 array of shape (draws, bins), optional
-        Standard normal draws of the bins, for rows that lie in several of them; independent by default.
+        Standard normal samples of the bins, for units with rows in several bins; independent by default.
     error : float, optional
-        Standard error of the calibration error where no gap is near 0; from the noise of independent bins
-        by default.
+        Standard error of the calibration error if no gap is near 0; by default that of independent rows.
     doubt : float64 array of shape (bins,), optional
-        Variance of the summed outcomes of each bin if the probabilities of its rows are right, where they
-        differ much within a bin; binomial by default.
+        Variance of the summed true labels of each bin if the probabilities of its rows are right, for bins
+        with very different probabilities; by default the binomial one.
     rows : float64 array of shape (bins,), optional
-        Rows of one weight that each bin's are worth, where they weigh: what they count is drawn as theirs.
+        Effective rows of equal weight in each bin, if rows have weights: counts are simulated for these.
 
     Examples
     --------
@@ -296,7 +295,7 @@ def gap_limits(
 
         return inversion.search_limits(draw_binned_errors, mean_gap(factors[:, None] * pattern, weight))
 
-    # A sample of no gaps has no pattern to scale; what no test tells from none is left in.
+    # If the sample has no gaps, no pattern can be scaled; errors that a test cannot reject stay inside.
     least = sampling.z * float((normal @ (design * spread)).std()) / float(weight.sum())
     inversion = Inversion(value, sampling, near_end=True, least=least)
     low, high = ends(gaps)
@@ -307,16 +306,16 @@ def gap_limits(
 
 
 def factors_up(noise: float, value: float) -> Array:
-    """Return the factors that gaps are scaled by: up to where four times the noise is added to the value."""
+    """Return the factors for the gaps: from 0 to where the error is the value plus four times the noise."""
     return np.linspace(0, min(1 + 4 * noise / max(value, 1e-12), 1e6), FACTORS)
 
 
 def shrink_noisy_gaps(gaps: Array, noise: Array) -> Array:
-    """Gaps that add up to the same, in the bins that noise alone does not explain.
+    """Return gaps of the same total size, concentrated in the bins with gaps above their noise.
 
-    Noise adds more to a sum of sizes the fewer gaps make it: to one of size 0 all of it, to one far beyond
-    it nothing. The gaps seen have noise in every bin, so that scaled they leave too little to it: where one
-    bin of ten was off, lower limits of the error were too high in 10% of samples.
+    Noise adds the most to the absolute value of a gap of 0, and almost nothing to a gap far above the noise.
+    The observed gaps have noise in every bin, so if they are only scaled, noise adds too little: with one
+    miscalibrated bin of ten, the lower limit was above the true error in 10% of samples.
     """
     fourth = gaps**4
     told = gaps * fourth / np.maximum(fourth + (TOLD * noise) ** 4, np.finfo(float).tiny)
@@ -325,12 +324,12 @@ def shrink_noisy_gaps(gaps: Array, noise: Array) -> Array:
 
 
 def _far(low: float, high: float, value: float, here: Array, sampling: Sampling) -> tuple[float, float]:
-    """Limits that are not shorter than those of any mean, where gaps lie well beyond their noise.
+    """Limits at least as long as those of a mean, if the gaps are far above their noise.
 
     Parameters
     ----------
     here : float64 array of shape (draws,)
-        Draws about the sample itself.
+        Simulated errors around the sample itself.
     """
     inflated, error = float(here.mean()) - value, float(here.std())
     if inflated > INFLATED * error:
@@ -341,21 +340,22 @@ def _far(low: float, high: float, value: float, here: Array, sampling: Sampling)
 
 @dataclass(frozen=True)
 class Inversion:
-    """The truths whose draws have the value seen within their central share.
+    """The true values whose simulated samples have the observed value within their central probability.
 
-    An upper limit that is never below the value, nor below the least one of all, misses no truth that samples
-    do not fall short of. Where noise adds to what is estimated that is next to all of them: the whole error
-    is then that of the lower limit, as it is near the end of a range.
+    The upper limit is never below the value or `least`, so it cannot miss a true value that samples never
+    fall below. If noise inflates the estimate, this applies to almost all true values: the whole error then
+    goes to the lower limit, as near the end of a range.
 
     Parameters
     ----------
     value : float
-        What was seen.
+        The observed value.
     sampling : Sampling
     near_end : bool
-        Whether the first truth is the end of the range and missed on one side alone: see `tails`.
+        Whether the first true value is the end of the range, so that it can be missed on one side only: see
+        `tails_near_end`.
     least : float or None
-        What the upper limit is moved to at least, whatever the sample, and to the value; None: to neither.
+        The caller raises the upper limit to this and to the value; None: to neither.
 
     Examples
     --------
@@ -373,25 +373,25 @@ class Inversion:
     least: float | None = None
 
     def limits_from_draws(self, drawn: Array, truths: Array) -> tuple[float, float]:
-        """Return the least and the greatest of them.
+        """Return the lowest and the highest accepted true value.
 
         Parameters
         ----------
         drawn : float64 array of shape (truths, draws)
-            What samples of each truth give.
+            Simulated values for each true value.
         truths : float64 array of shape (truths,), ascending
         """
         fewest, most = np.maximum.accumulate(self._tails(drawn, truths), axis=1)
-        # draws of counts are tied: the outermost truth counts
+        # simulated counts have ties: use the outermost true value
         low = float(np.interp(self.value - TIE, most, truths))
         return low, float(np.interp(self.value + TIE, fewest, truths))
 
     def search_limits(self, drawn: Callable[[Places], Array], truths: Array) -> tuple[float, float]:
-        """Return the same, with draws only of some truths and of those near the limits.
+        """Return the same limits; only some true values and those near the limits are simulated.
 
         Parameters
         ----------
-        drawn : function from places of truths to float64 array of shape (places, draws)
+        drawn : function from positions in `truths` to float64 array of shape (positions, draws)
         truths : float64 array of shape (truths,), ascending
         """
         some = np.arange(0, len(truths), COARSE)
@@ -408,7 +408,7 @@ class Inversion:
         return self.limits_from_draws(rows[order], truths[place[order]])
 
     def _tails(self, drawn: Array, truths: Array) -> Array:
-        """Limits of each row of draws; of few draws (their bins are many, the sum is normal) by moments."""
+        """Acceptance limits of each row of samples; from mean and standard deviation if they are few."""
         centre, spread = drawn.mean(axis=1), np.maximum(drawn.std(axis=1), SMALLEST)
         apart = (centre - centre[0]) / spread if self.near_end else np.full(len(drawn), np.inf)
         below, few = tails_near_end(apart, self.sampling.level)[0], drawn.shape[1] < FEW
@@ -429,7 +429,7 @@ class Inversion:
 
 
 def _between_bin_error(gaps: Array, weight: Array, share: Array, here: Array, error: float | None) -> float:
-    """Standard error of a mean of gaps beyond the noise of bins: which rows fall into which bin varies."""
+    """Standard error of a mean gap beyond the noise within bins: rows fall into different bins by chance."""
     size, total = np.abs(gaps) / weight, float(weight.sum())
     if error is not None:
         return math.sqrt(max(error**2 - float(here.var()), 0.0))
@@ -437,12 +437,12 @@ def _between_bin_error(gaps: Array, weight: Array, share: Array, here: Array, er
 
 
 def unit_draws(own: Array, sampling: Sampling) -> Array:
-    """Return standard normal draws of bins, correlated as sums over units are.
+    """Return standard normal samples of bins with the correlation of sums over units.
 
     Parameters
     ----------
     own : float64 array of shape (units, bins)
-        Summed gap of each unit in each bin, about the mean of the bin.
+        Summed gap of each unit in each bin, minus the mean of the bin.
 
     Returns
     -------
@@ -464,27 +464,26 @@ def mean_gap(gaps: Array, weight: Array) -> Array:
 
 
 EVENTS = 20
-"""Rows of the rarer class that an interval needs at least: with ten of 200 it held the truth 82 to 96%."""
+"""Fewest rows of the rarer class for an interval: with ten of 200, coverage was 82 to 96%."""
 INFORMATION = 5.0
-"""Doubt, Σ p (1 - p) of the fit, that an interval needs at least, in rows: four coefficients are known to
-it. Of 200 rows whose classes hardly overlap (2 worth) intervals of quantiles of the gaps held the truth in 74
-and 84%."""
+"""Least Σ p (1 - p) of the fit for an interval, in rows: four coefficients are estimated from it. With 200
+rows whose classes hardly overlap (2 rows), intervals of quantiles of the gaps covered 74% and 84%."""
 SMOOTH_DRAWS = 1000
-"""Draws of the coefficients: with 500 the lower limit of scores in ten steps was too high in 1% of samples
-more."""
+"""Samples of the coefficients: with 500, the lower limit for scores with ten distinct values was too high in
+1% more of the data sets."""
 EVEN = 16
-"""Draws of which one length stands for: it is from the longest that limits are told, and of 500 as they come
-the end of the mean gap of scores in ten steps lay 2 to 4% too near."""
+"""Sorted random lengths per sample, of which the middle one is used: the limits depend on the longest. With
+500 random lengths, the limit of the mean gap for scores with ten distinct values was 2 to 4% too near."""
 GROUPS = 45
-"""Groups of neighbouring scores in which gaps are drawn: the curve bends twice, and is straight in each."""
+"""Groups of neighbouring scores for simulated gaps: the curve has two bends and is straight in a group."""
 CELLS_PER_GROUP = 8
-"""Parts of a group within which one score stands for all where what rows tell is summed."""
+"""Parts of a group; within one, a single score represents all when the information of rows is summed."""
 
 MeanError: TypeAlias = Callable[[Callable[[Array], Array]], float]
 
 
 def too_little(curve: SmoothCurve | None, fewest: float) -> str | None:
-    """Return why gaps from the smooth curve have no interval, if so.
+    """Return why gaps from the smooth curve have no interval, or None if they have one.
 
     Parameters
     ----------
@@ -512,10 +511,11 @@ def smooth_gap_limits(
     value : float
     curve : SmoothCurve
     root : float64 array of shape (k, m), optional
-        Root of the covariance of the coefficients, times what is not known of it; that of independent rows
-        by default. m is k, or the number of groups where these are fewer.
+        Root of the covariance of the coefficients, widened where that is estimated; by default that of
+        independent rows. m is k, or the number of groups if that is smaller.
     mean_error : callable, optional
-        From a function of the score to the standard error of its mean over rows; independent ones by default.
+        From a function of the score to the standard error of its mean over rows; by default for independent
+        rows.
 
     Examples
     --------
@@ -557,16 +557,16 @@ def smooth_gap_limits(
 
     low, high = ends(seen)
     low = min(low, ends(shrink_noisy_gaps(seen, noise))[0])
-    if root is not None:  # their noise need not follow the curve held to be true
+    if root is not None:  # the noise of weighted or grouped rows may not follow the assumed curve
         high = max(high, value + sampling.z * float((here + around).std()))
     return min(low, value), max(high, value, least)
 
 
 @lru_cache(maxsize=16)
 def _normals(size: int, draws: int, sampling: Sampling) -> Array:
-    """Standard normal draws with exactly the means and covariances of normals; not to be changed.
+    """Standard normal samples with mean exactly 0 and covariance exactly I; do not modify the array.
 
-    Their lengths are spread evenly over those of normals.
+    Their lengths are evenly spaced quantiles of the lengths of normal samples.
     """
     drawn = sampling.generator(Stream.CURVE_COEFFICIENTS).standard_normal((EVEN * draws, size))
     length = np.sqrt((drawn**2).sum(axis=1))
@@ -578,11 +578,11 @@ def _normals(size: int, draws: int, sampling: Sampling) -> Array:
 
 
 def _moves(curve: SmoothCurve, starts: Places, root: Array | None) -> Callable[[float], Array]:
-    """Return, from a factor of the gaps seen, how standard normal draws move the summed gap of each group.
+    """Return the function from a factor to the matrix that maps normal samples to summed gaps of groups.
 
-    What rows tell of the coefficients depends on the curve held to be true. By what they tell of the one
-    fitted, the median gap of 2,000 rows whose classes hardly overlap lay beyond its 95% in 16% of samples, so
-    in 4%.
+    The information of the rows about the coefficients depends on the true curve. With the information at the
+    fitted curve, the median gap of 2,000 rows whose classes hardly overlap was outside its interval in 16%
+    of samples; with that at the assumed curve in 4%.
     """
     cells = np.union1d(starts, _groups(curve, CELLS_PER_GROUP * GROUPS))
     weight = np.add.reduceat(curve.weight, cells)
@@ -602,7 +602,7 @@ def _moves(curve: SmoothCurve, starts: Places, root: Array | None) -> Callable[[
 
 
 def _doubt(curve: SmoothCurve) -> float:
-    """Variance of the outcomes that the fit expects, in rows."""
+    """Σ p (1 - p) of the fit, in rows."""
     return float(curve.weight @ (curve.fitted_rates * (1 - curve.fitted_rates)))
 
 
@@ -617,7 +617,7 @@ def _of_rows(curve: SmoothCurve) -> MeanError:
 
 
 def _groups(curve: SmoothCurve, many: int) -> Places:
-    """Where so many groups of neighbouring scores of about equal weight start."""
+    """Start positions of groups of neighbouring scores with about equal weight."""
     weight = curve.weight
     middle = np.cumsum(weight) - weight / 2
     return run_starts(np.minimum((middle / weight.sum() * many * (1 + 1e-12)).astype(np.int64), many - 1))
@@ -626,7 +626,7 @@ def _groups(curve: SmoothCurve, many: int) -> Places:
 def smooth_band(
     curve: SmoothCurve, scores: Array, quantile: float, root: Array | None = None
 ) -> tuple[Array, Array]:
-    """Return pointwise limits of the curve at some scores: normal on the logit.
+    """Return pointwise confidence limits of the curve at some scores, normal on the logit scale.
 
     Examples
     --------

@@ -1,27 +1,24 @@
-"""Standard errors of averages over labels of rankings, from the influence of each row on all of them.
+"""Standard errors and limits of averages over classes or labels.
 
-A row is a positive of its own labels and a negative of all others, so the labels' areas are not
-independent: the influences of a row on each label are added before they are squared. What each label
-varies by itself is exact; what labels vary together is estimated from a sample of rows when they are many.
+**Averages of areas under curves.** A row is a positive of its true labels and a negative of all others, so
+the labels' areas are not independent: the influences of a row on all labels are added before they are
+squared. The variance of each label is exact. The covariance between labels is estimated from a sample of the
+rows if there are many.
 
-How far the limits of an average over classes stand off its value, from the limits of each class.
+**The middle of the limits.** Wilson's limits of a proportion are not centred on its value but shifted towards
+1/2, the more the fewer rows it has, because the proportion is skewed. The skewness of a sum is that of its
+parts, each weighted by its proportion of the variance (the first term of Cornish & Fisher 1938). If one rare
+class makes nearly all of the variance, the limits of the average are shifted like those of that class; if
+many similar classes make it, they are shifted as little as those of Price & Bonett (2004, Computational
+Statistics & Data Analysis 45:449), who add two right and two wrong rows in total. With a class of 1% of the
+rows at n = 2,000, limits from the standard error of the average covered 87%; these cover 96%.
 
-Wilson's limits of one share stand off its value towards a half, the further the fewer rows it has: such a
-share is skewed. The skewness of a sum is that of its parts, each by its share of the variance (the first
-term of Cornish & Fisher 1938). So where one rare class makes nearly all of the variance of an average, the
-limits stand off as that class's own do; where many alike make it, they stand off as little as those of
-Price & Bonett (2004, Computational Statistics & Data Analysis 45:449), who deal two right and two wrong
-rows out to all classes. Limits that only knew the average's own spread covered 87% with a class of one
-row in a hundred at n = 2,000; these cover 96%.
-
-Intervals of functions of a confusion matrix, from its cells alone.
-
-The cells are drawn again (Poisson draws of the non-zero ones: the row bootstrap, up to the total, which
-these functions do not feel) and the spread and the bias of the draws make an interval about the value less
-its bias: a score interval or, of averages, one that stands off as `pull` says. Two things make it cover with
-few rows per class. A class that was answered right every time, or never, would look certain: half a right
-and half a wrong answer are added to each class before drawing. And averages over classes with few rows are
-biased, by up to half a standard error.
+**Functions of a confusion matrix.** The non-zero cells get Poisson counts: this is the row bootstrap except
+for its fixed total, which does not affect these functions. Bias and standard error of the resamples give a
+score interval around the bias-corrected value; an average is shifted as above. Two details keep the coverage
+with few rows per class. A class whose rows are all right, or all wrong, would have no variance, so half a
+right and half a wrong row are added to each class. Averages over classes with few rows are biased by up to
+half a standard error, so the bias is subtracted.
 """
 
 from __future__ import annotations
@@ -52,12 +49,12 @@ from evalreport.statistics.resampling import Stream, poisson_counts
 from evalreport.statistics.score_table import ScoreTable
 
 LEAST = 0.1
-"""Share of the variance of independent labels that is left at least. What labels vary together is told from
-some of the rows, and may by chance be below minus that variance; a covariance cannot take it all."""
+"""Lower limit of the variance, as a proportion of that of independent labels. The covariance between labels
+is estimated from a sample of rows and can by chance cancel the variance; the true covariance cannot."""
 CELLS = 200_000
-"""(row, label) cells that are looked at, about."""
+"""About how many (row, label) cells are sampled."""
 ROWS, POOLED_ROWS = 2000, 500
-"""Rows that are looked at, at least (or all); fewer where all cells are sorted together."""
+"""Fewest rows in the sample (or all rows); fewer where all cells are sorted together."""
 DERIVATIVES: dict[str, Callable[[ScoreTable], Influence]] = {
     "roc_auc": influence.roc_auc,
     "average_precision": influence.average_precision,
@@ -68,18 +65,18 @@ Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, eq=False)
 class AverageInfluence:
-    """How an average over labels moves when a row weighs more by one.
+    """Influence of each row on an average over labels: its change per unit of weight.
 
     Parameters
     ----------
     rows : float64 array of shape (rows looked at,)
-        Through all labels together.
+        Sum over all labels.
     alone : float
-        Sum over labels of the variance that each has by itself.
+        Sum over labels of the variance of each label without covariances.
     seen : float
-        What the squares of `rows` hold of it.
+        Part of the sum of squares of `rows` that belongs to single labels.
     own : float64 array of shape (labels,)
-        The variance that each label's own examples make.
+        Variance from each label's own examples.
     """
 
     rows: Array
@@ -91,7 +88,7 @@ class AverageInfluence:
 def ranking_errors(
     averages: Sequence[AreaAverage], scores: LabelScores, sampling: Sampling
 ) -> list[tuple[float, float]]:
-    """Return the standard error and degrees of freedom of averages of rankings.
+    """Return the standard error and the degrees of freedom of averages of areas under curves.
 
     Parameters
     ----------
@@ -101,7 +98,7 @@ def ranking_errors(
 
     Returns
     -------
-    list of (standard error, degrees of freedom), one for each average; NaN where a label has too few rows.
+    list of (standard error, degrees of freedom), one for each average; NaN if a label has too few rows.
 
     Examples
     --------
@@ -131,7 +128,7 @@ def ranking_errors(
 
 
 def sample_covariance_rows(rows: int, size: int, sampling: Sampling) -> npt.NDArray[np.intp]:
-    """Return the rows from which it is told what labels vary together, ascending.
+    """Return the rows that the covariance between labels is estimated from, ascending.
 
     Examples
     --------
@@ -170,7 +167,7 @@ def _freedom(rows: Array, n: int) -> float:
 
 
 def pooled_moves(averages: Sequence[AreaAverage], scores: ClassScores) -> list[Array | None]:
-    """Return how areas of all (row, label) decisions together move with each row, each of shape (n,).
+    """Return the influence of each row on areas of all (row, label) decisions pooled, each of shape (n,).
 
     Examples
     --------
@@ -196,15 +193,15 @@ def pooled_moves(averages: Sequence[AreaAverage], scores: ClassScores) -> list[A
 def average_moves(
     averages: Sequence[AreaAverage], some: ClassScores, everything: LabelScores
 ) -> list[AverageInfluence]:
-    """Return how averages over labels of an area move with each row.
+    """Return the influence of each row on averages over labels of an area.
 
     Parameters
     ----------
     averages : sequence of AreaAverage
-        But ``micro`` ones.
+        Without ``micro``.
     some : ClassScores
     everything : LabelScores
-        The rows that are looked at, and those that the averages are taken over.
+        The sampled rows, and all rows of the averages.
 
     Examples
     --------
@@ -230,7 +227,7 @@ def average_moves(
 def _add_weight_influence(
     average: AreaAverage, moves: AverageInfluence, some: ClassScores, ranked: Rankings
 ) -> AverageInfluence:
-    """Add what a row moves by the share of its labels, where the average is by support."""
+    """Add the influence of a row through the weights of the labels, for averages weighted by support."""
     if average.over != "weighted":
         return moves
     weight = average.weights(ranked)
@@ -264,7 +261,7 @@ def _areas(
 
 
 def _with_singles(own: Array, squares: Array, weight: Array, positives: Array) -> Array:
-    """Give a label with one example, which shows no variance, that of an example of the others, pooled.
+    """Replace the variance of a label with one example, which is unknown, by the pooled one of the others.
 
     Collapsed strata: Cochran 1977, Sampling Techniques, section 5A.12.
     """
@@ -276,7 +273,7 @@ def _with_singles(own: Array, squares: Array, weight: Array, positives: Array) -
 
 
 def merged_place(table: ScoreTable, scores: Floats) -> npt.NDArray[np.intp]:
-    """Return where scores stand in a table whose negatives are merged between positives.
+    """Return the positions of scores in a table whose negatives are merged between positives.
 
     Examples
     --------
@@ -288,18 +285,18 @@ def merged_place(table: ScoreTable, scores: Floats) -> npt.NDArray[np.intp]:
 
 
 def _pairs(some: ClassScores, everything: LabelScores, weight: Array) -> AverageInfluence:
-    """Influence on the mean AUC over pairs of classes: negatives count the same for each class.
+    """Influence on the mean AUC over pairs of classes, in which all negative classes have the same weight.
 
-    What a class's own examples do is told from all of them, against the negatives that are looked at.
+    The influence of a class's own examples is computed from all of them against the sampled negatives.
     """
     size, mass = everything.size, some.row_weights
     support, sampled = everything.rankings.positives, sums(some.truth, mass, everything.size)
     others = max(np.count_nonzero(sampled) - 1, 1)
     each = mass / (np.maximum(sampled, np.finfo(float).tiny)[some.truth] * others)
     rows, alone, seen, own = np.zeros(len(some)), 0.0, 0.0, np.zeros(size)
-    held = np.where(support > 0, support, 1.0)[some.truth]  # rows of no weight may be all that a class has
+    held = np.where(support > 0, support, 1.0)[some.truth]  # a class may have only rows of weight 0
     for label in np.flatnonzero((weight > 0) & (sampled > 0)):
-        order = np.argsort(some.scores[:, label])  # what is sorted is found fast in what is sorted
+        order = np.argsort(some.scores[:, label])  # sorted values are searched faster in sorted values
         column, classes = some.scores[order, label], some.truth[order]
         mine = classes == label
         others_here = CumulativeWeights(column[~mine], cumulate_weights(each[order[~mine]]))
@@ -320,18 +317,18 @@ def _pairs(some: ClassScores, everything: LabelScores, weight: Array) -> Average
 
 
 KNOWN = 1e9
-"""Degrees of freedom of a variance that is known."""
+"""Degrees of freedom of a known variance."""
 
 
 @dataclass
 class ClassMoves:
-    """What each class does to an average in draws of the counts.
+    """Effect of each class on an average, over bootstrap resamples of the counts.
 
     Parameters
     ----------
     average : Average
     total, squares : float64 arrays of shape (classes,)
-        Sums over the draws of what a class does to the average, and of its square.
+        Sums over the resamples of the effect of each class, and of its square.
     draws : int
     """
 
@@ -342,7 +339,7 @@ class ClassMoves:
 
     @classmethod
     def from_metric(cls, metric: Metric) -> ClassMoves | None:
-        """Return the empty sums of a metric; None where it is no average over classes.
+        """Return the empty sums of a metric; None if it is not an average over classes.
 
         Examples
         --------
@@ -353,7 +350,7 @@ class ClassMoves:
         return cls(metric.function) if isinstance(metric.function, Average) else None
 
     def add(self, drawn: Any, centre: Any) -> None:
-        """Add draws of the counts, with one leading axis more than `centre`, what they were drawn about."""
+        """Add resamples of the counts `centre`; they have one leading axis more."""
         (values, weights), (base, _) = self.average.parts(drawn), self.average.parts(centre)
         known = ~np.isnan(values) & (weights > 0) & ~np.isnan(base)
         share = known * weights
@@ -364,14 +361,14 @@ class ClassMoves:
         self.draws += len(values)
 
     def adjust_spread(self, spread: Spread, fact: Any, smooth: Any, sampling: Sampling) -> Spread:
-        """Return the spread of the metric with how far its limits stand off the value.
+        """Return the spread of the metric with the shift of its limits.
 
         Parameters
         ----------
         spread : Spread
-            Of the draws.
-        fact, smooth : facts of counts
-            As they are, and what the draws were drawn about: with one row more for each class.
+            Of the resamples.
+        fact, smooth : counts
+            The observed counts, and those of `smooth_counts` that were resampled.
         """
         variance = np.maximum(self.squares / self.draws - (self.total / self.draws) ** 2, 0.0)
         values, weights = self.average.parts(fact)
@@ -391,14 +388,14 @@ class ClassMoves:
 
 
 def variance_weighted_offset(share: Array, reach: Array, off: Array) -> float:
-    """Return how far a weighted sum stands off: its parts, each by its share of the variance.
+    """Return the shift of the limits of a weighted sum: that of its parts, weighted by their variances.
 
     Parameters
     ----------
     share : float64 array of shape (classes,)
         Weights.
     reach, off : float64 arrays of shape (classes,)
-        Half the width of each part's limits, and their middle less its value.
+        Half the width of the limits of each part, and their middle minus the value.
 
     Examples
     --------
@@ -411,15 +408,15 @@ def variance_weighted_offset(share: Array, reach: Array, off: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class AreaLimits:
-    """The area of each class with its limits as if its variance were known; NaN with too few rows.
+    """The area of each class with limits for a known variance; NaN with too few rows.
 
-    The limits of a class are those of its own area: DeLong's in Newcombe's form, or those of `area_limits`.
+    The limits are those of a single area: DeLong's variance in Newcombe's form, or `area_limits`.
 
     Parameters
     ----------
     value, low, high, variance : float64 arrays of shape (K,)
     bias : float64 array of shape (K,)
-        By how much the area is too high on average.
+        Upward bias of the area.
     """
 
     value: Array
@@ -430,7 +427,7 @@ class AreaLimits:
 
     @classmethod
     def from_rankings(cls, area: str, ranked: Rankings, level: float) -> AreaLimits:
-        """Return the limits of an area of each class, which all averages of it share."""
+        """Return the limits of an area of each class, which all averages of it use."""
         parts, bias = np.full((len(ranked.positives), 4), np.nan), np.zeros(len(ranked.positives))
         for label, table in enumerate(ranked.tables):
             if area == "average_precision" and table.positives:
@@ -453,21 +450,22 @@ class AreaLimits:
 def area_spread(
     average: AreaAverage, ranked: Rankings, each: AreaLimits, error: float, df: float, level: float
 ) -> tuple[Spread, float]:
-    """Return the spread of an average of areas with how far its limits stand off, from those of each class.
+    """Return the spread of an average of areas, with the shift of its limits from those of the classes.
 
-    As far as one class makes the average (among many such reserves are not needed at once) what its limits
-    are wider than its standard error says is added to that of the average, or taken off. Of ROC AUC of
-    classes against the rest the limits have the variance that a model moderates, known as that of as many
-    rows more: the degrees of freedom are Satterthwaite's of both parts. With those of the other classes for
-    what a class of ten rows without a mistake has by the model alone 99% were covered.
+    The limits of a class can be wider, or narrower, than its variance implies. This difference is added to
+    the variance of the average in proportion to how much one class dominates it: among many classes the
+    reserves are not all needed at once. The limits of a one-vs-rest ROC AUC use a variance that is moderated
+    by a model, as if `SHRINK` more rows were known, so the degrees of freedom are Satterthwaite's of both
+    parts. With the degrees of freedom of the other classes for a perfect class of ten rows, whose variance
+    comes only from the model, coverage was 99%.
 
     Parameters
     ----------
     average : AreaAverage
-        But a ``micro`` one.
+        Any except ``micro``.
     ranked : Rankings
     each : AreaLimits
-        Of its area.
+        Limits of the averaged area.
     error, df : float
         Standard error of the average, and its degrees of freedom.
     level : float
@@ -477,7 +475,7 @@ def area_spread(
     -------
     spread : Spread
     df : float
-        Degrees of freedom of its error.
+        Degrees of freedom of the error.
 
     Examples
     --------
@@ -507,7 +505,7 @@ def area_spread(
     if average.over == "pairs":
         return Spread(math.sqrt(error**2 + max(more, 0.0)), bias, pull=pull), df
     whole = max(error**2 + more, one * total / z**2)
-    if average.area == "average_precision":  # of few examples too high already: nothing pulls it up
+    if average.area == "average_precision":  # with few examples it is biased upwards: no upward shift
         return Spread(math.sqrt(whole), bias, pull=min(pull, 0.0)), df
     lent = max(1 - error**2 / whole, 0.0) if whole else 0.0
     rows = np.minimum(ranked.positives, ranked.tables[0].total - ranked.positives)[used]
@@ -517,11 +515,11 @@ def area_spread(
 
 
 def average_precision_bias(table: ScoreTable) -> float:
-    """Return by how much average precision is too high on average, to the second order.
+    """Return the upward bias of average precision, to the second order.
 
-    Each positive is its own proof, counted for sure where a new one would be with the chance of the recall;
-    and a precision bends in its counts. Of twenty uneven classes of 200 rows it tells half of the bias, of
-    labels of ten rows two thirds.
+    At its own threshold each positive is found with certainty; a new positive would be found there with
+    probability recall. Precision is also a nonlinear function of its counts. The formula gives half of the
+    bias for twenty uneven classes of 200 rows, and two thirds for labels of ten rows.
 
     Examples
     --------
@@ -536,7 +534,7 @@ def average_precision_bias(table: ScoreTable) -> float:
 
 
 def _precision_limits(table: ScoreTable, level: float) -> tuple[float, float, float, float]:
-    """Average precision of one class, its limits as if its variance were known, and that variance."""
+    """Average precision of one class, its limits for a known variance, and that variance."""
     metric = find("average_precision", "binary")
     value = float(metric.function(table))
     error = standard_error(table, standard_errors_influence(metric, table))
@@ -546,19 +544,19 @@ def _precision_limits(table: ScoreTable, level: float) -> tuple[float, float, fl
 
 
 DRAWS = (200, 500)
-"""Fewest and most draws; only their spread and mean are used, so that many would not help."""
+"""Fewest and most resamples; only their mean and standard deviation are used, so more would not help."""
 CONFUSIONS_CELLS = 600_000
-"""Cells drawn, beyond the fewest draws."""
+"""Cells sampled over all resamples, if that gives more than the fewest resamples."""
 HALF = 0.5
-"""Right, and wrong, answers added to each class: Jeffreys' prior of its recall."""
+"""Right rows, and wrong rows, added to each class: Jeffreys' prior of its recall."""
 BLOCK = 4_000_000
-"""Cells drawn at a time."""
+"""Cells sampled at a time."""
 
 
 def spreads(metrics: Sequence[Metric], counts: Counts, sampling: Sampling) -> dict[str, Spread]:
     """Return the standard error and bias of functions of the marginals.
 
-    Those of averages are of the classes that have a value of their own: see `unseen`.
+    For an average they are those of the average over the classes that have a value: see `missing_classes`.
 
     Parameters
     ----------
@@ -606,10 +604,10 @@ def _spread_from_draws(values: Array) -> Spread:
 
 
 def smooth_counts(counts: Counts) -> Counts:
-    """Return the counts with half a right and half a wrong answer for each class that has true examples.
+    """Return the counts with half a right and half a wrong row added to each class with true examples.
 
-    The wrong half goes to the neighbour in pairs (0 with 1, 2 with 3 …, of an odd number the last three in
-    turn), so that each class also gains one half of a wrong prediction.
+    Neighbouring classes exchange their wrong halves (0 with 1, 2 with 3, …; with an odd number of classes the
+    last three in a cycle), so each class also gains half a wrong prediction.
 
     Examples
     --------
@@ -619,7 +617,7 @@ def smooth_counts(counts: Counts) -> Counts:
     """
     present = np.flatnonzero(counts.marginals.support > 0)
     neighbour = np.arange(counts.size) ^ 1
-    if counts.size % 2:  # the last three in turn: in pairs alone the last class gained no wrong prediction
+    if counts.size % 2:  # a cycle of three: with pairs only, the last class would gain no wrong prediction
         neighbour[-3:] = np.roll(np.arange(max(counts.size - 3, 0), counts.size), -1)
     partner = neighbour[present]
     right, wrong = present * (counts.size + 2), present * (counts.size + 1) + partner
@@ -635,7 +633,7 @@ def _marginals(counts: Counts, drawn: Array) -> Marginals:
     tp[:, counts.rows[on]] = drawn[:, on]
     by_column = np.argsort(counts.columns, kind="stable")
     predicted = _sums(drawn[:, by_column], counts.columns[by_column], size + 1)
-    read = np.nan if counts.unparsed_weight else 1.0  # an unread answer stands nowhere in the order
+    read = np.nan if counts.unparsed_weight else 1.0  # an unparsed prediction has no distance to a label
     apart = read * np.abs(counts.rows - counts.columns)
     return Marginals(
         tp=tp,

@@ -1,10 +1,10 @@
-"""Intervals of binary metrics: values where a curve crosses a limit, the area under it, sums and counts.
+"""Intervals of binary metrics: readings of a curve at a crossing, areas under a curve, sums and counts.
 
-A value at a crossing (recall at an FPR, equal error rate, lift) moves for two reasons: the crossing moves,
-and so does the curve at the crossing. Both are drawn from the posterior of the two empirical distributions
-(the Bayesian bootstrap), with half a row beyond each end, without which a limit that lies beyond the last
-row seen would look certain: of 100 negatives none may lie in the top 1%. Only the few ranks about the
-crossing are touched, so the cost does not grow with the number of draws times the number of rows.
+A reading at a crossing (recall at an FPR, equal error rate, lift) varies because the crossing varies and
+because the curve varies there. Both are sampled from the posterior of the two empirical distributions (the
+Bayesian bootstrap), with half a row added beyond each end: without it a limit beyond the last row would look
+certain, although of 100 negatives none may be in the top 1%. Only the ranks around the crossing are sampled,
+so the cost is not the number of samples times the number of rows.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ from evalreport.statistics.stored_columns import PIECE
 from evalreport.statistics.summary import Summary
 
 STEP = 10
-"""Rows to a score from which a curve is a stair: what it reads jumps with the step that the limit meets."""
+"""Rows per distinct score from which a curve is treated as a staircase: its reading jumps between steps."""
 SHARED = 1.5
-"""Rows at the highest score from which they are tied; a single one weighs 1, or about 1."""
+"""Weight at the highest score from which it counts as tied; a single row weighs about 1."""
 WALKS, THRESHOLDS = 40, 200
-"""Resamples in which the best threshold is sought, and at how many it is: their mean is used alone."""
+"""Resamples and thresholds for the selection bias of the best threshold; only the mean is used."""
 FURTHEST = 3.0
-"""Standard errors of its difference below the best gap from which on a resample hardly ever has its own."""
+"""Standard errors below the best gap, beyond which a threshold is hardly ever the best in a resample."""
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Draws of what a curve reads, and of where it is read.
+    """Posterior samples of a reading of a curve, and of its position.
 
     Parameters
     ----------
     values : float64 array of shape (draws,)
     places : integer array of shape (draws,)
-        All 0 of what is read on a line between points.
+        All 0 for a reading on the line between points.
     """
 
     values: Array
@@ -83,25 +83,25 @@ class Drawn:
 
     @classmethod
     def smooth(cls, values: Array) -> Drawn:
-        """Return draws of what is read on a line."""
+        """Return samples of a reading on the line between points."""
         return cls(values, np.zeros(len(values), dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class RocDraws:
-    """The ROC curve as counts from the strictest threshold to the laxest, starting at none flagged.
+    """The ROC curve as counts, from the strictest threshold (nothing flagged) to the laxest.
 
     Parameters
     ----------
     tp, fp : float64 arrays of shape (distinct scores + 1,)
     size : int
-        Number of draws.
+        Number of posterior samples.
     generator : numpy.random.Generator
     mix : pair of float or None
-        Positives and negatives that would make the ratio of positives to flagged negatives as sure, were they
-        independent; None: those counted.
+        Numbers of independent positives and negatives that give the ratio of positives to flagged negatives
+        the same variance; None: the counted ones.
     pull : float
-        By how much the logarithm of that ratio moves with the recall, by a recall of 1: rows weigh on both.
+        Change of the logarithm of that ratio per unit of recall: weights affect both.
     """
 
     tp: Array
@@ -122,27 +122,28 @@ class RocDraws:
         return float(self.fp[-1])
 
     def rate(self, count: npt.ArrayLike, total: float) -> Array:
-        """Draw a rate given its count: Jeffreys' posterior."""
+        """Sample a rate given its count, from Jeffreys' posterior."""
         count = np.asarray(count)
         drawn: Array = self.generator.beta(count + 0.5, total - count + 0.5, self.size)
         return drawn
 
     def rows_within(self, share: float, total: float) -> npt.NDArray[np.int64]:
-        """Draw how many rows the outermost `share` of a population holds; -1: it ends before the first."""
+        """Sample the number of rows in the outermost `share` of a population; -1: it ends before them."""
         beyond = self.generator.beta(0.5, total + 0.5, self.size)
         left = np.clip((share - beyond) / (1 - beyond), 0, 1)
         return np.where(beyond > share, -1, self.generator.binomial(round(total), left))
 
     def limits(self, drawn: Drawn, upper: float) -> tuple[float, float]:
-        """Return limits of draws: quantiles, both tails on one side where the truth may lie beyond all rows.
+        """Return the limits of posterior samples: quantiles, or both tails on one side.
 
-        It is then missed on one side alone; with a tail on either side 97 to 100% were covered.
+        If the true value may be beyond all rows it can be missed on one side only; with a tail on each side
+        coverage was 97 to 100%.
         """
         tail = 1 - upper
         steps = len(np.unique(drawn.places))
         if self.positives + self.negatives >= STEP * (len(self.tp) - 1) and steps > 1:
             return stair_limits(drawn, upper)
-        lower = higher = False  # the side on which the truth may be missed
+        lower = higher = False  # the side on which the true value can be missed
         beyond = (drawn.places < 0) | (drawn.places >= len(self.tp))
         if beyond.mean() > tail:
             higher = bool(np.median(drawn.values[beyond]) < np.median(drawn.values))
@@ -152,7 +153,7 @@ class RocDraws:
         return float(low), float(high)
 
     def fpr_at_recall(self, recall: float) -> Drawn:
-        """Draw the FPR at the strictest threshold that reaches a recall."""
+        """Sample the FPR at the strictest threshold that reaches a recall."""
         missed = self.rows_within(1 - recall, self.positives)
         place = np.searchsorted(self.tp, self.positives - np.maximum(missed, 0), side="left")
         fpr = np.where(missed < 0, 1.0, self.rate(self.fp[place], self.negatives))
@@ -160,11 +161,11 @@ class RocDraws:
 
 
 def stair_limits(drawn: Drawn, upper: float) -> tuple[float, float]:
-    """Return the lowest and highest limit of all steps, each as far as its own chance leaves of the level.
+    """Return the lowest and the highest limit over all steps, each at the level left by its probability.
 
-    Which step it is and what is read there are told by different rows: two normal deviates, and a pair is
-    ruled out whose squares sum to more than the quantile's. Limits of all draws together left the less likely
-    step next to nothing, and covered 86 to 92%.
+    Different rows determine the step and the reading on it. So they are two independent normal deviates, and
+    a pair is rejected if its squares sum to more than the squared quantile. Quantiles of all samples together
+    gave almost no weight to the less likely step and covered 86 to 92%.
 
     >>> places = np.repeat([1, 2], [900, 100])
     >>> drawn = Drawn(places + np.tile(np.linspace(-0.1, 0.1, 100), 10), places)
@@ -175,7 +176,7 @@ def stair_limits(drawn: Drawn, upper: float) -> tuple[float, float]:
     _, place, times = np.unique(drawn.places, return_inverse=True, return_counts=True)
     ends = []
     for k, past in enumerate(np.cumsum(times)):
-        chance = min(past, size - past + times[k]) / size  # that it is as strict, or as lax
+        chance = min(past, size - past + times[k]) / size  # of a step at least as strict, or as lax
         far = normal_quantile(chance) if chance < 0.5 else 0.0
         if abs(far) < quantile:
             own = 1 - two_sided_p(math.sqrt(quantile**2 - far**2)) / 2
@@ -185,28 +186,28 @@ def stair_limits(drawn: Drawn, upper: float) -> tuple[float, float]:
 
 
 def tpr_at_fpr(curve: RocDraws, limit: float) -> Drawn:
-    """Draw the recall at the laxest threshold within an FPR."""
+    """Sample the recall at the laxest threshold within an FPR."""
     within = curve.rows_within(limit, curve.negatives)
     place = np.searchsorted(curve.fp, np.maximum(within, 0), side="right") - 1
-    # Above a first score that several rows share there may be no threshold at all: none is flagged then.
+    # If several rows share the highest score there may be no threshold above it: then nothing is flagged.
     tied = (place == 0) & (curve.tp[1] + curve.fp[1] > SHARED)
     none = (within < 0) | tied & (curve.generator.random(curve.size) < 0.5)
     return Drawn(np.where(none, 0.0, curve.rate(curve.tp[place], curve.positives)), np.where(none, -1, place))
 
 
 def precision_at_recall(curve: RocDraws, recall: float) -> Drawn:
-    """Draw the precision at a recall: from the positives to the negatives flagged there.
+    """Sample the precision at a recall, from the positives and negatives flagged there.
 
-    Between two positives any threshold is as likely as another (interpolated order statistics, Hettmansperger
-    & Sheather 1986): read at the strictest, it was held in 98 to 99% of samples of ten positives. A step of
-    tied scores reaches further than the recall, by those of its positives that lie beyond.
+    Any threshold between two positives is equally likely (interpolated order statistics, Hettmansperger &
+    Sheather 1986); at the strictest one coverage was 98 to 99% with ten positives. A step of tied scores can
+    exceed the recall, by its positives beyond it.
     """
     draw, size, P = curve.generator, curve.size, curve.positives
     beyond = draw.beta(0.5, P + 0.5, size) > 1 - recall
     within = P - np.where(beyond, 0, draw.binomial(round(P), 1 - recall, size))
     first, after = (np.searchsorted(curve.tp, within + more, side="left") for more in (0, 1))
     room = np.where(within < P, after - first, 0)
-    # Either end half as often as those between: of a step at which the recall is just reached, each as often.
+    # The two ends are half as likely as positions between them; of two positions, both are equally likely.
     place = np.minimum(first + np.floor(draw.random(size) * room + 0.5).astype(np.int64), len(curve.tp) - 1)
     place[beyond] = len(curve.tp) - 1
     positives, negatives = curve.mix or (P, curve.negatives)
@@ -220,15 +221,15 @@ def precision_at_recall(curve: RocDraws, recall: float) -> Drawn:
 
 
 def recall_at_precision(curve: RocDraws, precision: float) -> Drawn:
-    """Draw the recall at the laxest threshold of a precision; 0 where no threshold reaches it.
+    """Sample the recall at the laxest threshold with a precision; 0 if no threshold has it.
 
-    A threshold is the one when the score test of its precision says no more than a standard normal draw:
-    thresholds that the sample puts on the wrong side of the limit by chance are then among the draws, whole
-    steps of tied scores too. Draws about the sample's own crossing alone covered 79 to 91%.
+    A threshold qualifies if the score statistic of its precision is at least a standard normal sample. So
+    thresholds that are on the wrong side of the limit by chance can be sampled, including whole steps of tied
+    scores. Samples only around the observed crossing covered 79 to 91%.
     """
     drawn = curve.generator.standard_normal(curve.size)
     place = np.full(curve.size, -1)
-    best = -np.inf  # of all thresholds that were looked at, the laxest first
+    best = -np.inf  # maximum over the thresholds seen so far, laxest first
     for stop in range(len(curve.tp), 0, -PIECE):
         b = slice(max(stop - PIECE, 0), stop)
         flagged = np.maximum(curve.tp[b] + curve.fp[b], 1e-300)
@@ -243,7 +244,7 @@ def recall_at_precision(curve: RocDraws, precision: float) -> Drawn:
 
 
 def equal_errors(curve: RocDraws, _: float) -> Drawn:
-    """Draw the rate at which FPR and FNR are equal."""
+    """Sample the rate at which FPR and FNR are equal."""
     fpr, fnr = curve.fp / curve.negatives, 1 - curve.tp / curve.positives
     value = float(np.interp(0.0, fpr - fnr, fpr))
     false = curve.rate(value * curve.negatives, curve.negatives) - value
@@ -252,21 +253,21 @@ def equal_errors(curve: RocDraws, _: float) -> Drawn:
 
 
 def lift(curve: RocDraws, share: float) -> Drawn:
-    """Draw the lift in the top share of rows: the recall where so many are flagged, over the share."""
+    """Sample the lift in the top rows: the recall if a proportion is flagged, over that proportion."""
     flagged, total = curve.tp + curve.fp, curve.positives + curve.negatives
     tp = float(np.interp(share * total, flagged, curve.tp))
     fp = share * total - tp
     cells = np.array([tp, fp, curve.positives - tp, curve.negatives - fp])
     drawn = curve.generator.dirichlet(np.maximum(cells, 0) + 0.5, curve.size)
     recall = drawn[:, 0] / (drawn[:, 0] + drawn[:, 2])
-    # The rows flagged at this threshold are drawn; the threshold then moves to flag the share of them again.
+    # The proportion flagged at this threshold varies; the threshold moves until it is `share` again.
     place = share * total - total * (drawn[:, 0] + drawn[:, 1] - share)
     moved = (np.interp(place, flagged, curve.tp) - tp) / curve.positives
     return Drawn.smooth(np.clip(recall + moved, 0, 1) / share)
 
 
 def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
-    """Return limits of the greatest TPR - FPR: Newcombe's at the best threshold, less what that flatters.
+    """Return limits of the greatest TPR - FPR: Newcombe's at the best threshold minus the selection bias.
 
     Examples
     --------
@@ -278,25 +279,25 @@ def ks_limits(table: ScoreTable, sampling: Sampling) -> tuple[float, float]:
     best = table.ranking.best
     value, low, high = newcombe(table.tp[best], P, table.fp[best], N, sampling.level)
     place = _places(len(table), best)
-    tp, fp = table.tp[place], table.fp[place]  # there alone: the columns of a stream may be on a disk
+    tp, fp = table.tp[place], table.fp[place]  # only there: columns of a stream may be on disk
     shift = _flattery(tp / P - fp / N, (P - tp) / P**2 + (N - fp) / N**2, sampling)
     return low - shift, high - min(shift, high - float(value)) / 2
 
 
 def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:
-    """Return by how much the greatest of gaps along a ranking flatters: how far that of resamples exceeds it.
+    """Return the selection bias of the greatest gap along a ranking: its mean excess in resamples.
 
-    Resamples add noise to the gaps, independent from score to score, so that it is a walk; only what it
-    does away from the best threshold counts. Without it lower limits of the KS were too high in 5 to 6% of
-    samples. Of upper limits half of it is taken off: those of Wilson stand off for the rest, and with all of
-    it those of ten positives were too low in 7%.
+    Resamples add noise to the gaps that is independent from score to score, so it is a random walk; only its
+    difference from the best threshold matters. Without this correction lower limits of KS were too high in 5
+    to 6% of samples. Upper limits subtract half of it: Wilson's limits are already shifted, and with all
+    upper limits with ten positives were too low in 7%.
 
     Parameters
     ----------
     gaps : float64 array of shape (distinct scores,)
-        TPR - FPR at each score as the threshold, from the lowest on.
+        TPR - FPR at each score as the threshold, from the lowest score on.
     variances : float64 array of shape (distinct scores,)
-        What the rows of each score add to the variance of the gap: sums of squares of their shares.
+        What the rows of each score add to the variance of the gap: their summed squared proportions.
     sampling : Sampling
     """
     place = _places(len(gaps), int(gaps.argmax()))
@@ -304,12 +305,12 @@ def flattery(gaps: Array, variances: Array, sampling: Sampling) -> float:
 
 
 def _places(rows: int, best: int) -> npt.NDArray[np.int64]:
-    """Some places along a ranking, the best among them."""
+    """Positions along a ranking, the best among them."""
     return np.unique(np.append(np.linspace(0, rows - 1, THRESHOLDS).astype(np.int64), best))
 
 
 def _flattery(gaps: Array, before: Array, sampling: Sampling) -> float:
-    """The same of gaps at some places, with the variance that all scores below each add up to."""
+    """The selection bias from some positions, with the summed variance of all scores below each."""
     best = gaps.argmax()
     near = gaps[best] - gaps <= FURTHEST * np.sqrt(abs(before - before[best]))
     gaps, before = gaps[near], before[near]
@@ -334,18 +335,18 @@ def _last_true(found: npt.NDArray[np.bool_]) -> int | None:
 
 @dataclass(frozen=True)
 class Crossing:
-    """One kind of reading of a curve, at a limit.
+    """How a reading of a curve is sampled.
 
     Parameters
     ----------
     drawn : callable
-        From a curve and the limit to draws of what is read.
+        From a curve and the limit to posterior samples of the reading.
     place : callable
-        From a table and the limit to where in the table it is read; None: at no score.
+        From a table and the limit to the position of the reading in the table; None: at no score.
     mixed : bool
-        Whether it also reads how many rows are positive.
+        Whether the reading also depends on the prevalence.
     smooth : bool
-        Whether it is read on the line between points of the curve, of which blocks have enough.
+        Whether it is read on the line between points, for which score blocks are enough.
     """
 
     drawn: Callable[[RocDraws, float], Drawn]
@@ -373,7 +374,7 @@ CROSSINGS: dict[Reading, Crossing] = {
 
 
 def crossing_generator(point: CurvePoint, sampling: Sampling) -> np.random.Generator:
-    """Return the random generator of a reading, the same whatever other readings are asked for.
+    """Return the random generator of a reading, which does not depend on the other readings.
 
     Examples
     --------
@@ -388,8 +389,8 @@ def crossing_generator(point: CurvePoint, sampling: Sampling) -> np.random.Gener
 
 
 SHRINK = 10
-"""Rows of the smaller class that weigh as much as the model for the variance, and the degrees of freedom that
-the model adds: see `auc_limits`."""
+"""Size of the smaller class at which sample and model weigh the same in the variance, and the degrees of
+freedom that the model adds: see `auc_limits`."""
 
 
 def delong(table: ScoreTable) -> tuple[float, float]:
@@ -398,11 +399,11 @@ def delong(table: ScoreTable) -> tuple[float, float]:
     Parameters
     ----------
     table : ScoreTable
-        The AUC is NaN with one class alone, the variance with fewer than two rows of either.
+        With only one class the AUC is NaN; with fewer than two rows of either the variance is.
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson 1988; mid-ranks as Sun & Xu 2014, here read off the sorted table.
+    DeLong, DeLong & Clarke-Pearson 1988; mid-ranks as Sun & Xu 2014, here from the sorted table.
 
     Examples
     --------
@@ -431,23 +432,23 @@ def auc_limits(
     df: npt.ArrayLike,
     level: float = 0.95,
 ) -> tuple[Array, Array]:
-    """Return score-like limits of ROC AUC that use DeLong's variance.
+    """Return score limits of ROC AUC from DeLong's variance.
 
-    Newcombe's method 5 solves ``(auc - a)² = q² V(a)``, so that its limits lie in [0, 1] and are apart even
-    at AUC = 1; but its V, of Hanley & McNeil's form, is a model: with scores of unequal spread it covers
-    86 to 100% at any n. Here V is that form times the ratio of DeLong's variance to it at the estimate.
-    Where the model's is the greater, it is lent: the logarithm of the ratio is shrunk by m / (m + 10), m the
-    size of the smaller class. And q is a quantile of Student's t, moderated: a variance that a model makes up
-    as ten rows do is known with ten degrees of freedom more (Smyth 2004). With those of DeLong's alone the
-    limits of labels of five to ten rows held the truth in 98 to 99%; with a model lent where it is the
-    less, too, an AUC of ten rows of unequal spread covered 91%.
+    Newcombe's method 5 solves ``(auc - a)² = q² V(a)``. Its limits are in [0, 1] and differ even at AUC = 1,
+    but its V is a model of Hanley & McNeil's form: with scores of unequal variance it covers 86 to 100% for
+    any n. Here V is that form times the ratio of DeLong's variance to it at the estimate. If the model's
+    variance is the greater, the ratio is shrunk towards it: its logarithm is multiplied by m / (m + 10) for m
+    rows of the smaller class. q is a quantile of Student's t with `SHRINK` more degrees of freedom (Smyth
+    2004), for the rows that the model counts as. With DeLong's degrees of freedom, labels of five to ten rows
+    had 98 to 99% coverage. If the ratio is also shrunk where the model's variance is smaller, an AUC of ten
+    rows with unequal variance had 91%.
 
     Parameters
     ----------
     auc, variance : float or array
-        Of `delong`.
+        As from `delong`.
     sizes : tuple of float or array
-        Positives and negatives; limits are NaN where one is below 2.
+        Positives and negatives; limits are NaN if one is below 2.
     df : float or array
         Degrees of freedom of DeLong's variance.
 
@@ -472,7 +473,7 @@ def auc_limits(
 
     known = smaller >= 2
     parts: tuple[Any, ...] = (auc + 0 * scale, np.where(known, P, 2.0), np.where(known, N, 2.0), scale)
-    if scale.ndim == 0:  # Python's floats take a tenth of the time of arrays without a dimension
+    if scale.ndim == 0:  # Python floats take a tenth of the time of arrays without a dimension
         parts = tuple(part.item() for part in parts)
     low, high = (_edge(end, *parts) for end in (0, 1))
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
@@ -480,12 +481,12 @@ def auc_limits(
 
 @lru_cache(maxsize=1024)
 def separated_limit(positives: float, negatives: float, level: float = 0.95) -> float:
-    """Return the lower limit of ROC AUC where every positive scores above every negative.
+    """Return the lower limit of ROC AUC if every positive scores above every negative.
 
-    Nothing then tells a variance. The limit is the AUC at which so clean a ranking has the probability
-    (1 - level) / 2, exact in Hanley & McNeil's model, in which one class's scores are a power of the other's
-    (Lehmann 1953): with θ = AUC / (1 - AUC) and a = N / θ it is Γ(a + 1) P! / Γ(a + P + 1). The model is not
-    symmetric in the classes; the lesser of both limits is taken.
+    The sample then has no variance. The limit is the AUC at which a perfect ranking has probability
+    (1 - level) / 2. It is exact in Hanley & McNeil's model, in which one class's scores are a power of the
+    other's (Lehmann 1953): with θ = AUC / (1 - AUC) and a = N / θ the probability is
+    Γ(a + 1) P! / Γ(a + P + 1). The model is not symmetric in the classes; the lower of both limits is used.
 
     Examples
     --------
@@ -513,7 +514,7 @@ def _model(auc: Any, positives: Any, negatives: Any) -> Any:
 
 
 def _edge(end: int, auc: Any, positives: Any, negatives: Any, scale: Any) -> Any:
-    """The limit between the area and an end of its range, by bisection; floats, or arrays of one shape."""
+    """The limit between the estimate and an end of the range, by bisection; floats or arrays of one shape."""
     far, near = 0 * auc + end, auc
     for _ in range(60):
         middle = (far + near) / 2
@@ -528,7 +529,7 @@ def _edge(end: int, auc: Any, positives: Any, negatives: Any, scale: Any) -> Any
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """A score table with what several intervals need of it.
+    """A score table with cached inputs that several intervals use.
 
     Parameters
     ----------
@@ -546,7 +547,7 @@ class Tables:
 
     @cached_property
     def delong(self) -> tuple[float, float, float]:
-        """ROC AUC of the blocks, DeLong's variance of it, and what is left of its degrees of freedom."""
+        """ROC AUC of the score blocks, its DeLong variance, and the degrees of freedom of that."""
         auc, variance = delong(self.exact.coarse)
         return auc, variance, freedom(roc_auc(self.exact.coarse), self.exact.coarse)
 
@@ -557,7 +558,7 @@ class Tables:
 
     @cached_property
     def coarse_curve(self) -> tuple[Array, Array]:
-        """The curve of the blocks."""
+        """The curve of the score blocks."""
         return self.exact.coarse.path
 
 
@@ -668,7 +669,7 @@ def delong_limits(tables: Tables, sampling: Sampling) -> Limits:
 
 
 def rescale_auc_limits(metric: Metric, limits: Limits) -> Limits:
-    """Return limits of the AUC on the range of a metric that is linear in it (gini: -1 to 1)."""
+    """Return the limits of ROC AUC in the range of a metric that is linear in it (gini: -1 to 1)."""
     if limits.reason is not None:
         return limits
     wide = metric.high - metric.low
@@ -684,7 +685,7 @@ def _gap_limits(gaps: CalibrationGaps, value: float, tables: Tables, sampling: S
 
 
 def _doubt(table: ScoreTable) -> Array:
-    """Variance of the outcomes of each bin of equal mass, whose probabilities may lie far apart."""
+    """Variance of the true labels in each equal-mass bin, whose probabilities may differ much."""
     place = np.zeros(len(table), dtype=np.int64)
     cuts = mass_cuts(table)
     np.add.at(place, [cut for cut in cuts if cut < len(table)], 1)
@@ -715,7 +716,7 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
     error, df = standard_error(table, found), freedom(found, table)
     if error == 0 and not (math.isfinite(metric.low) and math.isfinite(metric.high)):
         return no_limits("all rows have the same value")
-    if metric.better == "one" and math.isfinite(metric.low):  # a ratio: right probabilities make it 1
+    if metric.better == "one" and math.isfinite(metric.low):  # a ratio that is 1 if probabilities are right
         error, df = promised_error(table, found, error, df, moderated=True)
     ranking = metric.interval == "ranking"
     events = smaller if ranking else n
@@ -736,7 +737,7 @@ def _influence_limits(metric: Metric, value: float, tables: Tables, sampling: Sa
 def binary_limits(
     metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
 ) -> dict[str, Limits]:
-    """Return the limits of binary metrics that estimate something.
+    """Return the limits of binary metrics.
 
     Parameters
     ----------

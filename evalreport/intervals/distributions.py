@@ -1,7 +1,6 @@
 """Quantiles of the normal and of Student's t distribution, and intervals of proportions.
 
-SciPy is imported where it is first needed. Near an end of the range more of an interval's error goes to one
-side.
+Near an end of the range most of an interval's error is on one side. SciPy is imported on first use.
 """
 
 from __future__ import annotations
@@ -16,9 +15,6 @@ import numpy.typing as npt
 from evalreport.statistics.confusion import Array
 
 NORMAL = NormalDist()
-MANY = 1000
-"""Degrees of freedom above which four terms about the normal quantile agree with SciPy to 1e-12, and Newton's
-steps would go on until rounding ends them."""
 
 
 def normal_quantile(p: float) -> float:
@@ -98,27 +94,27 @@ def t_quantiles(p: float, df: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 KNOTS = 65
-"""Distances at which the sides are worked out, from 0 to where they are alike; linear between them."""
+"""Distances at which the tails are computed, from 0 to where both are equal; linear between them."""
 
 
 def tails_near_end(distance: Array, level: float) -> tuple[Array, Array]:
-    """Return the chances below and above the samples that an interval accepts of a truth near a lower end.
+    """Return the rejected probabilities below and above, of samples of a true value near a lower end.
 
     Parameters
     ----------
     distance : float64 array
-        From what a truth at the end gives on average to what this one does, in standard deviations.
+        Distance of the mean of samples from that at the end of the range, in standard deviations.
     level : float
         Confidence level.
 
     Returns
     -------
     below, above : float64 arrays
-        They add up to one minus the level: all of it above at the end, half of it each far away.
+        They add up to one minus the level: at the end all of it is above, far away half of it on each side.
 
     References
     ----------
-    Feldman & Cousins 1998, Physical Review D 57:3873: a normal mean that is not negative.
+    Feldman & Cousins 1998, Physical Review D 57:3873: a normal mean with a lower limit of 0.
 
     Examples
     --------
@@ -132,12 +128,12 @@ def tails_near_end(distance: Array, level: float) -> tuple[Array, Array]:
 
 @cache
 def reaches_near_end(level: float) -> tuple[Array, Array]:
-    """Return how far a sample accepted of a truth near an end may lie from it, away from the end.
+    """Return how far an accepted sample can be from a true value near an end, on the side away from the end.
 
     Returns
     -------
     distance : float64 array, ascending
-        From the end to the truth, in standard deviations.
+        From the end to the true value, in standard deviations.
     reach : float64 array of the same shape
         In standard deviations: see `tails_near_end`.
 
@@ -153,10 +149,10 @@ def reaches_near_end(level: float) -> tuple[Array, Array]:
 
 @cache
 def _sides(level: float) -> tuple[Array, Array, Array]:
-    """Distances and both chances: samples x of a mean d are accepted up to d + c, and down to as likely ones.
+    """Distances and both tails: a mean d accepts samples up to d + c and down to the equally likely one.
 
-    The likelihood ratio of x to the best mean is that of d + c at (d² - c²) / 2d, below 0, where the best
-    mean is 0; c is found by bisection.
+    The likelihood ratio of a sample to its best mean is the same at d + c and at (d² - c²) / 2d; that is
+    below 0, where the best mean is 0. Bisection finds c.
     """
     one, two = normal_quantile(level), normal_quantile((1 + level) / 2)
     knots = np.linspace(0, two, KNOTS)
@@ -172,7 +168,7 @@ def _sides(level: float) -> tuple[Array, Array, Array]:
 
 
 ROUNDING = 1e-12
-"""A share this near to 0 or 1 is there: sums of weights are not exact."""
+"""A proportion this close to 0 or 1 is treated as 0 or 1: sums of weights are rounded."""
 
 
 def wilson(
@@ -212,10 +208,10 @@ def wilson(
 
 
 def exact_limits(successes: float, trials: float, level: float = 0.95) -> tuple[float, float]:
-    """Return the exact interval of a proportion, each end of which a true value passes in at most 2.5%.
+    """Return the exact interval of a proportion, with at most 2.5% error at each end (for 95%).
 
-    Wilson's interval has this only on average over the true values: at its ends a rule of `recall >= 0.99`
-    would fail 16% of the samples of 17 rows whose true recall is 0.99.
+    Wilson's interval has this error only on average over true values: with its limits, a rule of
+    `recall >= 0.99` would fail 16% of the samples of 17 rows whose true recall is 0.99.
 
     Parameters
     ----------
@@ -240,9 +236,9 @@ def exact_limits(successes: float, trials: float, level: float = 0.95) -> tuple[
 
 
 def exact_like(value: float, low: float, high: float, level: float) -> tuple[float, float]:
-    """Return the exact interval of as many trials as the score interval `low` to `high` is of.
+    """Return the exact interval for the number of trials implied by a score interval, `low` to `high`.
 
-    With weights or clusters these are the effective number of rows, less for Student's t.
+    With weights or clusters this is the effective number of rows, reduced for Student's t.
 
     Examples
     --------
@@ -294,15 +290,15 @@ def score_limits(
     """Return the score interval of a bounded quantity from its standard error.
 
     Wilson's interval with the number of trials that would give a proportion this standard error: inside
-    the range, lopsided near its ends, and not of zero width there.
+    the range, asymmetric near its ends, and not of zero width there.
 
     Parameters
     ----------
     value, standard_error : float or array
         On the scale of the metric.
     n : float or array
-        Rows: the trials where the standard error is 0. A variable within the bounds has no greater
-        variance than a proportion, so that this is the wider interval.
+        Rows: the number of trials if the standard error is 0. No variable within the bounds has a greater
+        variance than a proportion, so the interval is not too narrow.
     z : float or array
         Quantile of the normal or of Student's t.
     bounds : tuple of float
@@ -323,7 +319,7 @@ def score_limits(
     error = np.asarray(standard_error, dtype=np.float64) / wide
     with np.errstate(divide="ignore", invalid="ignore"):
         trials = share * (1 - share) / error**2
-    # Sums of weights round: a share this near to an end is at it, and its error is rounding.
+    # Sums of weights are rounded: a proportion this close to an end is at the end.
     inside = (share > ROUNDING) & (share < 1 - ROUNDING)
     trials = np.where(np.isfinite(trials) & (trials > 0) & inside, trials, n)
     z2 = np.asarray(z, dtype=np.float64) ** 2

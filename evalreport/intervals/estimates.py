@@ -1,4 +1,4 @@
-"""The interval of each metric of one evaluation, and the coverage of its method as measured by simulation."""
+"""The confidence interval of each metric of an evaluation, and the simulated coverage of its method."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from evalreport.statistics.summary import Summary
 def estimates(
     metrics: Sequence[Metric], summary: Summary, predictions: Predictions | None, sampling: Sampling
 ) -> dict[str, Result]:
-    """Return every metric with its interval, or why it is undefined.
+    """Return every metric with its confidence interval, or the reason why it is undefined.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def estimates(
         Of the task of `summary`.
     summary : Summary
     predictions : Predictions or None
-        The rows, needed where weights or groups make the interval.
+        The rows, which intervals of weighted or grouped rows need.
     sampling : Sampling
 
     Returns
@@ -76,9 +76,9 @@ def estimates(
 
 
 def widen_for_bins(known: Estimate, metric: Metric, summary: Summary) -> Estimate:
-    """Return an estimate that says between what its exact value lies, its limits as much further apart.
+    """Return an estimate from binned scores with the range of its exact value, and its limits widened by it.
 
-    Where scores are exact, it is as it was.
+    An estimate from exact scores is returned unchanged.
     """
     if metric.reads != "scores" or metric.bounds is None or not isinstance(summary.scores, BinnedTable):
         return known
@@ -93,7 +93,7 @@ def widen_for_bins(known: Estimate, metric: Metric, summary: Summary) -> Estimat
 
 
 def _round_outward(bound: float, away: str) -> str:
-    """A bound with eight digits, away from what it bounds."""
+    """The bound with eight digits, rounded in the given direction so that it stays a bound."""
     return f"{float(Context(8, away).create_decimal(bound)):.8g}"
 
 
@@ -126,31 +126,31 @@ def _limits(
 
 
 NOMINAL = 0.95
-"""Level of the intervals that were simulated."""
+"""Confidence level of the simulated intervals."""
 NEAR = (0.93, 0.97)
-"""Coverage that counts as holding what was promised, from `ENOUGH` rows on."""
+"""Coverage that counts as nominal, from `ENOUGH` rows on."""
 ENOUGH = 200
-"""Rows from which on a method that misses what it promises is named."""
+"""Fewest rows from which a method with other coverage is reported."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The measured coverage of one metric's 95% interval in one setting.
+    """Simulated coverage of one metric's 95% interval in one setting.
 
     Parameters
     ----------
     task, metric, method : str
-        Several methods stand with a semicolon between them.
+        Several methods are separated by semicolons.
     setting : str
-        How the data were simulated, in words.
+        Description of the simulated data.
     n : int
         Rows of each data set.
     simulations : int
-        Data sets on which an interval was given.
+        Data sets with an interval.
     coverage : float
-        Share of intervals that held the truth.
+        Proportion of intervals that contain the true value.
     attainable : float or None
-        Where counts of few rows jump: the least share of 95% or more that an interval can have.
+        Where counts of few rows are discrete: the lowest coverage of 95% or more that an interval can have.
     """
 
     task: str
@@ -164,28 +164,28 @@ class Measured:
 
     @property
     def inevitable(self) -> bool:
-        """Whether counts of so few rows allow no lower share, give or take the error of the simulation."""
+        """Whether counts of so few rows allow no lower coverage, within the error of the simulation."""
         return self.attainable is not None and self.coverage <= self.attainable + self._slack(self.attainable)
 
     def _slack(self, share: float) -> float:
-        """Two standard errors of a share in the simulation."""
+        """Two standard errors of a simulated proportion."""
         return 2 * math.sqrt(share * (1 - share) / max(self.simulations, 1))
 
     @property
     def is_within_target(self) -> bool:
-        """Whether the coverage is within 93 to 97%."""
+        """Whether the coverage is 93% to 97%."""
         return NEAR[0] <= self.coverage <= NEAR[1]
 
     @property
     def is_near_target(self) -> bool:
-        """Whether the coverage is within 93 to 97%, give or take the error of the simulation."""
+        """Whether the coverage is 93% to 97%, within the error of the simulation."""
         slack = self._slack(self.coverage)
         return NEAR[0] - slack <= self.coverage <= NEAR[1] + slack
 
 
 @cache
 def _rows() -> Mapping[tuple[str, str], Sequence[dict[str, Any]]]:
-    """What was measured, by task and metric: thousands of settings, of which one evaluation reads some."""
+    """The rows of `coverage.json` by task and metric; not yet `Measured`, because an evaluation needs few."""
     text = files("evalreport.intervals").joinpath("coverage.json").read_text(encoding="utf-8")
     found: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in json.loads(text):
@@ -195,7 +195,7 @@ def _rows() -> Mapping[tuple[str, str], Sequence[dict[str, Any]]]:
 
 @cache
 def measured_coverage(task: str, metric: str) -> tuple[Measured, ...]:
-    """Return what was measured of a metric's interval, the settings in their order; empty when nothing was.
+    """Return the simulated coverage of a metric's interval in the order of the settings; empty without any.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def measured_coverage(task: str, metric: str) -> tuple[Measured, ...]:
 
 
 def measured_methods(task: str, metric: str) -> tuple[str, ...]:
-    """Return the names of the methods of a metric's interval, those of independent rows first.
+    """Return the method names of a metric's interval, those for independent rows first.
 
     Examples
     --------
@@ -218,12 +218,12 @@ def measured_methods(task: str, metric: str) -> tuple[str, ...]:
 
 
 def off_coverage(task: str, metric: str) -> tuple[Measured, ...]:
-    """Return the settings of 200 rows or more in which the interval did not hold what it promises."""
+    """Return the settings of 200 rows or more in which the coverage is not 93% to 97%."""
     return tuple(row for row in measured_coverage(task, metric) if row.n >= ENOUGH and not row.is_near_target)
 
 
 def describe_miscoverage(task: str, name: str, result: Result) -> str:
-    """Return where the interval of a metric did not hold what it promises, in the worst setting simulated.
+    """Return the worst simulated setting in which the coverage of a metric's interval is not nominal.
 
     Examples
     --------
@@ -244,42 +244,42 @@ def describe_miscoverage(task: str, name: str, result: Result) -> str:
 METHODS = {
     "wilson": "Wilson's score interval of a proportion (Wilson 1927; Newcombe 1998)",
     "delong": "DeLong's variance (DeLong et al. 1988) in Newcombe's score interval of the AUC (2006, method "
-    "5), with Student's t, moderated by the model's variance (Smyth 2004)",
-    "exact under separation": "the AUC at which a ranking without a mistake has probability 2.5%, in "
-    "Hanley & McNeil's model (Lehmann 1953)",
+    "5), with Student's t; variance and degrees of freedom are moderated by a model (Smyth 2004)",
+    "exact under separation": "the AUC at which a perfect ranking has probability 2.5% in Hanley & McNeil's "
+    "model (Lehmann 1953)",
     "newcombe": "square-and-add of Wilson's limits of both rates (Newcombe 1998, method 10) at the best "
-    "threshold, less what resamples exceed the sample by",
-    "dirichlet": "quantiles of draws of the counts under Jeffreys' prior, Dirichlet(1/2)",
-    "smoothed bootstrap": "score interval about the value less its bias, both from draws of the confusion "
-    "matrix with one row more per class; of averages it stands off as Wilson's limits of the classes do that "
-    "make the variance (Price & Bonett 2004); classes without a value by two stages of sampling (Cochran "
-    "1977)",
-    "smoothed bootstrap by row": "the same from the counts of each label, and what rows vary together from "
-    "their influence",
-    "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982), Student's t, on the logit or the log, "
-    "of the area under one curve as a score interval; losses lend from the variance that the probabilities "
-    "promise, averages of areas stand off as those of the classes do",
-    "influence over folds": "the mean over folds, from the influence of each row on the value of its own "
-    "fold (LeDell, Petersen & van der Laan 2015; Bayle et al. 2020), Student's t, on the logit or the log",
-    "t": "Student's t of a mean over rows, as a score interval where the range has two ends",
-    "test inversion over groups": "the lower end by scaling how far the groups "
-    "lie apart; the upper that of the two groups furthest apart, by MOVER (Zou & Donner 2008)",
-    "test inversion": "the truths whose draws have the value seen within 95% of them: the central ones, "
-    "near the end of the range the likeliest (Feldman & Cousins 1998), and above alone where noise adds so "
-    "much to an error that no sample falls short of its truth",
-    "bayesian bootstrap at the crossing": "draws of where the curve crosses the limit and of the curve there "
-    "(Rubin 1981), with half a row beyond each end, and both tails on the one side on which the truth can be "
-    "missed there; of tied scores each step as far as its own chance leaves; where a precision is crossed by "
-    "inverting its score test, where it is read at any threshold between two positives (Hettmansperger & "
-    "Sheather 1986)",
-    "posterior at the crossing, clusters": "the same, each class counted as its effective number of rows "
-    "(Kish 1965; Korn & Graubard 1998), of a precision the ratio of both given the recall",
-    "posterior at the crossing, weighted rows": "the same, each class counted as its effective number of "
-    "rows (Kish 1965; Korn & Graubard 1998), of a precision the ratio of both given the recall",
-    "cluster jackknife": "groups left out one by one (MacKinnon, Nielsen & Webb 2023) with Satterthwaite's "
+    "threshold, corrected for the selection bias of that threshold in resamples",
+    "dirichlet": "quantiles of posterior samples of the counts under Jeffreys' prior, Dirichlet(1/2)",
+    "smoothed bootstrap": "score interval around the bias-corrected value; bias and standard error from "
+    "resamples of the confusion matrix with one row added per class; limits of averages are shifted like "
+    "Wilson's limits of the classes that make the variance (Price & Bonett 2004); classes without a value "
+    "by two-stage sampling (Cochran 1977)",
+    "smoothed bootstrap by row": "the same from the counts of each label, with the covariance between "
+    "labels from the influence of the rows",
+    "influence": "infinitesimal jackknife (Jaeckel 1972; Efron 1982) with Student's t on the logit or the "
+    "log; the area under one curve has a score interval, losses also use the variance implied by the "
+    "probabilities, limits of averages of areas are shifted like those of the classes",
+    "influence over folds": "the mean over folds, from the influence of each row on the value of its fold "
+    "(LeDell, Petersen & van der Laan 2015; Bayle et al. 2020), with Student's t on the logit or the log",
+    "t": "Student's t of a mean over rows, as a score interval if the range has two ends",
+    "test inversion over groups": "the lower limit by scaling the differences between the groups; the upper "
+    "limit is that of the two most different groups, by MOVER (Zou & Donner 2008)",
+    "test inversion": "the true values whose simulated samples have the observed value in their central "
+    "95%; near the end of the range in their most likely 95% (Feldman & Cousins 1998); in their lowest 95% "
+    "if noise adds so much to an error that no sample is below its true value",
+    "bayesian bootstrap at the crossing": "posterior samples of where the curve crosses the limit and of "
+    "the curve there (Rubin 1981), with half a row added beyond each end; both tails on one side if the "
+    "true value can be missed on that side only; for tied scores the limits of each step at the level that "
+    "its probability leaves; a recall at a precision by inverting the score test of the precision; a "
+    "precision at any threshold between two positives (Hettmansperger & Sheather 1986)",
+    "posterior at the crossing, clusters": "the same, with the effective number of rows of each class (Kish "
+    "1965; Korn & Graubard 1998); for a precision, that of the ratio of both classes given the recall",
+    "posterior at the crossing, weighted rows": "the same, with the effective number of rows of each class "
+    "(Kish 1965; Korn & Graubard 1998); for a precision, that of the ratio of both classes given the recall",
+    "cluster jackknife": "jackknife over groups (MacKinnon, Nielsen & Webb 2023) with Satterthwaite's "
     "degrees of freedom",
-    "cluster bootstrap": "groups drawn whole with replacement; from 101 groups on",
-    "poisson bootstrap": "rows drawn with Poisson(1) counts, the error that of the jackknife (MacKinnon & "
-    "White 1985) with Satterthwaite's degrees of freedom",
+    "cluster bootstrap": "whole groups resampled with replacement; from 101 groups on",
+    "poisson bootstrap": "rows with Poisson(1) counts; the standard error is corrected to the jackknife's "
+    "(MacKinnon & White 1985), with Satterthwaite's degrees of freedom",
 }
-"""By the name of the method, as it stands beside each estimate."""
+"""Description of each method, by the name that an estimate has."""

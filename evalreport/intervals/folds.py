@@ -1,14 +1,14 @@
-"""A cross-validation: every metric over its folds, fold by fold, and what is known of it.
+"""Cross-validation: every metric over the folds and in each fold, with its interval.
 
-Counts are pooled; ranking and calibration are the plain mean over the folds. The interval of either holds for
-these models, on other rows: out-of-fold errors behave like those of independent rows (Bayle, Bayle, Janson &
-Mackey 2020, with the variance over all rows), and a mean over folds varies as the rows' contributions to the
-values of their own folds (LeDell, Petersen & van der Laan 2015). With scores on
-a scale of their own in each fold, the interval of the mean AUC held in 96.2, 97.0 and 97.0% of 400 draws
-(5 and 10 folds of 200 rows, 5 of 1,000: tests/intervals/test_folds.py).
+Counts are pooled; ranking and calibration metrics are the plain mean over the folds. Their intervals apply to
+these fitted models on new rows. Out-of-fold errors behave like those of independent rows (Bayle, Bayle,
+Janson & Mackey 2020, with the variance over all rows). The variance of a mean over folds comes from the
+contribution of each row to the value of its fold (LeDell, Petersen & van der Laan 2015). With scores on a
+different scale in each fold, the interval of the mean AUC covered 96.2, 97.0 and 97.0% of 400 simulations (5
+and 10 folds of 200 rows, 5 of 1,000: tests/intervals/test_folds.py).
 
-Models that are trained on other rows vary more: `trained_anew` is the corrected interval of Nadeau & Bengio
-(2003), of the spread of the folds with the training rows that they share.
+Models trained on other rows vary more: `retrained` is the corrected interval of Nadeau & Bengio (2003), from
+the variance between folds, which share training rows.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-NO_SLOPE = "a mean over folds has an interval only where each row's share of the value is known"
+NO_SLOPE = "a mean over folds has an interval only if the contribution of each row is known"
 
 
 @dataclass(frozen=True)
 class TrainedAnew:
-    """Limits for models that are trained on other rows."""
+    """Limits for models that are trained on other rows of the same size."""
 
     low: float
     high: float
@@ -55,15 +55,15 @@ class FoldedMetric:
     Parameters
     ----------
     how : {"pooled", "mean over folds"}
-        Which of both is its value: of counts the pooled one, of ranking and calibration the mean.
+        What `value` is: the pooled value of a count metric, the mean of a ranking or calibration metric.
     pooled : float or None
-        Over the rows of all folds at once.
+        Over the rows of all folds.
     mean : float or None
-        The plain mean over the folds in which it is defined.
+        The plain mean over the folds in which the metric is defined.
     folds : tuple of float or None
-        Fold by fold; None where it is undefined.
-    trained_anew : TrainedAnew or None
-        Where the value of models that are trained on other rows lies; None with fewer than two values.
+        The value in each fold; None where it is undefined.
+    retrained : TrainedAnew or None
+        Limits for models trained on other rows; None with fewer than two values.
     """
 
     how: Literal["pooled", "mean over folds"]
@@ -74,7 +74,7 @@ class FoldedMetric:
 
     @property
     def value(self) -> float | None:
-        """The value of the metric; None where it is undefined."""
+        """The value of the metric; None if it is undefined."""
         return self.pooled if self.how == "pooled" else self.mean
 
 
@@ -86,9 +86,9 @@ class Folds:
     ----------
     names : tuple of str
     rows : tuple of int
-        Rows of each, which no other has.
+        Rows of each fold.
     metrics : mapping from name to FoldedMetric
-        All that estimate something, in the order of the catalogue.
+        All metrics with an interval, in the order of the catalogue.
 
     Examples
     --------
@@ -118,14 +118,14 @@ class Folds:
         Raises
         ------
         UsageError
-            No such metric; names the nearest.
+            The metric does not exist; the message names the nearest.
         """
         if name not in self.metrics:
             raise UsageError(f"the folds have no metric {name!r}", fix=nearest(name, self.metrics))
         return self.metrics[name]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row per metric: how, pooled, mean, the limits of models trained anew, and each fold."""
+        """Return a row per metric: how, value, pooled, mean, limits of retrained models, and each fold."""
         import pandas as pd
 
         rows = {}
@@ -140,15 +140,15 @@ class Folds:
 def evaluate_folds(
     metrics: Sequence[Metric], p: Predictions, pooled: Mapping[str, Result], sampling: Sampling
 ) -> tuple[dict[str, Result], Folds]:
-    """Return the metrics of a cross-validation with their intervals, and fold by fold.
+    """Return the metrics of a cross-validation with their intervals, and their values in each fold.
 
     Parameters
     ----------
     metrics : sequence of Metric
     p : Predictions
-        With their folds.
+        With folds.
     pooled : mapping from name to Estimate or Undefined
-        The metrics of all rows at once: of counts they are the result.
+        The metrics of all rows together; for count metrics this is the result.
     sampling : Sampling
 
     Returns
@@ -178,7 +178,7 @@ def evaluate_folds(
 
 
 def _nadeau_bengio_interval(metric: Metric, line: FoldedMetric, sampling: Sampling) -> TrainedAnew | None:
-    """Nadeau & Bengio 2003: a mean of k folds, each tested on 1/(k - 1) of its training rows."""
+    """Nadeau & Bengio 2003: the mean of k folds, each with 1/(k - 1) as many test as training rows."""
     known = [value for value in line.folds if value is not None]
     if len(known) < 2 or line.value is None or not sampling.intervals:
         return None
@@ -188,7 +188,7 @@ def _nadeau_bengio_interval(metric: Metric, line: FoldedMetric, sampling: Sampli
 
 
 def _mean(metric: Metric, value: float | Undefined, whole: Counted, sampling: Sampling) -> Result:
-    """The mean over folds with its interval, from what each row does to the value of its own fold."""
+    """The mean over folds with its interval, from the influence of each row on the value of its fold."""
     if isinstance(value, Undefined):
         return value
     p, n = whole.predictions, metric.weight(whole.facts)
@@ -206,7 +206,7 @@ def _mean(metric: Metric, value: float | Undefined, whole: Counted, sampling: Sa
 
 
 def _error(metric: Metric, p: Predictions, parts: Array) -> SampledError:
-    """The spread of the rows' shares; of a ranking by fold and class, like DeLong's of each fold."""
+    """Standard error of the contributions; for a ranking by fold and class, like DeLong's in each fold."""
     if p.groups is not None:
         return effective(np.asarray(np.bincount(p.groups.codes, parts), dtype=np.float64))
     if metric.interval == "mean" or p.weighted or p.y_true.ndim == 2 or p.folds is None:
@@ -215,7 +215,7 @@ def _error(metric: Metric, p: Predictions, parts: Array) -> SampledError:
 
 
 def fold_notes(p: Predictions, folds: Folds) -> tuple[str, ...]:
-    """Return what has to be said of a cross-validation.
+    """Return the notes about a cross-validation.
 
     Parameters
     ----------
@@ -225,14 +225,14 @@ def fold_notes(p: Predictions, folds: Folds) -> tuple[str, ...]:
     number = len(folds.names)
     notes = [
         f"{numbered(number, 'fold')}: counts are pooled; ranking and calibration are means over folds, "
-        "since each model has a scale of its own; curves and thresholds pool them"
+        "since the models' scores are on different scales; curves and thresholds use the pooled rows"
     ]
     if p.ids is None:
         notes.append("without ids nothing proves that the folds share no row")
     notes += _other_labels(p)
     gaps = [name for name, line in folds.metrics.items() if None in line.folds and line.mean is not None]
     if gaps:
-        notes.append(f"folds in which a metric is undefined are left out of its mean: {some_of(gaps, 1)}")
+        notes.append(f"folds in which a metric is undefined are excluded from its mean: {some_of(gaps, 1)}")
     if p.groups is not None and p.folds is not None:
         pairs = np.unique(np.column_stack([p.groups.codes, p.folds.codes]), axis=0)
         across = int((np.bincount(pairs[:, 0]) > 1).sum())
@@ -245,7 +245,7 @@ def fold_notes(p: Predictions, folds: Folds) -> tuple[str, ...]:
 
 
 def _other_labels(p: Predictions) -> list[str]:
-    """Folds most of whose labels no other has: hardly of one task. A rare label may well be alone."""
+    """Notes about folds most of whose labels are in no other fold, as from different tasks."""
     if p.folds is None or p.y_true.ndim == 2:
         return []
     notes = []

@@ -1,12 +1,12 @@
-"""One ranking whose rows weigh or belong together: crossings of its curve, KS, calibration errors.
+"""Intervals of weighted or grouped rows, by resampling.
 
-What a curve reads where it crosses a limit is not smooth in the rows: a bootstrap of it is too narrow where
-few rows lie beyond the limit (FPR at recall 0.95: 87% at thirty clusters). Independent rows have draws of
-the posterior at the crossing (`crossings`), and these serve here too, with each class counted not as its
-rows but as the number of independent rows that would make its rate at the crossing as sure: the effective
-sample size (Kish 1965; Korn & Graubard 1998, Survey Methodology 24:193).
+**Metrics that are not smooth in the rows** (readings of one ranking's curve, KS, calibration errors). A
+bootstrap of a curve's reading at a limit is too narrow if few rows are beyond the limit (FPR at recall 0.95:
+87% with thirty clusters). So the posterior samples of `curve_points` are used here, too. Each class counts as
+its effective sample size: the number of independent rows that give its rate at the crossing the same variance
+(Kish 1965; Korn & Graubard 1998, Survey Methodology 24:193).
 
-Intervals where rows weigh or belong together: by resampling, everywhere.
+**All other metrics** have limits from their bootstrap or jackknife replicates.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ from evalreport.statistics.summary import Summary
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """The score table of one class against the rest, its rows, and how they are drawn.
+    """The score table of one class against the rest, its rows and its sampling units.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Ranked:
 
     @cached_property
     def _trials(self) -> Array:
-        """Units that each class is worth at most."""
+        """Greatest number of independent units of each class."""
         trials: Array = np.maximum(self.units.size * self._sizes / self._sizes.sum(), 1.0)
         return trials
 
@@ -118,7 +118,7 @@ class Ranked:
         return rates, variances
 
     def _effective(self, threshold: float) -> Array:
-        """Independent rows that would make FPR and TPR as sure, of negatives and of positives."""
+        """Numbers of independent negatives and positives that give FPR and TPR the same variance."""
         rates, variances = self._rates(threshold)
         with np.errstate(divide="ignore", invalid="ignore"):
             rows = rates * (1 - rates) / variances / unsure(self.units.most_freedom)
@@ -126,22 +126,23 @@ class Ranked:
         return np.minimum(np.where(np.isfinite(rows) & (rows > 0), rows, self._trials), most)
 
     def _ratio(self, threshold: float) -> tuple[float, float]:
-        """What the ratio of positives to flagged negatives is worth, and how its log moves with the recall.
+        """Return the effective size of the ratio of positives to flagged negatives, and its slope on recall.
 
-        Counted by the less sure class, the precision at a recall was held in 98 to 99% of weighted rows.
+        With the size of the less certain class instead, the precision at a recall covered 98 to 99% for
+        weighted rows.
 
         Returns
         -------
         share : float
-            Independent rows to the weight that would make it as sure, given the recall.
+            Independent rows per weight that give the ratio the same variance, given the recall.
         pull : float
-            Its regression on the recall over units, as far as it explains more than chance (adjusted R²).
+            Slope of the log ratio on the recall over units, shrunk to what exceeds chance (adjusted R²).
         """
         flagged = (self.scores.astype(np.float64) >= threshold).astype(np.float64)
         right, wrong = (np.where(mine, self.units.weights, 0.0) for mine in (self.positive, ~self.positive))
         wrong *= flagged
         sizes = np.array([size for size in (right.sum(), wrong.sum()) if size > 0])
-        missed = 1 - flagged  # of these none leave exactly 0
+        missed = 1 - flagged  # exactly 0 if no positive is missed
         recall = right * (inner(right, missed) / sizes[0] - missed) / sizes[0]
         ratio = right / sizes[0] - wrong / sizes[-1]
         ratio, recall = (own - own.mean() for own in map(self.units.sum_by_unit, (ratio, recall)))
@@ -156,11 +157,11 @@ class Ranked:
         return min(float((1 / sizes).sum()) / variance, len(self.scores) / float(self._sizes.sum())), pull
 
     def crossing_limits(self, point: CurvePoint, sampling: Sampling) -> Limits:
-        """Return the limits of what the curve reads at a limit.
+        """Return the limits of a reading of the curve.
 
-        A recall at a precision and a lift also read how many rows are positive, so that both classes are then
-        counted by one share: that of the less sure one, of a lift that of the positives, whose recall it is.
-        Counted by the less sure, a lift was held in 98 to 99% of fifty clusters and of few uneven weights.
+        A recall at a precision and a lift also depend on the prevalence, so both classes use one effective
+        proportion: that of the less certain class, or for a lift that of the positives, whose recall it is.
+        With the less certain class a lift covered 98 to 99% for fifty clusters and for few uneven weights.
         """
         table, crossing = self.table, CROSSINGS[point.reading]
         place = crossing.place(table, point.at)
@@ -181,7 +182,7 @@ class Ranked:
         return Limits(*curve.limits(drawn, sampling.upper), method, float(drawn.values.std()))
 
     def ks_limits(self, sampling: Sampling) -> Limits:
-        """Return square-and-add limits of TPR - FPR at the best threshold, as of independent rows."""
+        """Return square-and-add limits of TPR - FPR at the best threshold, as for independent rows."""
         table, units = self.table, self.units
         best = int(np.argmax(table.tp / table.positives - table.fp / table.negatives))
         rates, variances = self._rates(float(table.scores[best]))
@@ -194,7 +195,7 @@ class Ranked:
         return Limits(value - below - shift, value + above - min(shift, above) / 2, units.method)
 
     def _flattery(self, sampling: Sampling) -> float:
-        """By how much the greatest gap flatters, where rows weigh unevenly."""
+        """The selection bias of the greatest gap, for unevenly weighted rows."""
         table = self.table
         share = self.units.weights / np.where(self.positive, table.positives, table.negatives)
         variances = sums(np.searchsorted(table.scores, self.scores), share**2, len(table))
@@ -209,7 +210,7 @@ class Ranked:
         wide = t_quantile(sampling.upper, self.units.freedom(own.sum(axis=1))) / sampling.z
         side = np.sign(bins[1] - bins[2])[place]
         error = self._mean_error(side * (self.scores - self.positive)) * wide
-        if self.units.method == "poisson bootstrap":  # rows stand alone, and count as so many of one weight
+        if self.units.method == "poisson bootstrap":  # rows are independent: use effective rows of one weight
             rows = bin_rows(self.units.weights, place, len(bins[0]))
             ends = gap_limits(bins, value, sampling, error=error, rows=rows)
         else:
@@ -218,7 +219,7 @@ class Ranked:
         return Limits(*ends, self.units.method)
 
     def smooth_limits(self, value: float, sampling: Sampling) -> Limits:
-        """Return the limits of gaps from the smooth calibration curve, by the sandwich over units."""
+        """Return the limits of gaps from the smooth calibration curve, by a sandwich estimator over units."""
         curve = self.table.smooth
         reason = too_little(curve, min(self.positive.sum(), (~self.positive).sum()))
         if curve is None or reason is not None:
@@ -237,13 +238,13 @@ class Ranked:
         return Limits(*ends, self.units.method)
 
     def _mean_error(self, values: Array) -> float:
-        """Standard error of the mean of a quantity of rows."""
+        """Standard error of the mean of a row quantity."""
         weights = self.units.weights
         moved = weights * subtract_mean(values, weights)
         return math.sqrt(self.units.variance(moved)) / float(weights.sum())
 
     def _bins(self, gaps: CalibrationGaps) -> npt.NDArray[Any]:
-        """The bin of each row, as the calibration error takes them."""
+        """The bin of each row in the calibration error."""
         if gaps.bins == "width":
             return bin_of(self.scores)
         rank = np.searchsorted(self.table.scores, self.scores)
@@ -251,7 +252,7 @@ class Ranked:
 
 
 def unsure(freedom: float) -> float:
-    """Return by how much a variance grows that is itself known to few units.
+    """Return the factor on a variance that is estimated from few units.
 
     >>> round(unsure(9), 2), round(unsure(1e6), 2)
     (1.33, 1.0)
@@ -260,7 +261,7 @@ def unsure(freedom: float) -> float:
 
 
 Rough: TypeAlias = BestThreshold | CurvePoint | CalibrationGaps | SmoothGaps
-"""Strategies of what is not smooth in the rows."""
+"""Strategies of metrics that are not smooth in the rows."""
 
 
 def ranked_limits(strategy: Rough, value: float, ranked: Ranked, sampling: Sampling) -> Limits:
@@ -291,10 +292,11 @@ def bin_noise(
     positive: npt.NDArray[np.bool_],
     size: int = BINS,
 ) -> tuple[Array, Array]:
-    """Return the noise of the summed gap of each bin, and the gaps of each unit.
+    """Return the standard deviation of the summed gap of each bin, and the gaps of each unit.
 
-    Gaps are taken from the mean of their bin: a bin with more rows has a greater sum, but the same gap. The
-    noise is not below that of independent rows of their effective weight, so that one row has some.
+    Gaps are relative to the mean gap of their bin, so a bin with more rows has a greater sum but the same
+    gap. The standard deviation is at least that of independent rows of the effective weight, so it is not 0
+    for a single row.
 
     Returns
     -------
@@ -308,7 +310,7 @@ def bin_noise(
     own = units.sums(place, size, gaps - mean[place])
     squares = np.square(own - own.mean(axis=0)).sum(axis=0)
     rows = bin_rows(weights, place, size)
-    if units.method == "poisson bootstrap":  # rows stand alone: what each bin's own rows are worth is known
+    if units.method == "poisson bootstrap":  # rows are independent: use the effective rows of each bin
         held = np.maximum(rows, SMALLEST)
         share = held / np.maximum(weight, np.finfo(float).tiny)
         return weight / held * binomial_noise(held, right * share, said * share), own
@@ -319,7 +321,7 @@ def bin_noise(
 
 
 def bin_rows(weights: Array, place: npt.NDArray[Any], size: int = BINS) -> Array:
-    """Return the rows of one weight that those of each bin are worth (Kish 1965), shape (size,).
+    """Return the effective number of rows of equal weight in each bin (Kish 1965), shape (size,).
 
     Examples
     --------
@@ -336,7 +338,7 @@ Sampled: TypeAlias = tuple[Units, Sampling]
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """Replicates of the facts, each kind made when a metric first reads it."""
+    """Replicates of the statistics of predictions, each kind computed when a metric first reads it."""
 
     p: Predictions
     summary: Summary
@@ -344,7 +346,7 @@ class Replicates:
 
     @cached_property
     def counts(self) -> BinaryCounts | Marginals:
-        """Replicates of what `view` gives for counts."""
+        """Replicates of the counts that `view` returns."""
         match self.p.space:
             case Binary():
                 return binary_replicates(self.p, self.units)
@@ -355,7 +357,7 @@ class Replicates:
 
     @cached_property
     def means(self) -> Mapping[str, Array]:
-        """Replicates of means over rows."""
+        """Replicates of the means over rows."""
         return mean_replicates(self.p, self.units)
 
     @cached_property
@@ -372,14 +374,14 @@ class Replicates:
 
     @cached_property
     def confidence(self) -> Ranked:
-        """The ranking by the highest probability, in which a right answer is a positive."""
+        """The ranking by highest probability, in which a correct prediction is a positive."""
         table: ScoreTable = view(self.summary, "confidence")
         right = self.scores.argmax(axis=1) == self.p.y_true
         return Ranked(table, self.scores.max(axis=1), right, self.units)
 
     @cached_property
     def counted_rows(self) -> Counted:
-        """The rows, for what each contributes."""
+        """The rows, for the contribution of each to a metric."""
         return Counted(self.p, self.summary)
 
     @property
@@ -388,9 +390,9 @@ class Replicates:
         return np.empty(0) if isinstance(self.p.scores, NoScores) else self.p.scores.values
 
     def replicate_metric(self, metric: Metric) -> tuple[Array, float] | None:
-        """Return replicates of a metric and what they are centred on; None where they cannot be made.
+        """Return replicates of a metric and their centre; None if there are none.
 
-        Those of averages over classes are of the classes that have a value of their own: see `unseen`.
+        For an average over classes they are of the classes that have a value: see `missing_classes`.
         """
         if metric.reads in ("counts", "truth"):
             fact = view(self.summary, metric.reads)
@@ -418,12 +420,12 @@ def resampled_limits(
     predictions: Predictions,
     sampling: Sampling,
 ) -> dict[str, Limits]:
-    """Return the limits of metrics of rows that weigh or belong together.
+    """Return the limits of metrics of weighted or grouped rows.
 
     Parameters
     ----------
     metrics : sequence of Metric
-        Records with a value that estimate something.
+        Records with a value and an interval.
     values : mapping from their names to their values
     summary : Summary
         Of `predictions`.
@@ -451,7 +453,7 @@ def _limits(metric: Metric, value: float, replicates: Replicates, sampling: Samp
 
 
 def _drawn_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
-    """Limits of a function of the counts, which resamples tell where no cell is empty."""
+    """Limits of a function of the counts: by resamples, or wider by posterior samples if a cell is empty."""
     found: Limits = _replicated_limits(metric, value, replicates, sampling)
     counts: BinaryCounts = view(replicates.summary, "counts")
     low, high = where_empty([metric], counts, replicates.units, sampling)[metric.name]
@@ -461,10 +463,10 @@ def _drawn_limits(metric: Metric, value: float, replicates: Replicates, sampling
 def where_empty(
     metrics: Sequence[Metric], counts: BinaryCounts, units: Units, sampling: Sampling
 ) -> dict[str, tuple[Array, Array]]:
-    """Return limits of functions of counts by posterior draws where a cell is empty; elsewhere NaN.
+    """Return limits of functions of counts by posterior samples if a cell is empty; otherwise NaN.
 
-    No resample puts anything into an empty cell: of twelve positives all found, the F1 of resamples is 1
-    throughout. The draws are of as many rows as there are independent ones.
+    Resamples leave an empty cell empty: if all of twelve positives are found, F1 is 1 in every resample. The
+    posterior uses the effective number of rows.
 
     Parameters
     ----------
@@ -497,7 +499,7 @@ def where_empty(
 
 
 def _independent(counts: BinaryCounts, units: Units) -> BinaryCounts:
-    """Counts of as many rows as there are independent ones."""
+    """Counts scaled to the effective number of rows."""
     tp, fp, fn, tn, unread, threshold, lost = counts.parts
     share = units.size / counts.total
     return BinaryCounts(
@@ -506,9 +508,9 @@ def _independent(counts: BinaryCounts, units: Units) -> BinaryCounts:
 
 
 def _standing_off(metric: Metric, value: float, found: Limits, fact: Any, sampled: Sampled) -> Limits:
-    """Limits of an average over classes, some of which are right, or wrong, throughout in every resample.
+    """Limits of an average over classes if some classes are all right, or all wrong, in every resample.
 
-    Each of these adds what its own draws leave (MOVER: Zou & Donner 2008).
+    The posterior interval of each of these classes is added (MOVER: Zou & Donner 2008).
     """
     if not isinstance(metric.function, Average) or found.low is None or found.high is None:
         return found
@@ -527,7 +529,7 @@ def _standing_off(metric: Metric, value: float, found: Limits, fact: Any, sample
 
 
 def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sampling: Sampling) -> Limits:
-    """Limits of what is smooth in the rows, from the spread of its replicates."""
+    """Limits of a metric that is smooth in the rows, from the standard error of its replicates."""
     units, summary = replicates.units, replicates.summary
     found = replicates.replicate_metric(metric)
     known = np.empty(0) if found is None else found[0][np.isfinite(found[0])]
@@ -556,7 +558,7 @@ def _replicated_limits(metric: Metric, value: float, replicates: Replicates, sam
 def spread_errors(metric: Metric, replicates: Array, values: npt.ArrayLike, units: Units) -> Array:
     """Return the standard error of each value from its replicates, of shape (replicates, ...).
 
-    That of the logarithm where the range of the metric has one end and the replicates are long-tailed.
+    It is that of the logarithm if the range of the metric has one end, so that replicates have a long tail.
     """
     values = np.asarray(values, dtype=np.float64)
     above = replicates - metric.low
@@ -577,7 +579,7 @@ def interval(
     df: float,
     sampling: Sampling,
 ) -> Limits:
-    """Return limits from the spread of a value over resamples.
+    """Return limits from the standard error of a value over resamples.
 
     Parameters
     ----------
@@ -585,10 +587,10 @@ def interval(
     value : float
     spread : Spread
     trials : float
-        Units that the value is taken over, which widen an interval at an end of the range.
+        Units of the value, which set the width at an end of the range.
     units : Units
     df : float
-        Degrees of freedom of the spread.
+        Degrees of freedom of the standard error.
     """
     quantile = t_quantile(sampling.upper, df)
     bounded = math.isfinite(metric.low) and math.isfinite(metric.high)

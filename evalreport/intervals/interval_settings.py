@@ -1,4 +1,4 @@
-"""How intervals are made: the level, the number of resamples, the seed; and the checks all of them pass."""
+"""Settings of intervals (level, resamples, seed), and the checks that all intervals pass."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from evalreport.metrics.record import Metric
 from evalreport.statistics.resampling import Stream
 
 LEVELS = (0.01, 1 - 1e-6)
-"""Confidence levels that are worked out: beyond them the tail of a family of intervals rounds to 0 or 1."""
+"""Range of the confidence level: beyond it the tail of some kinds of interval rounds to 0 or 1."""
 FEWEST = 2
-"""Rows (or events, or clusters) below which there is no interval."""
+"""Fewest rows (or events, or clusters) for an interval."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,19 @@ class Sampling:
     level : float
         Confidence level, 0.01 to 0.999999.
     resamples : int
-        Draws of a method that draws; at least 1.
+        Number of resamples of a method that samples; at least 1.
     seed : int
         The same input and seed give the same bytes; at least 0.
-    hold : float or None
-        Confidence in (0, 1) with which a threshold chosen under a bound has to keep it on new rows; without
-        it no such threshold is sought.
+    constraint_confidence : float or None
+        Confidence in (0, 1) with which a threshold chosen under a constraint must meet it on new rows; None:
+        no such threshold is searched.
     intervals : bool
-        Whether there are intervals at all; without them values cost a fraction of the time.
+        Whether to compute intervals; values alone take a fraction of the time.
 
     Raises
     ------
     UsageError
-        A setting out of its range.
+        A setting is out of its range.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Sampling:
                 raise UsageError(f"{name} {value} is out of range", where=name, fix=f"pass {usual}")
 
     def with_confidence(self, confidence: float | None) -> Self:
-        """Return the same settings at another level; None: no intervals.
+        """Return the same settings at another confidence level; None: no intervals.
 
         Examples
         --------
@@ -95,7 +95,7 @@ class Sampling:
         return (1 + self.level) / 2
 
     def generator(self, stream: Stream, *place: int) -> np.random.Generator:
-        """Return the random generator of a stream, always in the same state; `place` divides it further."""
+        """Return the random generator of a stream in its initial state; `place` selects a substream."""
         return np.random.default_rng((self.seed, stream, *place))
 
 
@@ -109,7 +109,7 @@ class Limits:
     method : str
     standard_error : float or None
     reason : str or None
-        Why there are no limits; `low` and `high` are then not read.
+        Why there are no limits; `low` and `high` are then ignored.
     """
 
     low: float = math.nan
@@ -120,7 +120,7 @@ class Limits:
 
 
 def no_limits(reason: str) -> Limits:
-    """Return "no interval, because".
+    """Return limits that only give the reason why there is no interval.
 
     Examples
     --------
@@ -135,16 +135,16 @@ ALL_EQUAL = "all scores are equal: the AUC is 0.5 whatever the sample"
 ONE_BIN = "all scores lie in one bin, which does not tell them apart: leave --set approximate out"
 ALWAYS_AMONG = "the answer is always among so few labels"
 CERTAIN = frozenset({ALL_EQUAL, ALWAYS_AMONG})
-"""Why there is no interval of what is known for sure: there is nothing to estimate."""
+"""Reasons of a value that is certain, so that there is nothing to estimate."""
 
 
 def by_rows(predictions: Predictions) -> bool:
-    """Return whether rows weigh or belong together, so that the facts alone do not tell the interval."""
+    """Return whether rows have weights or groups, so that an interval needs the rows, not only their sums."""
     return predictions.weighted or predictions.groups is not None
 
 
 def estimate(metric: Metric, value: float, n: float, limits: Limits) -> Estimate:
-    """Return the value with its limits: around the value, inside the metric's range, not of zero width.
+    """Return the value with its limits: they include the value and stay within the metric's range.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def estimate(metric: Metric, value: float, n: float, limits: Limits) -> Estimate
     if not math.isfinite(low) or not math.isfinite(high):
         return Estimate(value, n, reason="the interval has no finite limits")
     if low == high:
-        return Estimate(value, n, reason="every resample gives this value: no width can be told")
+        return Estimate(value, n, reason="every resample has this value")
     return Estimate(value, n, float(low), float(high), limits.method, _finite(limits.standard_error))
 
 

@@ -1,12 +1,11 @@
-"""Averages over classes of which some have no value in this sample: two stages of sampling.
+"""Averages over classes if some classes have no value in the sample: two-stage sampling.
 
-scikit-learn lets a class whose own value is 0/0 (the precision of a class that was never predicted, the
-recall of one without a true example) count as 0. In the population that the sample stands for there are two
-readings of such a class, which this sample cannot tell apart. Either the case never occurs there: the class
-is never predicted, and counts as 0. Or it is rare and was missed: the class then has a value of its own,
-and the value of this sample lies below the truth by the share of the classes that were missed. Limits about
-the value of the sample alone covered 77% of the truth with twenty uneven classes at n = 200. So the limits
-here hold both readings: the lower one is the lesser of the two, the upper one the greater.
+scikit-learn counts a class whose value is 0/0 as 0 (precision of a class that was never predicted, recall of
+one without true examples). The sample cannot distinguish two explanations. Either the case does not occur in
+the population: the class is never predicted and counts as 0. Or it is rare and the sample missed it: the
+class has a value, and the average of the sample is too low by the weight of the missing classes. Limits
+around the sample's value covered 77% with twenty uneven classes at n = 200. The limits here include both
+explanations: the lower limit is the smaller of the two, the upper limit the greater.
 """
 
 from __future__ import annotations
@@ -29,16 +28,16 @@ from evalreport.statistics.summary import Summary
 
 @dataclass(frozen=True)
 class TwoStageMean:
-    """An average over the classes that were seen, of all that it is meant to be over.
+    """An average over the observed classes, as an estimate of the average over all classes.
 
     Parameters
     ----------
     value : float
-        Average over the classes that have a value of their own.
+        Average over the classes that have a value.
     missing : float
-        Share of the weight that the other classes have, in [0, 1).
+        Proportion of the weight of the other classes, in [0, 1).
     between : float
-        Variance of `value` that comes from which classes were seen.
+        Variance of `value` due to which classes are observed.
     """
 
     value: float
@@ -47,11 +46,11 @@ class TwoStageMean:
 
     @classmethod
     def from_values(cls, values: npt.ArrayLike, weights: npt.ArrayLike) -> TwoStageMean:
-        """Return the stage of classes with these values, NaN where a class has none.
+        """Return the average of classes with these values, NaN where a class has none.
 
-        Classes are taken as a simple random sample of all: the variance between them is (1 - f) s² / m,
-        m of them seen, f their share. One class alone tells no variance between classes; it is then the
-        greatest of anything in [0, 1], 1/4.
+        The observed classes are treated as a simple random sample of all: the variance due to them is
+        (1 - f) s² / m for m observed classes, a proportion f of all. With one observed class the variance
+        between classes is unknown; 1/4, the largest in [0, 1], is used.
 
         References
         ----------
@@ -77,22 +76,22 @@ class TwoStageMean:
 
 
 def observed_class_average(metric: Metric) -> Callable[[Any], Any]:
-    """Return the function of counts that averages over the classes that have a value; else the metric's."""
+    """Return the function of counts that averages over the classes with a value; else the metric's own."""
     function = metric.function
     return function.average_observed_classes if isinstance(function, Average) else function
 
 
 def deviations(metric: Metric, drawn: Any, centre: Any) -> Array:
-    """Return how far draws of the counts move a metric from its value on what they were drawn about.
+    """Return the difference of a metric between resampled counts and the counts that were resampled.
 
-    A draw in which a class has no value is compared with the average over the classes that have one in it:
-    which classes are seen is the other stage.
+    If a class has no value in a resample, the comparison is with the average over the classes that have one
+    in it: which classes are observed is the other stage.
 
     Parameters
     ----------
     metric : Metric
-    drawn, centre : facts of counts
-        The first with one leading axis more, the draws.
+    drawn, centre : counts
+        Resampled and original; the first have one leading axis more.
 
     Returns
     -------
@@ -110,7 +109,7 @@ def deviations(metric: Metric, drawn: Any, centre: Any) -> Array:
 
 
 def two_stage_mean(metric: Metric, fact: Any, value: float) -> TwoStageMean:
-    """Return the stage of a metric's value on a fact.
+    """Return the two-stage average of a metric from its counts.
 
     Examples
     --------
@@ -129,9 +128,9 @@ def two_stage_mean(metric: Metric, fact: Any, value: float) -> TwoStageMean:
 
 
 def area_error(metric: Metric, summary: Summary, error: float) -> float:
-    """Return the standard error of an average of areas, with what comes from which classes were seen.
+    """Return the standard error of an average of areas, including which classes are observed.
 
-    Of the declared classes those with examples are taken as a sample: see `TwoStageMean`.
+    The classes with examples are treated as a sample of the declared ones: see `TwoStageMean`.
 
     Examples
     --------
@@ -153,13 +152,13 @@ def area_error(metric: Metric, summary: Summary, error: float) -> float:
 
 
 def staged_limits(found: TwoStageMean, spread: Spread, limits: Callable[[float, Spread], Limits]) -> Limits:
-    """Return limits that hold both readings of the classes without a value.
+    """Return limits that include both explanations of the classes without a value.
 
     Parameters
     ----------
-    found : Stage
+    found : TwoStageMean
     spread : Spread
-        Of the average over the classes that were seen.
+        Of the average over the observed classes.
     limits : callable
         Limits from a value and its spread.
 

@@ -1,8 +1,6 @@
-"""Binary metrics of each label against the rest, with their intervals.
+"""Intervals of multiclass and multilabel metrics, and of binary metrics of each label against the rest.
 
-Many labels at once from their counts, one from its table.
-
-Intervals of metrics of several classes, and of several labels per row.
+Metrics of counts are computed for all labels at once, metrics of scores label by label.
 """
 
 from __future__ import annotations
@@ -78,11 +76,11 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary
 
 Bounds: TypeAlias = tuple[Array, Array, Array, str]
-"""Low, high and standard error of each label, and the method."""
+"""Lower limit, upper limit and standard error of each label, and the method."""
 
 
 def allows_merged_negatives(metric: Metric) -> bool:
-    """Return whether a metric reads the same off a table whose negatives are merged between positives.
+    """Return whether a metric is the same for a table whose negatives are merged between positives.
 
     Examples
     --------
@@ -95,7 +93,7 @@ def allows_merged_negatives(metric: Metric) -> bool:
 
 @dataclass(frozen=True)
 class AnalyticBounds:
-    """Rows that count the same and are independent."""
+    """Bounds for independent rows of equal weight."""
 
     sampling: Sampling
 
@@ -105,7 +103,7 @@ class AnalyticBounds:
         Parameters
         ----------
         metrics : sequence of Metric
-            Binary records that estimate something.
+            Binary records with an interval.
         counts : BinaryCounts
             Fields of shape (labels,).
         summary : Summary
@@ -127,13 +125,13 @@ class AnalyticBounds:
             return low, high, np.sqrt(values * (1 - values) / n), "wilson"
 
     def limits(self, metric: Metric, value: float, tables: Tables, label: int) -> Limits:  # noqa: ARG002
-        """Return the limits of a function of one label's table."""
+        """Return the limits of a function of one label's score table."""
         return table_limits(metric, value, tables, self.sampling)
 
 
 @dataclass(frozen=True)
 class BootstrapBounds:
-    """Rows that weigh, or that belong together."""
+    """Bounds for weighted or grouped rows."""
 
     replicates: Replicates
     sampling: Sampling
@@ -170,7 +168,7 @@ class BootstrapBounds:
         return low, high, errors, units.method
 
     def limits(self, metric: Metric, value: float, tables: Tables, label: int) -> Limits:
-        """Return the limits of a function of one label's table."""
+        """Return the limits of a function of one label's score table."""
         table, units = tables.exact, self.replicates.units
         p, scores = self.replicates.p, self.replicates.scores[:, label]
         positive = p.y_true[:, label].astype(bool) if p.y_true.ndim == 2 else p.y_true == label
@@ -205,11 +203,11 @@ def class_estimates(
     Parameters
     ----------
     metrics : sequence of Metric
-        Binary records that read counts, the truth or scores.
+        Binary records that read counts, true labels or scores.
     summary : Summary
         Of a multiclass or multilabel problem.
     predictions : Predictions or None
-        The rows, needed where weights or groups make the interval.
+        The rows, which intervals of weighted or grouped rows need.
     sampling : Sampling
 
     Returns
@@ -273,14 +271,14 @@ def _from_counts(
 
 
 def _limits_unavailable(summary: Summary, sampling: Sampling) -> Limits | None:
-    """Why no metric has an interval; None where there is no such reason."""
+    """Reason why no metric has an interval, or None."""
     if not sampling.intervals:
         return no_limits(NOT_ASKED)
     return TOO_FEW if summary.rows < FEWEST else None
 
 
 def _truth(scores: LabelScores) -> BinaryCounts:
-    """Counts of the truth alone, as if every answer were right: nothing decides."""
+    """Counts of the true labels without predictions: each row counts as predicted correctly."""
     positives = scores.rankings.positives
     none = np.zeros(len(positives))
     return BinaryCounts(positives, none, none, scores.weight - positives, none)
@@ -293,7 +291,7 @@ def _per_label(values: Any, size: int) -> Any:
 def _result(
     metric: Metric, value: Any, n: Any, limits: Limits, fact: BinaryCounts | ScoreTable | None
 ) -> Result:
-    """A value with its limits, or why a fact has none."""
+    """A value with its limits, or why it is undefined."""
     if math.isfinite(value):
         return estimate(metric, metric.clip_to_range(float(value)), float(n), limits)
     reason = metric.undefined if isinstance(metric.undefined, str) else metric.undefined(fact)
@@ -331,7 +329,7 @@ def several_limits(
     Parameters
     ----------
     metrics : sequence of Metric
-        Records with a value that read scores, the tally, the confidence or the bins; or proportions.
+        Records with a value that read scores, row sums, confidence or bins; or proportions.
     values : mapping from their names to their values
     summary : Summary
     """
@@ -353,7 +351,7 @@ def several_limits(
 def multiclass_limits(
     metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
 ) -> dict[str, Limits]:
-    """Return the limits of multiclass metrics that estimate something.
+    """Return the limits of multiclass metrics.
 
     Parameters
     ----------
@@ -401,7 +399,7 @@ def _drawn_limits(metric: Metric, counts: Counts, sampling: Sampling) -> Callabl
 def ranking_limits(
     metrics: Sequence[Metric], values: Mapping[str, float], summary: Summary, sampling: Sampling
 ) -> dict[str, Limits]:
-    """Return the limits of averages of one-vs-rest rankings."""
+    """Return the limits of averages of one-vs-rest areas under curves."""
     if not metrics:
         return {}
     averages: list[AreaAverage] = [metric.function for metric in metrics]  # type: ignore[misc]
@@ -426,13 +424,13 @@ def ranking_limits(
         )
         quantile = t_quantile(sampling.upper, freedom)
         own = spread_limits(metric, value, spread, quantile, df + 1, "influence")
-        # Of the bias of average precision about half is told: the lower end holds as much again.
+        # The estimated bias of average precision is about half the true one: subtract it again.
         limits[metric.name] = replace(own, low=max(own.low - max(spread.bias, 0.0), metric.low))
     return limits
 
 
 def mean_limits(metric: Metric, value: float, tally: Tally, sampling: Sampling) -> Limits:
-    """Return Student's limits of a mean over rows, on the score scale of a bounded range, else on the log.
+    """Return Student's t limits of a mean over rows, as a score interval or (range without end) on the log.
 
     Examples
     --------
@@ -457,17 +455,17 @@ def mean_limits(metric: Metric, value: float, tally: Tally, sampling: Sampling) 
 
 Rows = npt.NDArray[np.bool_]
 Together = Callable[[Array], Array]
-"""From slopes of shape (labels, 4, metrics) to the sum of squares of the rows' influences on each metric."""
+"""From slopes of shape (labels, 4, metrics) to the sum of squared influences of the rows on each metric."""
 DRAWS = 500
-"""Draws; their spread and mean are used, not their tails."""
+"""Resamples; only their mean and standard deviation are used, not their tails."""
 PRIOR = 0.5
-"""Rows added to each cell of a label: without them one that was always right would look certain."""
+"""Rows added to each cell of a label: without them a label with only correct rows would have no variance."""
 LEAST = 0.1
-"""Share of the drawn variance that is left at least. What rows vary together is a difference of two
-estimates, which with few rows may be below minus the variance itself; a covariance cannot take it all."""
+"""Lower limit of the variance, as a proportion of that of independent labels. The covariance is a difference
+of two estimates and can by chance cancel the variance; the true covariance cannot."""
 METHOD = "smoothed bootstrap by row"
 CELLS = 1 << 16
-"""(row, label) cells that are made floats at a time: half a megabyte, which a second-level cache holds."""
+"""(row, label) cells converted to floats at a time: half a megabyte, which fits a second-level cache."""
 
 
 def multilabel_limits(
@@ -477,7 +475,7 @@ def multilabel_limits(
     predictions: Predictions | None,
     sampling: Sampling,
 ) -> dict[str, Limits]:
-    """Return the limits of multilabel metrics that estimate something.
+    """Return the limits of multilabel metrics.
 
     Parameters
     ----------
@@ -486,7 +484,7 @@ def multilabel_limits(
     values : mapping from their names to their values
     summary : Summary
     predictions : Predictions or None
-        The rows; without them those of the scores and the threshold, when these decided.
+        The rows; without them the rows of the scores, if a threshold made the predictions.
     """
     counted = [metric for metric in metrics if isinstance(metric.strategy, CountDraws)]
     rest = [metric for metric in metrics if metric not in counted]
@@ -501,7 +499,7 @@ def multilabel_limits(
 
 
 def _joint_variation(summary: Summary, predictions: Predictions | None) -> Together | None:
-    """What tells how rows vary over all their labels: the rows, or the moments of their labels."""
+    """The variance of rows over all their labels: from the rows, or from the moments of their labels."""
     rows = _decisions(summary, predictions)
     if rows is not None:
         return lambda slope: _variation(slope, *rows)
@@ -512,7 +510,7 @@ def _joint_variation(summary: Summary, predictions: Predictions | None) -> Toget
 
 
 def _decisions(summary: Summary, predictions: Predictions | None) -> tuple[Rows, Rows] | None:
-    """Truth and predictions, bool of shape (n, labels)."""
+    """True labels and predictions, bool of shape (n, labels)."""
     if predictions is not None and predictions.y_pred is not None:
         return predictions.y_true.astype(bool), predictions.y_pred.astype(bool)
     if isinstance(summary.scores, ClassScores) and summary.threshold is not None:
@@ -545,10 +543,10 @@ def _spread_limits(metric: Metric, n: int, sampling: Sampling) -> Callable[[floa
 def _spreads(
     metrics: Sequence[Metric], counts: BinaryCounts, varies: Together, sampling: Sampling
 ) -> list[Spread]:
-    """Standard error and bias: those of independent labels, drawn, and the covariance of rows between them.
+    """Standard error and bias: those of independent labels by resamples, plus the covariance between labels.
 
-    Draws see the bias and, being smoothed, labels with few rows; they do not see that rows carry several
-    labels. Influences see that alone.
+    Smoothed resamples give the bias and the variance of labels with few rows, but ignore that a row has
+    several labels. Influences give that covariance.
     """
     cells = _cells(counts)
     slope = np.stack([slopes(_average_from_cells(metric, counts), cells) for metric in metrics], axis=-1)
@@ -586,13 +584,13 @@ def _cells(counts: BinaryCounts) -> Array:
 
 
 def _flag_slopes(slopes: Array) -> tuple[Array, Array, Array]:
-    """What a row moves metrics by that carries a label, that was given it, and beyond these by both."""
+    """Effects of a row with a true label, with a predicted label, and the additional effect of both."""
     tp, fp, fn, tn = np.moveaxis(slopes, 1, 0)
     return fn - tn, fp - tn, tp - fp - fn + tn
 
 
 def _variation(slopes: Array, truth: Rows, predicted: Rows) -> Array:
-    """Sum of squares, about their mean, of the influences of all rows on each metric, in float64."""
+    """Sum of squared deviations of the rows' influences on each metric, in float64."""
     carries, given, both = _flag_slopes(slopes)
     moves = np.empty((len(truth), slopes.shape[-1]))
     step = max(1, CELLS // truth.shape[1])

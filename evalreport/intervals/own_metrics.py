@@ -1,7 +1,7 @@
-"""Metrics of the user's own: their values and bootstrap intervals, of one run and of a difference.
+"""The user's own metrics: values and bootstrap intervals, of one run and of a difference.
 
 The interval is the expanded percentile interval (Hesterberg 2015, The American Statistician 69:371):
-quantiles of the resamples at a level that allows for the number of rows or groups as Student's t does.
+quantiles of the resamples at a level adjusted for the number of rows or groups as by Student's t.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def own_estimates(
     metrics : sequence of Metric
         Records of own metrics.
     p : Predictions or None
-        The rows, with the functions; None where they are not in memory.
+        The rows, with the functions; None if they are not in memory.
     n : float
         Weight of the rows.
     sampling : Sampling
@@ -103,7 +103,7 @@ def _with_limits(value: float, drawn: Array, n: float, units: int, sampling: Sam
 def own_difference_error(
     name: str, run: Predictions, baseline: Predictions, sampling: Sampling
 ) -> SampledError | str:
-    """Return the spread of a difference of an own metric over paired resamples, or why there is none.
+    """Return the standard error of a difference of an own metric over paired resamples, or why it has none.
 
     Parameters
     ----------

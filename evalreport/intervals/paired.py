@@ -1,19 +1,12 @@
-"""The difference of two estimates that were made on different rows.
+"""Differences between two estimates: intervals, p-values, and the correction for several comparisons.
 
-Tests of differences between two sets of answers, and the correction for making several.
+A difference is significant if its interval excludes 0. Its p-value is one minus the level of the widest
+interval that excludes 0, so interval, p-value and verdict always agree, also at the levels of a correction
+for several comparisons. Such a family of nested intervals is a confidence curve (Cox 1958; Birnbaum 1961).
 
-Every interval of a difference, of every level, and the p-value that is their inversion.
-
-A difference is judged by one thing alone: whether its interval excludes 0. Its p-value is one minus the level
-of the widest interval that still does, so that interval, p-value and verdict never disagree, at the level
-asked for and at any other that a correction for several comparisons takes. Such a family of nested intervals
-is a confidence curve (Cox 1958; Birnbaum 1961).
-
-Intervals of differences between two sets of answers on the same examples.
-
-Functions of binary counts: draws of the joint cells (truth, first answer, second answer). Everything else:
-the rows' contributions to the two metrics are subtracted row by row; what is left sums to the variance of
-the difference.
+For two sets of predictions of the same examples, functions of binary counts use posterior samples of the
+joint cells (true label, first prediction, second prediction). For all other metrics the contributions of the
+rows to the two metrics are subtracted row by row, and their variance is that of the difference.
 """
 
 from __future__ import annotations
@@ -43,21 +36,21 @@ from evalreport.statistics.resampling import Stream, posterior_shares
 
 
 def independent_difference(a: Result, b: Result, level: float = 0.95) -> tuple[Result, float | None]:
-    """Return ``a - b`` with the limits that the two own intervals give (MOVER), and a two-sided p-value.
+    """Return ``a - b`` with an interval from the two intervals (MOVER), and a two-sided p-value.
 
     Parameters
     ----------
     a, b : Estimate or Undefined
-        Of independent rows.
+        From independent rows.
     level : float
-        Level of both intervals, and of the difference's.
+        Confidence level of both intervals and of the difference's.
 
     Returns
     -------
     difference : Estimate or Undefined
-        Without an interval when either has none.
+        Without an interval if one of them has none.
     p : float or None
-        From the limit that faces zero, read as a normal's.
+        Normal p-value from the limit on the side of 0.
 
     References
     ----------
@@ -86,19 +79,19 @@ def independent_difference(a: Result, b: Result, level: float = 0.95) -> tuple[R
 
 
 SMALLEST = 1e-300
-"""P-values below this have no quantile of the normal; they are those of chi-square."""
+"""P-values below this come from chi-square: the normal has no quantile for them."""
 
 
 def mcnemar(only1: int, only2: int) -> float:
-    """Return McNemar's mid-p of two classifiers on the same examples, two-sided.
+    """Return McNemar's two-sided mid-p of two classifiers on the same examples.
 
-    Its error is near the nominal one with any number of discordant pairs, where that of chi-square is up to
-    12% (four of four) and the exact test's is half of it.
+    Its error rate is near the nominal one for any number of discordant pairs. That of chi-square is up to 12%
+    (four of four), that of the exact test half the nominal one.
 
     Parameters
     ----------
     only1, only2 : int
-        Examples that the first alone and the second alone got right.
+        Examples that only the first, and only the second, classified correctly.
 
     References
     ----------
@@ -140,17 +133,17 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def holm_levels(p: Sequence[float], level: float) -> list[float]:
-    """Return the level of each interval that excludes 0 exactly where Holm's procedure rejects.
+    """Return the level for each interval, so that it excludes 0 exactly if Holm's procedure rejects.
 
     With p sorted and k the first step that is not rejected, interval j has the level
-    1 - alpha / (m - min(j, k) + 1): the step at which it was rejected, or at which the procedure stopped.
+    1 - alpha / (m - min(j, k) + 1).
 
     Parameters
     ----------
     p : sequence of float
-        Two-sided p-values of one family; of any order.
+        Two-sided p-values of one family, in any order.
     level : float
-        Of the family: 0.95 for alpha = 0.05.
+        Confidence level of the family: 0.95 for alpha = 0.05.
 
     Returns
     -------
@@ -177,8 +170,8 @@ def holm_levels(p: Sequence[float], level: float) -> list[float]:
 
 
 def row_placements(scores: npt.NDArray[np.floating], positive: npt.NDArray[np.bool_]) -> Array:
-    """Return the DeLong placement of each row, shape (n,): against the negatives for a positive row,
-    the share of positives above it for a negative one; ties count half.
+    """Return the DeLong placement of each row, shape (n,): for a positive row the proportion of negatives
+    below it, for a negative row the proportion of positives above it; ties count half.
 
     Examples
     --------
@@ -195,12 +188,12 @@ def row_placements(scores: npt.NDArray[np.floating], positive: npt.NDArray[np.bo
 
 
 POWER = 0.8
-"""The chance with which a detectable difference is demonstrated: Cohen's (1988) convention."""
+"""Probability that a detectable difference is significant: Cohen's (1988) convention."""
 IN_TAIL = 10
-"""Draws beyond the outermost quantile that is read off the draws: with fewer its own error (a third of the
-tail's share) would move adjusted intervals at random."""
+"""Fewest samples beyond a quantile that is computed from samples. With fewer, its sampling error (a third of
+the tail) would change adjusted intervals at random."""
 KNOTS = 61
-"""Quantiles that a family of drawn intervals keeps: between two of them a quantile is taken as linear."""
+"""Stored quantiles of a family of sampled intervals, with linear interpolation between them."""
 
 
 class ConfidenceCurve(ABC):
@@ -211,7 +204,7 @@ class ConfidenceCurve(ABC):
 
     @abstractmethod
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the interval of a level, which holds the observed difference."""
+        """Return the interval at a confidence level; it contains the observed difference."""
 
     @property
     @abstractmethod
@@ -219,15 +212,15 @@ class ConfidenceCurve(ABC):
         """Two-sided: one minus the level of the widest interval that excludes 0."""
 
     def detectable(self, level: float, power: float = POWER) -> float:
-        """Return the true difference that a sample like this demonstrates with a given probability.
+        """Return the true difference that is significant in a sample like this with a given probability.
 
         Parameters
         ----------
         level : float
-            Of the interval that has to exclude 0.
+            Confidence level of the interval that must exclude 0.
         power : float
-            At 95% and 0.8 it is (1.960 + 0.842) = 2.80 standard errors; quantiles of Student's t where the
-            interval takes them.
+            At 95% and 0.8 the difference is (1.960 + 0.842) = 2.80 standard errors; with quantiles of
+            Student's t if the interval uses them.
 
         References
         ----------
@@ -240,13 +233,13 @@ class ConfidenceCurve(ABC):
 
 @dataclass(frozen=True)
 class StudentCurve(ConfidenceCurve):
-    """Student's intervals.
+    """Student's t intervals.
 
     Parameters
     ----------
     gap, standard_error : float
     df : float
-        Degrees of freedom that the standard error is known with.
+        Degrees of freedom of the standard error.
 
     Examples
     --------
@@ -260,13 +253,13 @@ class StudentCurve(ConfidenceCurve):
     df: float = math.inf
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the interval of a level."""
+        """Return the interval at a confidence level."""
         reach = t_quantile((1 + level) / 2, self.df) * self.standard_error
         return self.gap - reach, self.gap + reach
 
     @property
     def p(self) -> float:
-        """Student's two-sided p-value; 1 where no row tells two runs apart, so that 0 is known."""
+        """Student's two-sided p-value; 1 if no row differs between the runs, so that the difference is 0."""
         if self.standard_error == 0:
             return float(self.gap == 0)
         return two_sided_t(self.gap / self.standard_error, self.df)
@@ -274,11 +267,11 @@ class StudentCurve(ConfidenceCurve):
 
 @dataclass(frozen=True)
 class ScoreCurve(ConfidenceCurve):
-    """Tango's score intervals of the difference of two proportions of the same rows; p is McNemar's mid-p.
+    """Tango's score intervals of the difference of two paired proportions; p is McNemar's mid-p.
 
-    Tango's own p is McNemar's chi-square, which calls four of four discordant pairs significant. So all
-    intervals are wider by the quotient of both deviates, which is near 1 but with few discordant pairs: an
-    interval excludes 0 exactly where the mid-p says so.
+    Tango's own p is McNemar's chi-square, which is significant for four of four discordant pairs. So all
+    intervals are widened by the ratio of the two normal deviates, which is near 1 except with few discordant
+    pairs: an interval excludes 0 exactly if the mid-p is significant.
 
     Examples
     --------
@@ -297,7 +290,7 @@ class ScoreCurve(ConfidenceCurve):
         return (self.only_run - self.only_baseline) / self.n
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the interval of a level."""
+        """Return the interval at a confidence level."""
         wider = 1 - two_sided_p(normal_quantile((1 + level) / 2) * self._stretch)
         return _score_limits(self.only_run, self.only_baseline, self.n, min(wider, 1 - 1e-15))
 
@@ -317,22 +310,22 @@ class ScoreCurve(ConfidenceCurve):
 
 @lru_cache(1024)
 def _score_limits(only_run: int, only_baseline: int, n: int, level: float) -> tuple[float, float]:
-    """Limits of a difference, which is asked for its interval, for what it can detect and for its verdict."""
+    """Cached limits of a difference, which its interval, detectable difference and verdict use."""
     low, high = paired_score(only_run, only_baseline, n, level)
     return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnCurve(ConfidenceCurve):
-    """Percentile intervals of draws; beyond the outermost ten draws the tail of a normal goes on.
+    """Percentile intervals of samples, with normal tails beyond the outermost ten samples.
 
-    The normal's scale is that between the median and the end of the draws, on each side its own, so that a
-    skewed difference keeps its longer side.
+    The scale of each normal tail is that between the median and the end of the samples on its side, so that
+    a skewed difference keeps its longer side.
 
     Parameters
     ----------
     gap : float
-        Observed; every interval holds it, though draws of small counts lie nearer to 0.
+        Observed difference; every interval contains it, although samples of small counts are nearer to 0.
     chances, quantiles : float64 arrays of one shape
         Increasing.
 
@@ -350,7 +343,7 @@ class DrawnCurve(ConfidenceCurve):
 
     @classmethod
     def from_draws(cls, gap: float, drawn: npt.ArrayLike, level: float) -> DrawnCurve:
-        """Return the intervals of draws, which are exact at one level."""
+        """Return the intervals of samples, exact at one level."""
         values = np.asarray(drawn, dtype=np.float64)
         end = min(IN_TAIL / len(values), 0.25)
         wanted = (0.5, (1 - level) / 2, (1 + level) / 2)
@@ -359,13 +352,13 @@ class DrawnCurve(ConfidenceCurve):
         return cls(gap, chances, np.quantile(values, chances))
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the interval of a level."""
+        """Return the interval at a confidence level."""
         low, high = self._quantile((1 - level) / 2), self._quantile((1 + level) / 2)
         return min(low, self.gap), max(high, self.gap)
 
     @property
     def p(self) -> float:
-        """Twice the share of draws on the other side of 0 than what was observed."""
+        """Twice the proportion of samples with the opposite sign of the observed difference."""
         if self.gap == 0:
             return 1.0
         below = self._share_below_zero()
@@ -381,7 +374,7 @@ class DrawnCurve(ConfidenceCurve):
         if self.quantiles[0] <= 0 <= self.quantiles[-1]:
             if (
                 self.gap < 0 and 0 in self.quantiles
-            ):  # draws of no difference never speak for the observed one
+            ):  # samples with a difference of 0 count as the opposite sign
                 return float(self.chances[np.searchsorted(self.quantiles, 0)])
             return float(np.interp(0.0, self.quantiles, self.chances))
         end, edge, scale = self._tail(0 if self.quantiles[0] > 0 else -1)
@@ -390,16 +383,16 @@ class DrawnCurve(ConfidenceCurve):
         return NORMAL.cdf(edge - end / scale)
 
     def _tail(self, side: int) -> tuple[float, float, float]:
-        """The end of the draws, where a standard normal has it, and the scale of the normal beyond."""
+        """The end of the samples, its standard normal quantile, and the scale of the normal tail beyond."""
         end, edge = float(self.quantiles[side]), normal_quantile(float(self.chances[side]))
         return end, edge, (float(np.interp(0.5, self.chances, self.quantiles)) - end) / -edge
 
 
 @dataclass(frozen=True)
 class ScaledCurve(ConfidenceCurve):
-    """An interval of one level, and those of others in proportion to the normal's quantiles.
+    """An interval at one level; intervals at other levels scale with the normal quantiles.
 
-    For limits that come from two intervals of the runs' own (MOVER), which are known at one level only.
+    For limits from the intervals of two runs (MOVER), which are known at one level only.
 
     Examples
     --------
@@ -414,13 +407,13 @@ class ScaledCurve(ConfidenceCurve):
     level: float
 
     def limits(self, level: float) -> tuple[float, float]:
-        """Return the interval of a level."""
+        """Return the interval at a confidence level."""
         times = normal_quantile((1 + level) / 2) / normal_quantile((1 + self.level) / 2)
         return self.gap - times * (self.gap - self.low), self.gap + times * (self.high - self.gap)
 
     @property
     def p(self) -> float:
-        """From the limit that faces zero, read as a normal's."""
+        """Normal p-value from the limit on the side of 0."""
         facing = self.gap - self.low if self.gap > 0 else self.high - self.gap
         if facing == 0:
             return float(self.gap == 0)
@@ -430,15 +423,15 @@ class ScaledCurve(ConfidenceCurve):
 def paired_score(
     only1: npt.ArrayLike, only2: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return the score interval of the difference of two proportions of the same examples.
+    """Return the score interval of the difference of two paired proportions.
 
-    It holds 0 exactly when McNemar's chi-square does not reach its limit, is of no zero width where the
-    two never differ, and lies in [-1, 1].
+    It contains 0 exactly if McNemar's chi-square is not significant. Its width is not 0 if the two never
+    differ, and it is within [-1, 1].
 
     Parameters
     ----------
     only1, only2 : float or array
-        Examples that the first alone and the second alone got right.
+        Examples that only the first, and only the second, classified correctly.
     n : float or array
         All examples, > 0.
 
@@ -460,7 +453,7 @@ def paired_score(
     z2 = normal_quantile((1 + level) / 2) ** 2
     inside = np.stack([(b - c) / n] * 2)
     outside = np.stack([np.full(b.shape, -1.0), np.full(b.shape, 1.0)])
-    # Thirty-six halvings of a range of at most 2 leave less than 1e-10.
+    # 36 halvings of a range of at most 2 leave less than 1e-10.
     for _ in range(36):
         half = (outside + inside) / 2
         beyond = (b - c - n * half) ** 2 > z2 * _constrained_variance(half, b, c, n)
@@ -469,7 +462,7 @@ def paired_score(
 
 
 def _constrained_variance(gap: Array, b: Array, c: Array, n: Array) -> Array:
-    """Variance of b - c where the true difference is `gap`, the share of c at its most likely."""
+    """Variance of b - c if the true difference is `gap`, with the maximum likelihood proportion of c."""
     room = gap * (1 - gap)
     linear = (2 * n - b + c) * gap - b - c
     discordant = (np.sqrt(np.maximum(linear * linear + 8 * n * c * room, 0)) - linear) / (4 * n)
@@ -483,12 +476,12 @@ READABLE[:, :2, :2] = True
 
 
 def joint_cells(truth: npt.NDArray[np.int32], first: Codes, second: Codes) -> Array:
-    """Return how often each (truth, first answer, second answer) occurs, shape (2, 3, 3).
+    """Return the count of each (true label, first prediction, second prediction), shape (2, 3, 3).
 
     Parameters
     ----------
     truth, first, second : int arrays of shape (n,)
-        0 negative, 1 positive; -1 for an answer that could not be read (the last cell).
+        0 negative, 1 positive; -1 for an unparsed prediction (the last cell).
 
     Examples
     --------
@@ -508,7 +501,7 @@ def label_cells(
     Parameters
     ----------
     truth, first, second : codes of shape (n,), or indicators of shape (n, size)
-        An answer that could not be read is an answer for no label.
+        An unparsed prediction predicts no label.
 
     Examples
     --------
@@ -536,9 +529,9 @@ def label_cells(
 
 
 def paired_draws(cells: Array, sampling: Sampling) -> tuple[BinaryCounts, BinaryCounts]:
-    """Return Dirichlet(1/2) posterior draws of the counts of both sets of answers, as shares.
+    """Return Dirichlet(1/2) posterior samples of the counts of both sets of predictions, as proportions.
 
-    Cells of unread answers are drawn only where there are any.
+    A cell of unparsed predictions is sampled only if its count is not 0.
 
     Parameters
     ----------
@@ -564,7 +557,7 @@ def paired_draws(cells: Array, sampling: Sampling) -> tuple[BinaryCounts, Binary
 
 
 def marginal_counts(cells: Array) -> tuple[BinaryCounts, BinaryCounts]:
-    """Return the counts of the first and of the second answers from joint cells.
+    """Return the counts of the first and of the second predictions from joint cells.
 
     Examples
     --------
@@ -576,7 +569,7 @@ def marginal_counts(cells: Array) -> tuple[BinaryCounts, BinaryCounts]:
 
 
 def _counts(table: Array) -> BinaryCounts:
-    """Counts from (..., truth, answer) tables."""
+    """Counts from (..., true label, prediction) tables."""
     tn, fp, unread = np.moveaxis(table[..., 0, :], -1, 0)
     fn, tp, unread_positive = np.moveaxis(table[..., 1, :], -1, 0)
     return BinaryCounts(tp, fp, fn + unread_positive, tn, unread, unread_positive=unread_positive)
@@ -585,7 +578,7 @@ def _counts(table: Array) -> BinaryCounts:
 def drawn_curve(
     metric: Metric, gap: float, draws: tuple[BinaryCounts, BinaryCounts], level: float
 ) -> DrawnCurve | None:
-    """Return the intervals of a difference of functions of counts; None where the draws have no value.
+    """Return the intervals of a difference of functions of counts; None if samples have no value.
 
     Examples
     --------
@@ -605,27 +598,27 @@ def drawn_curve(
 
 @dataclass(frozen=True)
 class SampledError:
-    """Standard error of a difference and the degrees of freedom that it is known with."""
+    """Standard error of a difference, and its degrees of freedom."""
 
     standard_error: float
     df: float
 
     def curve(self, gap: float) -> StudentCurve:
-        """Return Student's intervals of a difference."""
+        """Return Student's t intervals of a difference."""
         return StudentCurve(gap, self.standard_error, self.df)
 
 
 def by_class(parts: Array, classes: npt.NDArray[np.integer]) -> SampledError:
-    """Return the spread of a sum of rows' contributions whose metric averages over classes.
+    """Return the standard error of a sum of contributions for a metric that averages over classes.
 
-    A class of k rows shows too little of its variance by (k - 1) / k, and what a few rows show is itself
-    uncertain: Welch & Satterthwaite's degrees of freedom over the classes. With two classes and ROC AUC
-    this is DeLong's standard error.
+    The sum of squares of a class of k rows underestimates its variance by (k - 1) / k. Variances from few
+    rows are uncertain: the degrees of freedom are Welch & Satterthwaite's over the classes. For ROC AUC with
+    two classes this is DeLong's standard error.
 
     Parameters
     ----------
     parts : float64 array of shape (n,)
-        Differences of the rows' contributions.
+        Differences of the contributions of the rows.
     classes : int codes of shape (n,)
 
     References
@@ -648,7 +641,7 @@ def by_class(parts: Array, classes: npt.NDArray[np.integer]) -> SampledError:
 
 
 def of_mean(parts: Array) -> SampledError:
-    """Return the spread of a mean over rows, from the rows' contributions.
+    """Return the standard error of a mean over rows, from the contributions of the rows.
 
     Examples
     --------
@@ -661,10 +654,9 @@ def of_mean(parts: Array) -> SampledError:
 
 
 def effective(parts: Array) -> SampledError:
-    """Return the spread of a sum of contributions of rows, or of clusters, of unequal moment.
+    """Return the standard error of a sum of contributions of rows, or of clusters, that differ in size.
 
-    The degrees of freedom are those of the variance estimate itself: few where few rows, or heavy ones,
-    make all the difference.
+    The degrees of freedom are those of the variance estimate: few if few rows make most of the variance.
 
     Examples
     --------

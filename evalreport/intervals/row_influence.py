@@ -1,9 +1,9 @@
-"""What each row contributes to a metric, so that variances add up over rows, clusters and pairs.
+"""Contributions of rows to a metric, so that variances add up over rows, clusters and pairs.
 
-A metric is a function of the weights of the rows; its derivative by the weight of row i, times that
-weight, is what the row contributes (the infinitesimal jackknife, Efron & Stein; Jaeckel 1972). The sum of
-squares estimates the variance; sums within clusters first make it hold for clusters; differences of two
-models' influences on the same row make it hold for pairs.
+A metric is a function of the row weights. The contribution of row i is the derivative by its weight, times
+the weight (the infinitesimal jackknife: Jaeckel 1972; Efron & Stein). The sum of squared contributions
+estimates the variance. For clusters, contributions are summed within clusters first; for two models, they are
+subtracted row by row first.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import Summary, row_values, summarise
 
 STEP = 1e-5
-"""Relative step: about the cube root of the precision of a float64, where what a central difference leaves
-out and what it loses by rounding are about equal."""
+"""Relative step, about the cube root of float64 precision: truncation error and rounding error of a central
+difference are then about equal."""
 BLOCK = 256
-"""Counts that are moved at a time."""
+"""Counts that are changed at a time."""
 
 
 def slopes(function: Callable[[Array], Any], at: Array) -> Array:
-    """Return the derivative of a function by each count; 0 for a count of 0, which no row is in.
+    """Return the derivative of a function by each count; 0 for a count of 0, which has no rows.
 
     Parameters
     ----------
@@ -66,13 +66,13 @@ def slopes(function: Callable[[Array], Any], at: Array) -> Array:
 
 
 PER_FOLD = ("scores", "probabilities")
-"""What a metric needs whose value over all folds is the mean of theirs: the scores of models that were fitted
-on other rows are not on one scale (Forman & Scholz 2010; Airola et al. 2011)."""
+"""Inputs of metrics that are averaged over folds: scores of models fitted on different rows are not on one
+scale (Forman & Scholz 2010; Airola et al. 2011)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Predictions with their facts, and what all metrics look up in them, once.
+    """Predictions with their summary, and cached parts that all metrics use.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Counted:
 
     @classmethod
     def from_predictions(cls, predictions: Predictions) -> Self:
-        """Count the predictions."""
+        """Summarise the predictions."""
         return cls(predictions, summarise(predictions))
 
     @cached_property
@@ -97,7 +97,7 @@ class Counted:
 
     @cached_property
     def folds(self) -> tuple[tuple[npt.NDArray[np.intp], Counted], ...]:
-        """The places of the rows of each fold, and its predictions, counted; nothing without folds."""
+        """The row positions and the predictions of each fold; empty without folds."""
         column, plain = self.predictions.folds, replace(self.predictions, folds=None)
         if column is None:
             return ()
@@ -105,7 +105,7 @@ class Counted:
         return tuple((rows, Counted.from_predictions(plain.take(rows))) for rows in places if len(rows))
 
     def value(self, metric: Metric) -> float | Undefined:
-        """Return a metric: of ranking and calibration its mean over the folds where it is defined."""
+        """Return the value of a metric; for ranking and calibration the mean over folds that have one."""
         if metric.interval == "own":
             return own_value(metric.name, self.predictions)
         if not (self.folds and by_fold(metric)):
@@ -120,14 +120,14 @@ class Counted:
 
     @cached_property
     def places(self) -> npt.NDArray[np.intp]:
-        """Binary scores: where each row stands in the score table."""
+        """Binary scores: the position of each row in the score table."""
         table, scores = self.facts.scores, self.predictions.scores
         if not isinstance(table, ScoreTable) or isinstance(scores, NoScores):
             return np.empty(0, dtype=np.intp)
         return np.minimum(np.searchsorted(table.scores, scores.values), len(table) - 1)
 
     def contributions(self, metric: Metric) -> Array | None:
-        """Return `contributions` to a metric, kept until another metric is asked for."""
+        """Return `contributions` to a metric, cached until another metric is used."""
         if metric.name not in self._latest:
             self._latest.clear()
             self._latest[metric.name] = contributions(metric, self)
@@ -147,7 +147,7 @@ def by_fold(metric: Metric) -> bool:
 
 
 def _over_folds(metric: Metric, counted: Counted) -> Array | None:
-    """What each row contributes to the mean over folds: its share of what it does to its own fold's value."""
+    """Contributions of rows to the mean over folds: to their own fold's value, over the number of folds."""
     defined = [
         (rows, fold) for rows, fold in counted.folds if isinstance(metric.compute_value(fold.facts), float)
     ]
@@ -161,7 +161,7 @@ def _over_folds(metric: Metric, counted: Counted) -> Array | None:
 
 
 def contributions(metric: Metric, counted: Counted) -> Array | None:
-    """Return what each row contributes to a metric: derivative by its weight, times its weight.
+    """Return the contribution of each row to a metric: the derivative by its weight, times its weight.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def contributions(metric: Metric, counted: Counted) -> Array | None:
 
     Returns
     -------
-    float64 array of shape (n,) with sum 0, or None for a metric that has no derivative here (a maximum
-    over thresholds, a binned error).
+    float64 array of shape (n,) with sum 0, or None for a metric without a derivative here (a maximum over
+    thresholds, a binned error).
 
     Examples
     --------

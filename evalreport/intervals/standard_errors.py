@@ -1,6 +1,6 @@
-"""Standard errors from what each row does to a metric, and how well they are known.
+"""Standard errors from the influence of rows on a metric, with their degrees of freedom.
 
-From a standard error to limits, on the scale where the estimate is nearest to normal.
+They become limits on the scale on which the estimate is nearest to normal.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def influence(metric: Metric, table: ScoreTable) -> Influence:
     Raises
     ------
     TypeError
-        The record promises an interval from its derivative, and has none.
+        The record declares an interval from its derivative but has no derivative.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def influence(metric: Metric, table: ScoreTable) -> Influence:
 
 
 def standard_error(table: ScoreTable, found: Influence) -> float:
-    """Return the standard error that an influence gives, with n / (n - 1) for the mean.
+    """Return the standard error from an influence, with n / (n - 1) as for a mean.
 
     Examples
     --------
@@ -54,28 +54,28 @@ def standard_error(table: ScoreTable, found: Influence) -> float:
 
 
 def freedom(found: Influence, table: ScoreTable) -> float:
-    """Return the degrees of freedom of a variance that an influence gives: see `tail_df`."""
+    """Return the degrees of freedom of a variance from an influence: see `tail_df`."""
     return tail_df(np.concatenate(found), np.concatenate([table.pos, table.neg]))
 
 
 PROMISED = 5
-"""Rows that the variance weighs which the probabilities themselves promise. With an AUC of 0.999 at n = 200
-log loss covered 89% without it."""
+"""Weight, in rows, of the variance implied by the probabilities. Without it log loss covered 89% with an AUC
+of 0.999 at n = 200."""
 MODERATED = 10
-"""The same of a ratio that is 1 if the probabilities are right, of whose variance they tell all. With an AUC
-of 0.999 at n = 200 the ratio was held in 98.6%, with five rows in 98.4, so in 97.7; of an overconfident
-model of 200 rows in 95.4 to 97.4, as before."""
+"""The same for a ratio that is 1 for calibrated probabilities, whose variance they determine. With an AUC of
+0.999 at n = 200 the ratio's coverage was 98.6%, with five rows 98.4%, with this 97.7%; for an overconfident
+model at n = 200 it stayed at 95.4 to 97.4%."""
 
 
 def promised_error(
     table: ScoreTable, found: Influence, error: float, df: float, *, moderated: bool = False
 ) -> tuple[float, float]:
-    """Return a standard error and its degrees of freedom, lent from what the probabilities promise.
+    """Return a standard error combined with the variance implied by the probabilities, and its df.
 
-    Where classes hardly overlap a few rows make nearly all of a loss, and a sample without them looks as if
-    there were none. If the probabilities were right, rows like these would come up as often as they say: the
-    square of the influence that is expected then is a variance too. It counts as `PROMISED` rows beside those
-    that make the variance here (half the degrees of freedom), and only where it is the greater.
+    If classes hardly overlap, a few rows make nearly all of a loss, and a sample without them looks certain.
+    If the probabilities are right they give the expected square of the influence, which is also a variance.
+    It counts as `PROMISED` rows, against half the degrees of freedom for the sample's variance, and is used
+    only if it is the greater.
 
     Parameters
     ----------
@@ -83,10 +83,10 @@ def promised_error(
         Of probabilities.
     found : Influence
     error, df : float
-        Of the sample alone.
+        From the sample.
     moderated : bool
-        Whether it counts where it is the less, too, as `MODERATED` rows of two degrees of freedom each (Smyth
-        2004).
+        Whether the implied variance is also used where it is smaller, as `MODERATED` rows of two degrees of
+        freedom each (Smyth 2004).
 
     Examples
     --------
@@ -108,16 +108,16 @@ def promised_error(
 
 
 def tail_df(influences: Array, weights: Array) -> float:
-    """Return the degrees of freedom of a variance that is a mean of squares of influences.
+    """Return the degrees of freedom of a variance that is a mean of squared influences.
 
-    Satterthwaite's, from their kurtosis: about n for normal influences, and about twice the number of rows
-    that matter where a few rows make nearly all of the variance, as near the end of a range. Normal
-    limits of averages of AUCs near 1 covered 89 to 92%, these 94 to 96%.
+    They are Satterthwaite's, from the kurtosis: about n for normal influences; about twice the number of the
+    rows that matter if a few rows make nearly all of the variance, as near the end of a range. Normal limits
+    of averages of AUCs near 1 covered 89 to 92%, these cover 94 to 96%.
 
     Parameters
     ----------
     influences, weights : float64 arrays of one shape
-        Influences, and the number of rows that have each.
+        Influences, and the number of rows with each.
 
     Examples
     --------
@@ -131,19 +131,19 @@ def tail_df(influences: Array, weights: Array) -> float:
 
 
 WIDEST = 100.0
-"""Half-width on a log or logit scale from which the limits are the ends of the metric: e^710 is no float."""
+"""Greatest half-width on a log or logit scale; beyond, the limits are the metric's ends: e^710 overflows."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard error of an estimate, its bias, and how far its limits stand off.
+    """Standard error of an estimate, its bias, and the shift of its limits.
 
     Parameters
     ----------
     error : float
     bias : float
     pull : float or None
-        From the value less its bias to the middle of its limits; None: as far as score limits do.
+        From the bias-corrected value to the middle of its limits; None: the shift of score limits.
     """
 
     error: float
@@ -160,7 +160,7 @@ def spread_limits(
     method: str,
     ceiling: float = math.inf,
 ) -> Limits:
-    """Return score limits of a bounded metric about its value less its bias.
+    """Return score limits of a bounded metric around its bias-corrected value.
 
     Parameters
     ----------
@@ -170,10 +170,10 @@ def spread_limits(
     quantile : float
         Of the normal or of Student's t.
     events : float
-        Rows, which widen an interval at an end of the range.
+        Rows, which set the width at an end of the range.
     method : str
     ceiling : float
-        Upper end of the range where the record has none, such as the number of labels.
+        Upper end of the range if the metric has none, such as the number of labels.
 
     Examples
     --------
@@ -184,9 +184,9 @@ def spread_limits(
     (0.39, 0.62)
     """
     if not math.isfinite(spread.error):
-        return no_limits("too few draws have a value")
+        return no_limits("too few resamples have a value")
     if math.isinf(metric.high):
-        # The truth may stand at the ceiling itself (even classes), which score limits only approach.
+        # The true value can be the ceiling itself (even classes), which score limits only approach.
         centre, reach = value - spread.bias, quantile * spread.error
         return Limits(max(centre - reach, metric.low), min(centre + reach, ceiling), method, spread.error)
     bounds = (metric.low, metric.high)
@@ -194,7 +194,7 @@ def spread_limits(
         centre, reach = value - spread.bias + spread.pull, quantile * spread.error
         low, high = np.clip([centre - reach, centre + reach], *bounds)
         return Limits(float(low), float(high), method, spread.error)
-    # At an end the mean of the draws is their noise: a hair inside it, their error would mean a single trial.
+        # At an end the bias is noise: slightly inside, the error would give the limits of a single trial.
     at_end = min(value - metric.low, metric.high - value) < ROUNDING
     centre = value if at_end else float(np.clip(value - spread.bias, *bounds))
     low, high = score_limits(centre, spread.error, events, quantile, bounds)
@@ -204,10 +204,10 @@ def spread_limits(
 def transformed_scale_limits(
     metric: Metric, value: float, error: float, quantile: float, events: float
 ) -> tuple[float, float]:
-    """Return limits symmetric on the logit (range of two ends), the log (one end) or the plain scale.
+    """Return limits that are symmetric on the logit (range with two ends), log (one end) or plain scale.
 
-    At an end of its range the value has no logit; the limits are then those of a proportion among
-    `events`, which has the greatest variance of anything in the range.
+    A value at an end of a bounded range has no logit; its limits are those of a proportion of `events`, which
+    has the greatest variance in the range.
 
     Parameters
     ----------
@@ -254,18 +254,18 @@ def transformed_scale_limits(
 def area_limits(
     metric: Metric, value: float, error: float, quantile: float, events: float, level: float
 ) -> tuple[float, float]:
-    """Return score limits of the area under a curve of one class.
+    """Return score limits of the area under the curve of one class.
 
-    Symmetric on the logit they are longer than they need be, as those of a proportion are (Brown, Cai &
-    DasGupta 2001): of labels of ten rows they held the truth in 98 to 99%. An area so near 1 that a ranking
-    without a mistake is no rare sample of it is missed from below alone, and the upper limit is of tests
-    that have the more of their error there: see `tails_near_end`.
+    Limits that are symmetric on the logit are too long, as for a proportion (Brown, Cai & DasGupta 2001): for
+    labels of ten rows they covered 98 to 99%. Near 1, where a perfect ranking is a likely sample, the area
+    can be missed from below only; the upper limit then comes from tests with more of their error on that
+    side: see `tails_near_end`.
 
     Parameters
     ----------
     metric : Metric
     value, error, quantile, events : float
-        As of `transformed`.
+        As in `transformed_scale_limits`.
     level : float
         Confidence level.
 
@@ -286,7 +286,7 @@ def area_limits(
     trials = share * (1 - share) / spread**2 if inside else events
     trials *= (normal_quantile((1 + level) / 2) / quantile) ** 2
     truths = trials / (trials + distance**2)
-    least = truths - reach * np.sqrt(truths * (1 - truths) / trials)  # of the samples that are accepted
+    least = truths - reach * np.sqrt(truths * (1 - truths) / trials)  # lowest accepted sample value
     if share > least[-1]:
         high = metric.low + wide * float(np.interp(share, least[::-1], truths[::-1]))
     return low, high

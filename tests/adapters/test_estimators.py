@@ -156,7 +156,7 @@ def test_a_fold_without_one_class_is_left_out_and_told() -> None:
     auc = found.folds["roc_auc"]
     assert auc.folds[0] is None
     assert auc.value == auc.folds[1]
-    assert any("in which a metric is undefined are left out of its mean" in note for note in found.notes)
+    assert any("in which a metric is undefined are excluded from its mean" in note for note in found.notes)
 
 
 class Weighed(BaseEstimator):  # type: ignore[misc]
