@@ -220,25 +220,33 @@ def judge_section(ev: GradedEvaluation) -> Section | None:
     return Section.from_parts("judge", "Judge", "Judge and people", words, *parts)
 
 
+MEASURE_PARTS = {"mean": "Mean", "median": "Median", "p95": "95th percentile"}
+
+
 def measures_section(ev: GradedEvaluation) -> Section | None:
     """Return the measures: mean, median and 95th percentile."""
     if not ev.measures:
         return None
     level = f"{confidence_percent(ev)} interval"
-    heads = ("Measure", "Mean", level, "Median", level, "95th percentile", level)
+    heads = ("Measure", "Mean", "Median", level, "95th percentile", level)
     rows = [
         (
             name,
-            *(text for part in parts.values() for text in value_and_interval(part, "number")),
+            value_and_interval(parts["mean"], "number")[0],
+            *(text for part in ("median", "p95") for text in value_and_interval(parts[part], "number")),
         )
         for name, parts in ev.measures.items()
     ]
     table = Table.from_rows("measures-table", "Measures", heads, rows)
-    notes = (
-        Note(say("{measure}, {part}: {reason}.", measure=name, part=part, reason=result.reason))
-        for name, parts in ev.measures.items()
+    reasons = {
+        (part, result.reason)
+        for parts in ev.measures.values()
         for part, result in parts.items()
         if result.reason and result.reason != NOT_ASKED
+    }
+    notes = (
+        Note(say("{part}: {reason}.", part=MEASURE_PARTS[part], reason=reason))
+        for part, reason in sorted(reasons)
     )
     return Section.from_parts("measures", "Measures", "Measures", NOTHING, table, *notes)
 

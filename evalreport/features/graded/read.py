@@ -355,7 +355,7 @@ def _completed(
     measures: Mapping[str, Array],
     people: npt.NDArray[np.integer] | None,
 ) -> GradedEvaluation:
-    made, codes, items, sampling = tried.rows, tried.codes, _items(tried, grades), ev.sampling
+    made, items, sampling = tried.rows, _items(tried, grades), ev.sampling
     several = items.of_repeats(sampling) if grades.passed is not None else {}
     computed = {name: r for name, r in ev.metrics.items() if not isinstance(r, Undefined)}
     metrics: dict[str, Result] = {**computed, **several}
@@ -383,7 +383,7 @@ def _completed(
         items=len(items),
         no_grade=int((~grades.known).sum()),
         rule=grades.rule,
-        measures={name: measure(values, codes, sampling) for name, values in measures.items()},
+        measures={name: measure(values, items, sampling) for name, values in measures.items()},
         repeats=repeats,
         examples=() if withheld or grades.passed is None else tuple(_examples(tried, items)),
         notes=(*_notes(ev, grades, items), *([] if people is None else _sample_notes(made, people))),

@@ -12,23 +12,13 @@ import numpy.typing as npt
 
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.features.graded.metrics import AGREEMENT, KS
-from evalreport.intervals.distributions import ROUNDING, score_limits, t_quantile, wilson
+from evalreport.intervals.distributions import ROUNDING, score_limits, t_quantile
 from evalreport.intervals.interval_settings import FEWEST, NOT_ASKED, Sampling
 from evalreport.intervals.paired import effective
 from evalreport.statistics.confusion import Array
 
-BOOTSTRAP: Final = 1 << 22
-"""Cells of resamples that are held at once."""
-
-
-TAILS: Final = ((0.25, 5), (0.1, 2))
-"""Skewness over the root of the items, above which the tails of the interval of a mean are divided by."""
-MANY_ITEMS: Final = 100
-"""Items from which the mean of values with a longer tail has an interval."""
-LONG_TAIL: Final = (0.35, 0.8)
-"""Skewness over the root of the items, above which the mean has no interval: of fewer items, and of many."""
-LARGEST_SPREAD: Final = 25.0
-"""Variance of logarithms; above it, powers overflow."""
+NO_INTERVAL: Final = "no interval: a few large values can change a mean; the median has one"
+"""Why a mean of amounts has no interval: none covers for every distribution (Bahadur & Savage 1956)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +138,7 @@ def item_mean(
     weights: Array,
     clusters: npt.NDArray[np.integer] | None,
     sampling: Sampling,
-    bounds: tuple[float, float] | None = None,
+    bounds: tuple[float, float],
 ) -> Result:
     """Return the weighted mean over items with its interval.
 
@@ -157,8 +147,8 @@ def item_mean(
     values, weights : float64 arrays of shape (items,)
         Items of weight 0 do not count.
     clusters : int array of shape (items,), or None
-    bounds : (float, float), optional
-        Range of the values; without it the interval is Student's.
+    bounds : (float, float)
+        Range of the values.
 
     Examples
     --------
@@ -183,9 +173,6 @@ def item_mean(
     if len(parts) < FEWEST:
         return Estimate(value, n, reason=f"an interval needs at least {FEWEST} items")
     spread = effective(np.asarray(parts, dtype=np.float64))
-    if bounds is None:
-        half = t_quantile(sampling.upper, max(spread.df, 1.0)) * spread.standard_error
-        return Estimate(value, n, value - half, value + half, "Student's t over items", spread.standard_error)
     units = float(total**2 / (weights @ weights))
     low, high = bounded_limits(value, spread.standard_error, units, sampling, bounds)
     return Estimate(value, n, low, high, "score, by item", spread.standard_error)
@@ -242,98 +229,79 @@ def all_of(n: npt.NDArray[np.intp], c: npt.NDArray[np.intp], k: int) -> Array:
     return found
 
 
-def measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> dict[str, Result]:
-    """Return mean, median and 95th percentile of a measure, such as cost, with intervals over items.
+def measure(values: Array, items: Items, sampling: Sampling) -> dict[str, Result]:
+    """Return mean, median and 95th percentile of a measure, such as cost.
+
+    The mean is over items of the mean over attempts. Median and percentile are those of all attempts, with
+    intervals that no tail makes too narrow.
 
     Parameters
     ----------
     values : float64 array of shape (attempts,)
         NaN where it was not recorded.
-    codes : int array of shape (attempts,)
-        Item of each attempt.
 
     Examples
     --------
-    >>> found = measure(np.arange(100.0), np.arange(100), Sampling())
-    >>> found["median"].value, found["p95"].value
-    (49.5, 94.05)
+    >>> items = Items(np.arange(100), np.zeros(100, int), np.ones(100))
+    >>> found = measure(np.arange(100.0), items, Sampling())
+    >>> found["median"].value, found["median"].low, found["median"].high
+    (49.5, 39.0, 60.0)
     """
     known = ~np.isnan(values)
-    values, codes = values[known], codes[known]
+    values, codes = values[known], items.codes[known]
     if not len(values):
         return dict.fromkeys(("mean", "median", "p95"), Undefined("no value was recorded"))
-    _, codes = np.unique(codes, return_inverse=True)
-    found: dict[str, Result] = {"mean": _mean_of_measure(values, codes, sampling)}
+    counts = np.bincount(codes)
+    kept = counts > 0
+    mean = float((np.bincount(codes, values)[kept] / counts[kept]).mean())
+    n = int(kept.sum())
+    found: dict[str, Result] = {"mean": Estimate(mean, n, reason=NO_INTERVAL)}
+    units = np.bincount(codes if items.clusters is None else items.clusters[codes])
+    effective_units = math.floor(len(values) ** 2 / float(units @ units) + ROUNDING)
     for name, q in (("median", 0.5), ("p95", 0.95)):
-        found[name] = _quantile(values, codes, q, sampling)
+        found[name] = _quantile(np.sort(values), n, effective_units, q, sampling)
     return found
 
 
-def _mean_of_measure(values: Array, codes: npt.NDArray[np.intp], sampling: Sampling) -> Result:
-    """Return the mean over items of the mean over attempts; bootstrap-t, which follows the skew of costs.
+def _quantile(ordered: Array, n: int, units: int, q: float, sampling: Sampling) -> Result:
+    """Return a quantile with the exact interval by order statistics of as many independent units.
 
-    The tails are smaller where the skew is large for the number of items; where it is very large, intervals
-    miss too often, and none is given.
+    Attempts at an item, or items of a group, count as if they had the same value.
     """
-    counts = np.bincount(codes)
-    means = np.bincount(codes, values) / counts
-    value, n = float(means.mean()), len(means)
-    plain = item_mean(means, np.ones(n), None, sampling)
-    if not isinstance(plain, Estimate) or plain.low is None or np.ptp(means) == 0:
-        return plain
-    skew = skewness(means) / math.sqrt(n)
-    if skew > LONG_TAIL[n >= MANY_ITEMS]:
-        few = f"fewer than {MANY_ITEMS} items and " if n < MANY_ITEMS else ""
-        return Estimate(value, n, reason=f"no interval: {few}a long tail")
-    tail = (1 - sampling.upper) / next((by for limit, by in TAILS if skew > limit), 1)
-    rng = np.random.default_rng((sampling.seed, n))
-    pivots = []
-    for _ in range(max(1, -(-sampling.resamples * n // BOOTSTRAP))):
-        rows = max(1, min(sampling.resamples, BOOTSTRAP // n))
-        drawn = means[rng.integers(n, size=(rows, n))]
-        error = drawn.std(axis=1, ddof=1) / np.sqrt(n)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pivots.append((drawn.mean(axis=1) - value) / error)
-    pivot = np.concatenate(pivots)
-    pivot = pivot[np.isfinite(pivot)]
-    error = float(means.std(ddof=1) / np.sqrt(n))
-    low, high = np.quantile(pivot, [tail, 1 - tail])
-    low, high = min(float(low), 0.0), max(float(high), 0.0)
-    return Estimate(value, n, value - high * error, value - low * error, "bootstrap-t over items", error)
+    value = float(np.quantile(ordered, q))
+    if not sampling.intervals:
+        return Estimate(value, n, reason=NOT_ASKED)
+    below, above = quantile_ranks(q, units, 1 - sampling.upper)
+    if below < 1 or above > units:
+        return Estimate(value, n, reason="too few items for an interval of this percentile")
+    low = float(ordered[math.floor((below - 1) / units * len(ordered) + ROUNDING)])
+    high = float(ordered[math.ceil(above / units * len(ordered) - ROUNDING) - 1])
+    return Estimate(value, n, min(low, value), max(high, value), "order statistics")
 
 
-def skewness(values: Array) -> float:
-    """Return the skewness of amounts, as of a log-normal distribution with their upper half, and zeros.
+def quantile_ranks(q: float, n: int, tail: float) -> tuple[int, int]:
+    """Return the ranks, from 1, of the values between which a quantile is; 0 or n + 1 where there is none.
 
-    The skewness of a sample is too small where it matters: the rare large values are missing. Data with
-    values below 0 count as not skewed.
+    Parameters
+    ----------
+    q : float
+        In (0, 1).
+    n : int
+        Independent values.
+    tail : float
+        Largest probability of each end to miss.
 
     Examples
     --------
-    >>> round(skewness(np.exp(np.random.default_rng(0).normal(0, 1, 10_000))), 1), skewness(np.ones(9))
-    (6.3, 0.0)
+    >>> quantile_ranks(0.5, 100, 0.025), quantile_ranks(0.95, 72, 0.025)
+    ((40, 61), (64, 72))
     """
-    if (values < 0).any() or not (values > 0).any():
-        return 0.0
-    logs = np.log(values[values > 0])
-    middle = float(np.median(logs))
-    spread = min(float(((logs[logs >= middle] - middle) ** 2).mean()), LARGEST_SPREAD)
-    rate = len(logs) / len(values)
-    one, two, three = (rate * math.exp(power * power * spread / 2) for power in (1, 2, 3))
-    variance = two - one**2
-    return (three - 3 * one * two + 2 * one**3) / variance**1.5 if variance > ROUNDING else 0.0
+    from scipy.special import bdtr
 
-
-def _quantile(values: Array, codes: npt.NDArray[np.intp], q: float, sampling: Sampling) -> Result:
-    """A quantile of all attempts, with the exact interval by order statistics of as many items."""
-    value, n = float(np.quantile(values, q)), int(codes.max()) + 1
-    if not sampling.intervals:
-        return Estimate(value, n, reason=NOT_ASKED)
-    low, high = (float(end) for end in wilson(q * n, n, sampling.level))
-    if (1 - sampling.upper) < q**n or (1 - sampling.upper) < (1 - q) ** n:
-        return Estimate(value, n, reason="too few items for an interval of this percentile")
-    ends = np.quantile(values, [low, high])
-    return Estimate(value, n, min(float(ends[0]), value), max(float(ends[1]), value), "order statistics")
+    reach = 10 * math.sqrt(n * q * (1 - q)) + 10
+    first, last = max(0, math.floor(n * q - reach)), min(n, math.ceil(n * q + reach))
+    at_most = bdtr(np.arange(first, last + 1), n, q)
+    return first + int((at_most <= tail).sum()), first + int((at_most < 1 - tail).sum()) + 1
 
 
 def as_float(values: Any) -> Array:

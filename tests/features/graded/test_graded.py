@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import evalreport as er
 from evalreport.core.errors import DataError, EvalreportError, UsageError
@@ -245,23 +247,40 @@ def test_epochs_of_inspect_are_repeats(tmp_path: Path) -> None:
     assert value(ev, "pass_rate_graded") == pytest.approx(4 / 5)
 
 
-def test_measures_have_intervals(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
+def test_measures_have_intervals_of_median_and_percentile(tmp_path: Path) -> None:
+    """With 200 values the limits of the median are the 86th and the 115th, by the binomial distribution."""
+    cost = np.random.default_rng(0).lognormal(0, 1, 200)
     path = tmp_path / "runs.csv"
-    cost = rng.lognormal(0, 1, 200)
     rows = [f"{k},{k % 3 == 0:d},{one}" for k, one in enumerate(cost)]
     path.write_text("\n".join(["id,passed,cost", *rows]))
     ev = er.evaluate_file(str(path), measures="cost")
     assert isinstance(ev, GradedEvaluation)
-    for name, expected in (
-        ("mean", cost.mean()),
-        ("median", np.median(cost)),
-        ("p95", np.quantile(cost, 0.95)),
-    ):
+    ordered = np.sort(cost)
+    for name, q in (("median", 0.5), ("p95", 0.95)):
         found = ev.measures["cost"][name]
         assert isinstance(found, Estimate)
-        assert found.value == pytest.approx(expected)
-        assert found.low is not None and found.low < expected < (found.high or 0)
+        assert found.value == pytest.approx(np.quantile(cost, q))
+        low, high = binom.ppf([0.025, 0.975], 200, q).astype(int)
+        assert (found.low, found.high) == pytest.approx((ordered[low - 1], ordered[high]))
+    mean = ev.measures["cost"]["mean"]
+    assert isinstance(mean, Estimate)
+    assert (mean.value, mean.low) == (pytest.approx(cost.mean()), None)
+    assert str(mean.reason).startswith("no interval: ")
+
+
+def test_attempts_and_groups_do_not_make_a_measure_more_certain() -> None:
+    """Values that repeat within an item or a group have the interval of as many single values."""
+    cost = np.random.default_rng(0).lognormal(0, 1, 40)
+    rows = pd.DataFrame({"id": range(40), "passed": [True, False] * 20, "cost": cost, "doc": range(40)})
+    frames = (rows, pd.concat([rows] * 3), pd.concat([rows] * 3).assign(id=range(120)))
+    limits = set()
+    for frame in frames:
+        ev = er.evaluate(frame, grade="passed", id="id", measures="cost", group="doc")
+        assert isinstance(ev, GradedEvaluation)
+        median = ev.measures["cost"]["median"]
+        assert isinstance(median, Estimate)
+        limits.add((median.low, median.high))
+    assert len(limits) == 1
 
 
 def test_a_pair_of_labels_wins_over_a_grade(tmp_path: Path) -> None:

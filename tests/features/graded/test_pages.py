@@ -232,10 +232,13 @@ def test_a_measure_without_an_interval_has_the_reason(
 ) -> None:
     path, page = tmp_path / "rows.csv", tmp_path / "page.html"
     cost = np.random.default_rng(0).lognormal(0, 1.5, 30)
-    pd.DataFrame({"id": range(30), "passed": [True, False] * 15, "cost": cost}).to_csv(path, index=False)
-    assert run(capsys, "report", str(path), "--set", "measure=cost", "-o", str(page)).code == 0
+    rows = pd.DataFrame({"id": range(30), "passed": [True, False] * 15, "cost": cost, "seconds": cost})
+    rows.to_csv(path, index=False)
+    asked = ("--set", "measure=cost", "--set", "measure=seconds", "-o", str(page))
+    assert run(capsys, "report", str(path), *asked).code == 0
     words = text_of(page).replace(" ,", ",").replace(" :", ":").replace(" .", ".")
-    assert "cost, mean: no interval: fewer than 100 items and a long tail." in words
+    assert words.count("Mean: no interval: a few large values can change a mean; the median has one.") == 1
+    assert words.count("95th percentile: too few items for an interval of this percentile.") == 1
 
 
 def test_repeats_are_compared_as_attempts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
