@@ -1,11 +1,10 @@
-"""Logistic recalibration of a score table: the intercept and slope that would mend its probabilities.
+"""Logistic recalibration of a score table, and a smooth calibration curve.
 
-A smooth calibration curve: logistic regression on a restricted cubic spline of the logit.
-
-Four knots at Harrell's quantiles (Regression Modeling Strategies 2015, table 2.3), straight beyond the outer
-two: one of the two fits of Austin & Steyerberg (2019, Statistics in Medicine 38:4051), the one whose band and
-covariance are known. Two coefficients bend it: enough for the shapes that models take, few enough for
-samples of some hundred rows.
+The recalibration has the intercept and slope that would correct the probabilities. The smooth curve is a
+logistic regression on a restricted cubic spline of the logit. It has four knots at Harrell's quantiles
+(Regression Modeling Strategies 2015, table 2.3) and is straight beyond the outer two. Of the two fits of
+Austin & Steyerberg (2019, Statistics in Medicine 38:4051) it is the one with a known band and covariance. Two
+coefficients bend it: enough for the shapes that models have, few enough for samples of some hundred rows.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from evalreport.statistics.stored_columns import PIECE, is_stored, run_sums
 CLIP = 1e-6
 """Probabilities are clipped to [CLIP, 1 - CLIP] before the logit."""
 MANY = 1 << 16
-"""Above so many distinct scores, fits start on groups of neighbours."""
+"""Distinct scores above which fits start on groups of neighbours."""
 FEW = 256
-"""Scores that are looked at first for one with any weight."""
+"""Scores in the first block that is searched for one with weight."""
 STEPS = 1 << 15
-"""Equal steps of the logit from end to end; the fit on them is wrong by about 1e-5."""
+"""Equal steps of the logit from end to end; a fit on them has an error of about 1e-5."""
 BLOCK = 1 << 13
-"""Scores that are worked on at a time: few enough to stay in cache, and for a dot product to stay in its
-thread (OpenBLAS wakes others from 10,000 on, which costs more than the sum)."""
+"""Scores processed at a time: few enough for the cache, and for a dot product in a single thread (OpenBLAS
+starts others from 10,000 numbers on, which costs more than the sum)."""
 
 
 def recalibrate(
     scores: Array, pos: Array, neg: Array, start: tuple[float, float] = (0.0, 1.0)
 ) -> tuple[float, float]:
-    """Return intercept and slope of the logistic regression of the truth on the logit (Cox 1958).
+    """Return intercept and slope of the logistic regression of the true label on the logit (Cox 1958).
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ def recalibrate(
     pos, neg : float64 arrays of shape (m,)
         Weight of positives and negatives at each score.
     start : tuple of float
-        Where Newton's method starts, as a fit to `cells` gives it; NaN: nowhere in particular.
+        Start of Newton's method, as from a fit to `cells`; NaN: (0, 1).
 
     Returns
     -------
@@ -62,14 +61,14 @@ def recalibrate(
         return float("nan"), float("nan")
     first = np.array(start if np.isfinite(start[0]) else (0.0, 1.0))
     odds = logit(scores).__getitem__ if len(scores) <= MANY else lambda b: logit(scores[b])
-    intercept, slope = _newton(odds, pos, neg, first)  # of many it costs more to keep them than to work out
+    intercept, slope = _newton(odds, pos, neg, first)  # recomputing many logits costs less than storing them
     return float(intercept), float(slope)
 
 
 def shift(scores: Array, pos: Array, neg: Array, start: float = 0.0) -> float:
-    """Return calibration in the large: the intercept of the logistic regression whose slope is fixed at 1.
+    """Return calibration in the large: the intercept of the logistic regression with the slope fixed at 1.
 
-    NaN with one class alone, or where every probability is 0 or 1. Parameters are those of `recalibrate`.
+    NaN with only one class, or if every probability is 0 or 1. Parameters are those of `recalibrate`.
 
     Examples
     --------
@@ -95,9 +94,9 @@ def shift(scores: Array, pos: Array, neg: Array, start: float = 0.0) -> float:
         gap = positives - expected
         low, high = (at, high) if gap > 0 else (low, at)
         step = gap / max(spread, 1e-300)
-        new = at + step if low <= at + step <= high else (low + high) / 2  # Newton's, kept in its bracket
+        new = at + step if low <= at + step <= high else (low + high) / 2  # Newton, within its bracket
         if abs(new - at) < 1e-7 * (1 + abs(at)):
-            return new  # convergence is quadratic: what is left is below 1e-14
+            return new  # convergence is quadratic: the remaining error is below 1e-14
         at = new
     return at
 
@@ -115,7 +114,7 @@ def logit(scores: Array) -> Array:
 
 
 def is_separable(scores: Array, pos: Array, neg: Array) -> bool:
-    """Return whether a cut puts all positives on one side and all negatives on the other, ties on the cut."""
+    """Return whether a cut separates all positives from all negatives; ties on the cut are allowed."""
     ends = []
     for weight in (pos, neg):
         low, high = _first_weighted_place(weight), _first_weighted_place(weight[::-1])
@@ -131,7 +130,7 @@ def _pieces(column: Array) -> Iterator[slice]:
 
 
 def _first_weighted_place(weight: Array) -> int | None:
-    """The first place with any weight, which mostly is among the first few."""
+    """The first position with any weight, which is usually among the first few."""
     start, size = 0, FEW
     while start < len(weight):
         there = np.flatnonzero(weight[start : start + size])
@@ -143,19 +142,19 @@ def _first_weighted_place(weight: Array) -> int | None:
 
 @lru_cache
 def _steps() -> Array:
-    """The probabilities between one step of the logit and the next."""
+    """The probabilities at the inner edges of the logit steps."""
     end = np.log(CLIP) - np.log1p(-CLIP)
     steps: Array = 1 / (1 + np.exp(-np.linspace(end, -end, STEPS + 1)[1:-1]))
     return steps
 
 
 def cells(scores: Array, pos: Array, neg: Array) -> tuple[Array, Array, Array]:
-    """Return the scores that weigh anything, with weights; of very many, sums over small steps of the logit.
+    """Return the scores that have weight, with weights; if there are very many, sums over small logit steps.
 
-    A step stands at its middle score.
+    A step is represented by its middle score.
     """
     if not is_stored(scores) and not all((pos[b] + neg[b] > 0).all() for b in _pieces(scores)):
-        held = pos + neg > 0  # none without weight is stored
+        held = pos + neg > 0  # stored columns have no scores without weight
         scores, pos, neg = scores[held], pos[held], neg[held]
     if len(scores) <= MANY:
         return np.asarray(scores), np.asarray(pos), np.asarray(neg)
@@ -172,8 +171,8 @@ def _newton(logits: Callable[[slice], Array], pos: Array, neg: Array, start: Arr
     for _ in range(100):
         step = newton_step(curvature, gradient, 1 + float(np.abs(at).max()))
         if np.abs(step).max() < 1e-5 * (1 + np.abs(at).max()):
-            return at + step  # convergence is quadratic: what is left is below 1e-9
-        for _ in range(50):  # halvings, to 1e-15 of the step: then it is rounding that does not gain
+            return at + step  # convergence is quadratic: the remaining error is below 1e-9
+        for _ in range(50):  # halvings down to 1e-15 of the step: then only rounding prevents a gain
             new = _likelihood(at + step, logits, pos, neg)
             if new[0] >= value - 1e-12 * abs(value):
                 break
@@ -183,7 +182,7 @@ def _newton(logits: Callable[[slice], Array], pos: Array, neg: Array, start: Arr
 
 
 def newton_step(curvature: Array, gradient: Array, size: float) -> Array:
-    """Return Newton's step, at most twice `size`: at the ends of the logit there is next to no curvature."""
+    """Return Newton's step, at most twice `size`: at the ends of the logit there is almost no curvature."""
     try:
         step = np.asarray(np.linalg.solve(curvature, gradient), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -215,12 +214,13 @@ def _likelihood(
 
 
 QUANTILES = (0.05, 0.35, 0.65, 0.95)
-"""Where the knots lie among the rows; equal ones fall together."""
+"""Quantiles of the rows at which the knots are; equal knots are merged."""
 RIDGE = 1e-7
-"""Penalty of the bends, as a share of what a row tells at most: without it a fit that passes exactly through
-a few distinct scores runs off to infinity. It moved the mean gap of 50 to 1,000 rows by 5e-5 or less."""
+"""Ridge penalty on the bends, relative to their information at a constant probability. Without it a fit that
+passes exactly through a few distinct scores diverges. It changed the mean gap of 50 to 1,000 rows by 5e-5 or
+less."""
 CONVERGED = 1e-9
-"""Longest last step of Newton's method; convergence is quadratic, so that what is left is far below."""
+"""Longest last step of Newton's method; convergence is quadratic, so the remaining error is far smaller."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,13 +230,13 @@ class SmoothCurve:
     Parameters
     ----------
     knots : tuple of float
-        On the logit; fewer than three make a straight line.
+        On the logit; with fewer than three the curve is a straight line.
     coefficients : float64 array of shape (k,)
         Intercept, slope, bends.
     curvature : float64 array of shape (k, k)
-        Second derivative of the penalised likelihood: the inverse of the coefficients' covariance.
+        Minus the second derivative of the penalised log-likelihood: the inverse of their covariance.
     scores, weight : float64 arrays of shape (m,)
-        Distinct scores, or groups of neighbours where there are very many; and their weight.
+        Distinct scores, or groups of neighbours if there are very many; and their weight.
     """
 
     knots: tuple[float, ...]
@@ -251,24 +251,24 @@ class SmoothCurve:
         return _sigmoid(self.design(self.scores) @ self.coefficients)
 
     def predict_rates(self, scores: Array) -> Array:
-        """Return the share of positives that the curve tells at some probabilities."""
+        """Return the rate of positives on the curve at some probabilities."""
         if scores is self.scores:
             return self.fitted_rates
         return _sigmoid(self.design(scores) @ self.coefficients)
 
     def design(self, scores: Array) -> Array:
-        """Return the spline at some probabilities, shape (m, k)."""
+        """Return the spline basis at some probabilities, shape (m, k)."""
         return _spline(logit(scores), self.knots)
 
     @cached_property
     def root(self) -> Array:
-        """A root of the coefficients' covariance, were each unit of weight an independent row."""
+        """A root of the coefficients' covariance if each unit of weight is an independent row."""
         root: Array = np.linalg.inv(np.linalg.cholesky(self.curvature)).T
         return root
 
     @property
     def gap(self) -> float:
-        """The mean gap of probability and curve over rows."""
+        """The mean absolute gap between probability and curve over rows."""
         return inner(self.weight, np.abs(self.scores - self.fitted_rates)) / float(self.weight.sum())
 
 
@@ -281,9 +281,9 @@ def smooth_curve(
     ----------
     scores : float64 array of shape (m,), in [0, 1], ascending
     pos, neg : float64 arrays of shape (m,)
-        Weight of positives and negatives at each score, never none of both.
+        Weight of positives and negatives at each score, not both 0.
     start : tuple of float
-        Intercept and slope of the straight line that the fit starts from.
+        Intercept and slope of the straight line from which the fit starts.
 
     Returns
     -------
@@ -308,7 +308,7 @@ def smooth_curve(
 
 
 def reaching(values: Array, upto: Array, quantiles: Array) -> Array:
-    """Return the least values up to which shares of the weight lie.
+    """Return the lowest values at which the cumulative weight reaches the given quantiles.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def _sigmoid(z: Array) -> Array:
 
 
 def _spline(x: Array, knots: tuple[float, ...]) -> Array:
-    """The restricted cubic spline: one, x, and bends that are straight beyond the outer knots."""
+    """The restricted cubic spline basis: one, x, and bends that are straight beyond the outer knots."""
     columns = [np.ones(len(x)), x]
     for knot in knots[:-2]:
         last, end = knots[-2:]
@@ -343,7 +343,7 @@ def _spline(x: Array, knots: tuple[float, ...]) -> Array:
 
 
 def _cube(x: Array) -> Array:
-    """The third power by products, a tenth of the time that a general power takes."""
+    """The third power by products, in a tenth of the time of a general power."""
     return x * x * x
 
 

@@ -1,4 +1,4 @@
-"""Scores of several labels: one column per label, exact, read label by label when a metric asks."""
+"""Scores of several labels, one column per label; metrics read them label by label."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from evalreport.statistics.score_table import ScoreTable, counted_runs, pack, sc
 BINS = 15
 """Equal-width calibration bins."""
 CELLS = 1 << 17
-"""(row, label) cells that are counted at a time: a megabyte, which a second-level cache holds."""
+"""(row, label) cells counted at a time: a megabyte, which fits a second-level cache."""
 KEPT = 1 << 23
-"""Distinct scores of labels that weigh whose tables are kept: 40 bytes each, with their running sums."""
+"""Most distinct scores of cached tables of weighted multilabel rows: 40 bytes each, with cumulative sums."""
 
 
 def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
-    """Return the right-closed equal-width bin of values in [0, 1], the first bin holding 0.
+    """Return the right-closed equal-width bin of values in [0, 1]; the first bin includes 0.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
     edges = np.linspace(0, 1, bins + 1)
     place: npt.NDArray[np.int64] = np.ceil(values * bins).astype(np.int64) - 1
     np.clip(place, 0, bins - 1, out=place)
-    place -= (values <= edges[place]) & (place > 0)  # the product rounds: the edges decide
+    place -= (values <= edges[place]) & (place > 0)  # the product is rounded: the edges decide
     place += (values > edges[place + 1]) & (place < bins - 1)
     return place
 
@@ -42,10 +42,10 @@ def bin_of(values: npt.NDArray[Any], bins: int = BINS) -> npt.NDArray[np.int64]:
 def right_between(
     values: npt.NDArray[Any], truth: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return above which threshold for all labels each row is wholly right, and up to which one.
+    """Return the thresholds, exclusive and inclusive, between which all labels of a row are correct.
 
-    Above the greatest score of a label that it does not carry, up to the least of one that it does: no
-    threshold makes a row right whose first is not below its second.
+    The lower one is the highest score of a label that the row does not have, the upper one the lowest score
+    of a label that it has. If the lower is not below the upper, no threshold is correct for the row.
 
     Parameters
     ----------
@@ -61,20 +61,20 @@ def right_between(
 
 
 def _of_type(at: Array, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The least numbers of the scores' own type that are no smaller: reached by the same scores."""
+    """The least numbers of the scores' type that are at least `at`: the same scores reach them."""
     near = at.astype(dtype)
     return np.where(near < at, np.nextafter(near, dtype.type(np.inf)), near)
 
 
 class LabelScores(ABC):
-    """Scores of several labels, one column per label, with the truth: what metrics and curves ask of them.
+    """Scores of several labels with the true labels, one column per label, as metrics and curves use them.
 
-    `ClassScores` hold every row, `PlacedScores` and `LabelTables` what was counted of rows that went by.
+    `ClassScores` contain every row; `PlacedScores` and `LabelTables` contain counts of streamed rows.
     """
 
     @abstractmethod
     def __len__(self) -> int:
-        """Rows."""
+        """Number of rows."""
 
     @property
     @abstractmethod
@@ -94,24 +94,23 @@ class LabelScores(ABC):
     @property
     @abstractmethod
     def pooled_areas(self) -> tuple[float, float]:
-        """ROC AUC and average precision of all (row, label) decisions together."""
+        """ROC AUC and average precision of all (row, label) decisions pooled."""
 
     @abstractmethod
     def pooled_merged_table(self) -> ScoreTable:
-        """Return the table of all decisions together; negatives without a positive between them are
-        merged."""
+        """Return the table of all decisions pooled; negatives without a positive between them are merged."""
 
     @abstractmethod
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
-        """Return the label's scores of the rows that carry it, and their weights."""
+        """Return the label's scores of the rows with the label, and their weights."""
 
     @abstractmethod
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
-        """Return some rows, whole."""
+        """Return some rows."""
 
 
 class RankedScores(LabelScores):
-    """Scores of several labels of which each label's table is at hand, and that of all decisions."""
+    """Scores of several labels with the exact table of each label, and that of all decisions pooled."""
 
     @abstractmethod
     def table(self, label: int) -> ScoreTable:
@@ -119,16 +118,16 @@ class RankedScores(LabelScores):
 
     @abstractmethod
     def pooled_table(self) -> ScoreTable:
-        """Return the table of all (row, label) decisions together: the micro average's."""
+        """Return the table of all (row, label) decisions pooled, as for micro averages."""
 
     def reaching(self, label: int, at: Array) -> tuple[Array, Array, float]:
-        """Return the weight of rows of a label from thresholds on: of its own, of all; and of all its own.
+        """Return the weight of positives and of all rows at or above thresholds, and of all positives.
 
         Parameters
         ----------
         label : int
         at : float64 array
-            Thresholds; rows that score as much or more are counted.
+            Thresholds; rows with this score or a higher one are counted.
         """
         table = self.table(label)
         flagged = len(table) - np.searchsorted(table.scores, at)
@@ -137,7 +136,7 @@ class RankedScores(LabelScores):
 
     @abstractmethod
     def wholly_right(self, at: Array) -> Array:
-        """Return the weight of rows of which every label is right, by one threshold for all labels.
+        """Return the weight of rows whose labels are all predicted correctly with one threshold for all.
 
         Parameters
         ----------
@@ -148,15 +147,15 @@ class RankedScores(LabelScores):
 
 @dataclass(frozen=True, eq=False)
 class ClassScores(RankedScores):
-    """The score matrix with its truth; exact one-vs-rest tables are made from it on demand.
+    """The score matrix with the true labels; exact one-vs-rest tables are built from it on demand.
 
-    Nothing smaller is exact: one-vs-one AUC needs each column by true class. Adding concatenates.
+    Only the rows are exact: one-vs-one AUC needs each column by true class. Adding concatenates rows.
 
     Parameters
     ----------
     scores : float array of shape (n, K)
     truth : int32 codes of shape (n,) for multiclass, bool of shape (n, K) for multilabel
-    weights : float64 array of shape (n,), or None when every row weighs 1
+    weights : float64 array of shape (n,), or None if every row has weight 1
 
     Examples
     --------
@@ -188,7 +187,7 @@ class ClassScores(RankedScores):
 
     @property
     def row_weights(self) -> Array:
-        """Weights, ones where none were given."""
+        """Weights of the rows, ones if none were given."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
     @property
@@ -202,23 +201,23 @@ class ClassScores(RankedScores):
         return float(self.row_weights.sum())
 
     def own(self, label: int) -> tuple[npt.NDArray[Any], Array]:
-        """Return the label's scores of the rows that carry it, and their weights."""
+        """Return the label's scores of the rows with the label, and their weights."""
         carried = np.flatnonzero(self.positive(label))
         own = np.ones(len(carried)) if self.weights is None else self.weights[carried]
         return self.scores[carried, label], own
 
     def take(self, rows: npt.NDArray[Any]) -> ClassScores:
-        """Return some rows, whole."""
+        """Return some rows."""
         weights = None if self.weights is None else self.weights[rows]
         return ClassScores(self.scores[rows], self.truth[rows], weights)
 
     def positive(self, label: int) -> npt.NDArray[np.bool_]:
-        """Return which rows carry a label, shape (n,)."""
+        """Return which rows have a label, shape (n,)."""
         found: npt.NDArray[np.bool_] = self.truth[:, label] if self.truth.ndim == 2 else self.truth == label
         return found
 
     def table(self, label: int) -> ScoreTable:
-        """Return the one-vs-rest table of a label; those of labels that weigh are kept, as `KEPT` tells."""
+        """Return the one-vs-rest table of a label; weighted multilabel tables are cached up to `KEPT`."""
         if label not in self._kept:
             made, few = self.maker(label)(), self.truth.ndim == 1 or self._words is not None
             if sum(map(len, self._kept.values())) > (0 if few else KEPT) - len(made):
@@ -227,7 +226,7 @@ class ClassScores(RankedScores):
         return self._kept[label]
 
     def reaching(self, label: int, at: Array) -> tuple[Array, Array, float]:
-        """Return the same; of sorted words without a table."""
+        """Return the same; sorted words need no table."""
         if self._words is None:
             return super().reaching(label, at)
         mine, at = self._words[label], _of_type(at, self.scores.dtype)
@@ -238,7 +237,7 @@ class ClassScores(RankedScores):
         return tp, every, float(len(own))
 
     def maker(self, label: int) -> Callable[[], ScoreTable]:
-        """Return what makes a label's table, and holds the rows or their sorted words alone for it."""
+        """Return a function that builds a label's table; it keeps only the rows or their sorted words."""
         if self._words is not None:
             words = self._words[label]
             return lambda: ScoreTable(*counted_runs(words))
@@ -247,7 +246,7 @@ class ClassScores(RankedScores):
 
     @cached_property
     def _words(self) -> npt.NDArray[Any] | None:
-        """Of several labels in a row the sorted words of each, shape (K, n); None of what is not packed."""
+        """Multilabel: the sorted words of each label, shape (K, n); None for weights or unpackable scores."""
         several = self.truth.ndim == 2 and self.weights is None
         words = pack(self.scores, self.truth) if several else None
         if words is not None:
@@ -260,7 +259,7 @@ class ClassScores(RankedScores):
         return (self.table(label) for label in range(self.size))
 
     def pooled_table(self) -> ScoreTable:
-        """Return the table of all (row, label) decisions together: the micro average's."""
+        """Return the table of all (row, label) decisions pooled, as for micro averages."""
         return self._pooled_table
 
     @cached_property
@@ -272,7 +271,7 @@ class ClassScores(RankedScores):
     def _pooled_table(self) -> ScoreTable:
         words, spend = self._pooled_words, "_pooled_ranks" in vars(self)
         if words is not None:
-            if spend:  # nothing else reads them: the scores take their place
+            if spend:  # nothing else reads the words: the scores overwrite them
                 del vars(self)["_pooled_words"]
             return ScoreTable(*counted_runs(words, spend=spend))
         truth = self.truth if self.truth.ndim == 2 else self.truth[:, None] == np.arange(self.size)
@@ -280,7 +279,7 @@ class ClassScores(RankedScores):
         return ScoreTable.from_scores(self.scores.ravel(), truth.ravel(), weights)
 
     def wholly_right(self, at: Array) -> Array:
-        """Return the weight of rows of which every label is right, at each of ascending thresholds."""
+        """Return the weight of rows whose labels are all correct, at each of ascending thresholds."""
         change, step = np.zeros(len(at) + 1), max(1, CELLS // self.size)
         at = _of_type(at, self.scores.dtype)
         for start in range(0, len(self), step):
@@ -294,7 +293,7 @@ class ClassScores(RankedScores):
 
     @cached_property
     def rankings(self) -> Rankings:
-        """Areas of each label against all others, computed once for every average of them."""
+        """Areas of each label against all others, computed once for all their averages."""
         if self.truth.ndim == 1:
             return rank_classes(*self._weighted_rows())
         words = self._words
@@ -312,16 +311,15 @@ class ClassScores(RankedScores):
 
     @property
     def pooled_areas(self) -> tuple[float, float]:
-        """ROC AUC and average precision of all (row, label) decisions together."""
+        """ROC AUC and average precision of all (row, label) decisions pooled."""
         return self._pooled_ranks[:2]
 
     def pooled_merged_table(self) -> ScoreTable:
-        """Return the table of all decisions together; negatives without a positive between them are
-        merged."""
+        """Return the table of all decisions pooled; negatives without a positive between them are merged."""
         return self._pooled_ranks[2]
 
     def _weighted_rows(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Array | None]:
-        """Scores, truth and weights of the rows that weigh anything."""
+        """Scores, true labels and weights of the rows with a weight above 0."""
         if self.weights is None or self.weights.all():
             return self.scores, self.truth, self.weights
         kept = self.weights > 0
@@ -330,7 +328,7 @@ class ClassScores(RankedScores):
 
 @dataclass(frozen=True, eq=False)
 class ClassBins:
-    """Per label and equal-width bin of its probability: weight, summed probability, positives.
+    """Weight, summed probability and positives per label and equal-width bin of its probability.
 
     Parameters
     ----------
@@ -354,13 +352,13 @@ class ClassBins:
     def from_scores(
         cls, scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_], weights: Array | None = None
     ) -> ClassBins:
-        """Bin probabilities of shape (n, K) with their indicators.
+        """Bin probabilities of shape (n, K) with the true labels as indicators.
 
-        Most probabilities of a many-class problem lie in the first bin, which is what is left of the
-        column's total once the few others are binned.
+        With many classes most probabilities are in the first bin: it is the column's total minus the other
+        bins.
         """
         size = scores.shape[1]
-        cell = np.flatnonzero(scores > 1 / BINS)  # a number for each: half the time of a row and a label
+        cell = np.flatnonzero(scores > 1 / BINS)  # flat positions take half the time of (row, label) pairs
         high, positive = scores.ravel()[cell].astype(np.float64), truth.ravel()[cell]
         place = cell % size * BINS + bin_of(high)
         weight = None if weights is None else weights[cell // size]

@@ -1,4 +1,4 @@
-"""Counts at the operating point: the confusion matrix and what is read off it."""
+"""Counts at the operating point: the confusion matrix and the sums that metrics use."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sums(place: npt.NDArray[Any], weights: Array | None, size: int) -> Array:
 
 
 def less(whole: Any, *parts: Any) -> Any:
-    """Return `whole` minus its parts, where what is left is rounding of sums of weights: 0.
+    """Return `whole` minus its parts; a remainder that is only rounding of sums of weights becomes 0.
 
     Examples
     --------
@@ -39,18 +39,18 @@ def less(whole: Any, *parts: Any) -> Any:
 
 
 MANY_LOOKS = 32
-"""Values for each one that is sought up to which all are worked out: so many cost what the steps of a search
-do, each of which looks at places all over the array."""
+"""Array length per searched value up to which all values are computed: this costs as much as the steps of
+binary searches, which read positions all over the array."""
 
 
 def _cells(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any], size: int) -> npt.NDArray[np.int64]:
-    """Number of the cell of each row in a matrix of `size` rows, with a last column for answers unread."""
+    """Cell number of each row in a matrix of `size` rows, with a last column for unparsed predictions."""
     cells: npt.NDArray[np.int64] = np.where(y_pred < 0, size, y_pred) + y_true.astype(np.int64) * (size + 1)
     return cells
 
 
 def run_starts(values: npt.NDArray[Any]) -> Places:
-    """Return where each run of equal neighbours begins.
+    """Return the start of each run of equal neighbours.
 
     Examples
     --------
@@ -65,8 +65,8 @@ def run_starts(values: npt.NDArray[Any]) -> Places:
 def inner(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     """Return the sum of products of two vectors.
 
-    Not `@`: from 10,000 numbers on BLAS starts threads, which cost more than the sum itself, and a thousand
-    times more while other processes hold the cores.
+    Not `@`: from 10,000 numbers on BLAS starts threads. They cost more than the sum, and a thousand times
+    more while other processes use the cores.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def inner(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
 
 
 def subtract_mean(values: Array, weight: Array) -> Array:
-    """Return values less their weighted mean.
+    """Return values minus their weighted mean.
 
     Examples
     --------
@@ -90,11 +90,11 @@ def subtract_mean(values: Array, weight: Array) -> Array:
 def search_lazily(
     length: Callable[[Places], Array], size: int, wanted: Array, side: Literal["left", "right"] = "left"
 ) -> Places:
-    """Return `np.searchsorted` in an ascending array that is only worked out where it is looked at.
+    """Return `np.searchsorted` in an ascending array whose values are computed only where they are read.
 
     Parameters
     ----------
-    length : function from places to values
+    length : function from positions to values
     size : int
         Length of the array.
     wanted : float64 array
@@ -120,18 +120,18 @@ def search_lazily(
 class BinaryCounts:
     """True and false positives and negatives, as numbers or as arrays of one shape.
 
-    Arrays serve one-vs-rest labels, every threshold of a sweep and bootstrap replicates alike.
+    Arrays are for one-vs-rest labels, the thresholds of a sweep and bootstrap replicates.
 
     Parameters
     ----------
     tp, fp, fn, tn : float or array
-        Weighted counts. An unparsed answer to a positive is a false negative.
+        Weighted counts. An unparsed prediction of a positive is a false negative.
     unread : float or array
-        Negatives whose answer could not be parsed: wrong, but not flagged.
+        Negatives with an unparsed prediction: wrong, but not flagged.
     threshold : float or array
-        The operating point; NaN where it is not known.
+        The operating point; NaN if it is unknown.
     unread_positive : float or array
-        Those of `fn` whose answer could not be parsed.
+        Part of `fn` with an unparsed prediction.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class BinaryCounts:
 
     @property
     def negatives(self) -> Any:
-        """All examples that are not of the class: N."""
+        """All examples without the class: N."""
         return self.fp + self.tn + self.unread
 
     @property
@@ -185,22 +185,22 @@ class BinaryCounts:
 
     @property
     def predicted_negatives(self) -> Any:
-        """Predicted negative, the unparsed left out."""
+        """Predicted negative, without the unparsed."""
         return self.tn + self.fn - self.unread_positive
 
     @property
     def right(self) -> Any:
-        """Right answers."""
+        """Correct predictions."""
         return self.tp + self.tn
 
     @property
     def unparsed_weight(self) -> Any:
-        """Answers from which no label could be read."""
+        """Unparsed predictions."""
         return self.unread + self.unread_positive
 
     @property
     def parsed_weight(self) -> Any:
-        """Answers that gave a label."""
+        """Parsed predictions."""
         return self.total - self.unparsed_weight
 
     @property
@@ -211,18 +211,18 @@ class BinaryCounts:
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """What multiclass metrics read off the confusion matrix.
+    """Sums of the confusion matrix for multiclass metrics.
 
     Parameters
     ----------
     tp, support, predicted : array of shape (..., K)
-        Right answers, true examples and predictions of each class.
+        Correct predictions, true examples and predictions of each class.
     total : float or array of shape (...)
-        All examples, the unparsed included.
+        All examples, including the unparsed.
     squared_distance : float or array of shape (...)
-        Sum over cells of weight times (row - column) squared; NaN when an answer is unparsed.
+        Sum over cells of weight times (row - column) squared; NaN if a prediction is unparsed.
     distance : float or array of shape (...)
-        The same of the distance itself.
+        The same for the absolute distance.
 
     Examples
     --------
@@ -245,23 +245,23 @@ class Marginals:
 
     @property
     def right(self) -> Any:
-        """Right answers."""
+        """Correct predictions."""
         return self.tp.sum(axis=-1)
 
     @property
     def unparsed_weight(self) -> Any:
-        """Answers from which no label could be read."""
+        """Unparsed predictions."""
         return less(self.total, self.predicted.sum(axis=-1))
 
     @property
     def parsed_weight(self) -> Any:
-        """Answers that gave a label."""
+        """Parsed predictions."""
         return self.total - self.unparsed_weight
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """The confusion matrix as its non-zero cells, with a last column for unparsed answers.
+    """The confusion matrix as its non-zero cells, with a last column for unparsed predictions.
 
     Parameters
     ----------
@@ -290,8 +290,8 @@ class Counts:
     def from_codes(
         cls, y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any], size: int, weights: Array | None = None
     ) -> Counts:
-        """Count codes of truth (0 … K-1) against codes of predictions (-1: unparsed)."""
-        if size <= 1000:  # 8 MB of cells are filled faster than as many codes are sorted
+        """Count codes of true labels (0 … K-1) against codes of predictions (-1: unparsed)."""
+        if size <= 1000:  # filling 8 MB of cells is faster than sorting as many codes
             dense, step = np.zeros(size * (size + 1)), max(1 << 16, 8 * size**2)  # rows that stay in cache
             for b in (slice(start, start + step) for start in range(0, len(y_true), step)):
                 cell = _cells(y_true[b], y_pred[b], size)
@@ -326,19 +326,19 @@ class Counts:
 
     @property
     def unparsed_weight(self) -> float:
-        """Weight of unparsed answers."""
+        """Weight of unparsed predictions."""
         return float(self.weight[self.columns == self.size].sum())
 
     @cached_property
     def off_diagonal(self) -> Places:
-        """Places of the cells off the diagonal, the heaviest first."""
+        """Positions of the cells off the diagonal, heaviest first."""
         off = np.flatnonzero(self.rows != self.columns)
         found: Places = off[np.argsort(-self.weight[off], kind="stable")]
         return found
 
     @property
     def misread(self) -> Places:
-        """Places of `off_diagonal` but for answers that could not be parsed."""
+        """Positions of `off_diagonal` without unparsed predictions."""
         return self.off_diagonal[self.columns[self.off_diagonal] < self.size]
 
     def dense(self) -> Array:

@@ -1,9 +1,7 @@
-"""Positives on the ladder of all scores: areas under the curves, and the table of what lies between them.
+"""Areas under many one-vs-rest curves, and their merged tables, without a full table of each label.
 
-Exact areas of many one-vs-rest rankings without a table of each.
-
-A positive's place among all rows follows from one sort of the column and a binary search of the positives
-alone, of which a many-class problem has few.
+One sort of a column and one binary search of its positives give the position of each positive among all rows.
+A problem with many classes has few positives per class.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from evalreport.statistics.stored_columns import STEP, StoredColumn
 
 @dataclass(frozen=True, eq=False)
 class CumulativeWeights:
-    """Sorted values with the weight that lies below each; without it, each weighs 1.
+    """Sorted values with the weight below each; without weights each value has weight 1.
 
     Examples
     --------
@@ -36,20 +34,20 @@ class CumulativeWeights:
 
     @classmethod
     def from_values(cls, values: npt.NDArray[Any], weights: Array | None) -> CumulativeWeights:
-        """Sort values, each of which weighs something, or 1."""
+        """Sort values; each has a weight above 0, or 1."""
         if weights is None:
             return cls(np.sort(values), None)
         order = np.argsort(values)
         return cls(values[order], cumulate_weights(weights[order]))
 
     def span(self, values: npt.NDArray[Any]) -> tuple[Array, Array]:
-        """Weight below each of some values, and weight up to and including it."""
+        """Return the weight below each of some values, and the weight up to and including it."""
         ends = (np.searchsorted(self.values, values, side) for side in ("left", "right"))
         below, upto = (end.astype(np.float64) if self.mass is None else self.mass[end] for end in ends)
         return below, upto
 
     def middle(self, values: npt.NDArray[Any]) -> Array:
-        """Weight below each of some values, and half of that tied with it."""
+        """Return the weight below each of some values plus half of the weight tied with it."""
         below, upto = self.span(values)
         return (below + upto) / 2
 
@@ -65,7 +63,7 @@ class CumulativeWeights:
 
 
 def cumulate_weights(weights: Array) -> Array:
-    """Return the sum before each weight, and that of all.
+    """Return the sum before each weight, and the sum of all.
 
     Examples
     --------
@@ -76,7 +74,7 @@ def cumulate_weights(weights: Array) -> Array:
 
 
 def sums_before(numbers: npt.NDArray[Any]) -> StoredColumn:
-    """Return the sum before each number, and that of all, of which every `STEP`th alone is kept.
+    """Return the sum before each number, and the sum of all; only every `STEP`th sum is stored.
 
     Examples
     --------
@@ -102,14 +100,14 @@ def sums_before(numbers: npt.NDArray[Any]) -> StoredColumn:
 
 
 def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: float) -> tuple[float, float]:
-    """Return what some positives add to the sums that areas are made of.
+    """Return what some positives add to the sums of both areas: outranked weight and precision.
 
     Parameters
     ----------
     own : float64 array of shape (scores + 1,)
-        Weight of positives below each distinct score of them, and below the next.
+        Weight of positives below each of their distinct scores, and below the next.
     span : two float64 arrays of shape (scores,)
-        Weight of all rows below each, and up to it.
+        Weight of all rows below each score, and up to it.
     """
     weights, own_below, own_upto = np.diff(own), own[:-1], own[1:]
     below, upto = span
@@ -118,7 +116,7 @@ def areas_in(own: Array, span: tuple[Array, Array], positives: float, total: flo
 
 
 def areas_from(outranked: float, precision: float, positives: float, total: float) -> tuple[float, float]:
-    """Return ROC AUC and average precision from their sums; NaN where one class is missing."""
+    """Return ROC AUC and average precision from their sums; NaN if a class is missing."""
     rest = total - positives
     if positives == 0:
         return float("nan"), float("nan")
@@ -128,7 +126,7 @@ def areas_from(outranked: float, precision: float, positives: float, total: floa
 
 
 def interleave_midpoints(values: Array) -> Array:
-    """Return distinct scores at odd places, and what lies below, between and above them at even ones.
+    """Return distinct scores at odd positions, and scores below, between and above them at even positions.
 
     Examples
     --------
@@ -142,7 +140,7 @@ def interleave_midpoints(values: Array) -> Array:
 
 
 class TablesMade(Sequence[ScoreTable]):
-    """Tables that are made where they are asked for, again each time: together they would take too much.
+    """Tables that are built on each access, because all together would need too much memory.
 
     Examples
     --------
@@ -161,14 +159,14 @@ class TablesMade(Sequence[ScoreTable]):
     @overload
     def __getitem__(self, index: slice) -> TablesMade: ...
     def __getitem__(self, index: int | slice) -> ScoreTable | TablesMade:
-        """Make a table, or take some of them."""
+        """Build a table, or select some tables."""
         return TablesMade(self._makers[index]) if isinstance(index, slice) else self._makers[index]()
 
 
 POOL = 1 << 20
-"""(row, class) cells of the pooled ranking that are placed at a time."""
+"""About how many (row, class) cells of the pooled ranking are placed at a time."""
 RANGES, MOST_RANGES = 32, 1 << 19
-"""Ranges for each value that scores are placed among, and at most: two megabytes, that they stay in cache."""
+"""Ranges per value, and most ranges, for placing scores: two megabytes, which fit the cache."""
 BLOCK = 1 << 16
 """Positives whose areas are summed at a time."""
 
@@ -180,18 +178,18 @@ class Rankings:
     Parameters
     ----------
     roc_auc : float64 array of shape (K,)
-        NaN where a label has no example, or all of them.
+        NaN if a label has no example, or all of them.
     average_precision : float64 array of shape (K,)
-        NaN where a label has no example.
+        NaN if a label has no example.
     positives : float64 array of shape (K,)
         Weight of the examples with the label.
     pairs : float64 array of shape (K,)
         Multiclass: mean AUC of the label's examples against each other class, by the label's own score
-        (Hand & Till 2001); NaN where a label has no example. Multilabel: NaN.
+        (Hand & Till 2001); NaN if a label has no example. Multilabel: NaN.
     tables : sequence of K ScoreTable
-        Each label against all others, negatives merged that no positive lies between: enough for both
-        areas and their variances, and no longer than twice the label's examples. Scores of positives
-        stand at odd places, the negatives between them at even ones, where they may be none.
+        Each label against all others, with merged negatives between neighbouring positives. This is enough
+        for both areas and their variances, with at most twice as many scores as the label has examples, plus
+        one. Scores of positives are at odd positions, negatives between them (or none) at even positions.
     """
 
     roc_auc: Array
@@ -207,9 +205,9 @@ def rank_labels(placed: Iterable[Placing], merged: Sequence[ScoreTable] | None =
     Parameters
     ----------
     placed : iterable of Placing
-        Of each label, all scores having gone by.
+        One for each label, after all scores were added.
     merged : sequence of ScoreTable, optional
-        The tables of the rankings; by default they are made at once, and kept.
+        The tables of the rankings; by default they are built now and kept.
 
     Examples
     --------
@@ -229,7 +227,7 @@ def rank_labels(placed: Iterable[Placing], merged: Sequence[ScoreTable] | None =
 
 
 def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None) -> Rankings:
-    """Return the areas of every class of a multiclass problem, against all others and pair by pair.
+    """Return the areas of every class of a multiclass problem, against all others and by pairs.
 
     Parameters
     ----------
@@ -255,7 +253,7 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
             own = CumulativeWeights.from_values(column[rows], None if weights is None else weights[rows])
             placing = Placing(own, total)
             levels = placing.weight_above(np.arange(2 * len(placing.values) + 1))
-            outranked = levels.take(placing.add(column, weights), mode="clip")  # faster: no place is outside
+            outranked = levels.take(placing.add(column, weights), mode="clip")  # clip is faster
             yield placing, sums(truth, outranked if weights is None else outranked * weights, size)
 
     return class_rankings(place_classes(), support)
@@ -264,16 +262,16 @@ def rank_classes(scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Arr
 def class_rankings(
     placed: Iterable[tuple[Placing, Array]], support: Array, tables: Sequence[ScoreTable] | None = None
 ) -> Rankings:
-    """Return the areas of classes whose scores went by.
+    """Return the areas of classes after all scores were added.
 
     Parameters
     ----------
     placed : iterable of (Placing, float64 array of shape (K,))
-        Of each class: what went by, and the weight of its examples above the rows of each class.
+        For each class: its placing, and the weight of its examples above the rows of each class.
     support : float64 array of shape (K,)
         Weight of the examples of each class.
     tables : sequence of ScoreTable, optional
-        Of the rankings; by default they are made at once, and kept.
+        The tables of the rankings; by default they are built now and kept.
     """
     others = max(1, np.count_nonzero(support) - 1)
     areas, kept = [], []
@@ -291,9 +289,9 @@ def class_rankings(
 def rank_pooled(
     scores: npt.NDArray[Any], truth: npt.NDArray[Any], weights: Array | None, pool: int = POOL
 ) -> tuple[float, float, ScoreTable]:
-    """Return ROC AUC and average precision of all (row, class) decisions together, and their table.
+    """Return ROC AUC and average precision of all (row, class) decisions pooled, and their table.
 
-    The table has the scores of the positives, and the negatives between them merged.
+    The table has the scores of the positives, and merged negatives between them.
 
     Parameters
     ----------
@@ -301,7 +299,7 @@ def rank_pooled(
     truth : codes of shape (n,)
     weights : float64 array of shape (n,), all above 0; or None
     pool : int
-        Cells in a block, about.
+        About how many cells a block has.
 
     Examples
     --------
@@ -321,7 +319,7 @@ def rank_pooled(
 def _columns(matrix: npt.NDArray[Any], step: int = 512) -> Iterator[npt.NDArray[Any]]:
     """Yield each column of a row-major matrix, contiguous.
 
-    Transposed in tiles of 128 kB, a second-level cache: down a column every row lies on another page.
+    Tiles of 128 kB fit a second-level cache; reading down a column would touch a memory page per row.
     """
     width = 256 // matrix.itemsize
     for start in range(0, matrix.shape[1], width):
@@ -332,7 +330,7 @@ def _columns(matrix: npt.NDArray[Any], step: int = 512) -> Iterator[npt.NDArray[
 
 
 def slots(scores: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return where scores fall among distinct ascending values: 0 below all, 1 at the first, 2 above it, …
+    """Return the slot of scores among distinct ascending values: 0 below all, 1 at the first, 2 above it, …
 
     Examples
     --------
@@ -347,10 +345,11 @@ def slots(scores: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.
 
 
 class _SlotRanges:
-    """Slots among some values, told at once for scores in ranges that hold none of them.
+    """Slots among some values, by table lookup for scores in ranges that contain none of the values.
 
-    Five times as fast as to search for each score: of a hundred, three lie in a range that holds a value. A
-    range is what the upper bits of floats tell: even in the logarithm, as probabilities of many classes lie.
+    Five times as fast as a search for each score: of a hundred scores, three are in a range that contains a
+    value. A range is given by the upper bits of the floats, so ranges are even in the logarithm, as the
+    probabilities of many classes are.
 
     Examples
     --------
@@ -362,19 +361,19 @@ class _SlotRanges:
         self._values, keys = values, keys_of(values)
         wide = int(keys[-1]) - int(keys[0]) if len(keys) else 0
         ranges = min(RANGES * len(values), MOST_RANGES)
-        self._shift = max(2, wide.bit_length() - ranges.bit_length() + 1)  # that differences fit a word
+        self._shift = max(2, wide.bit_length() - ranges.bit_length() + 1)  # so that differences fit a word
         self._least, self._most = (int(keys[end]) >> self._shift if len(keys) else 0 for end in (0, -1))
         held = np.bincount(self._range(values), minlength=self._most - self._least + 3)
-        kind = np.intp if len(held) <= 1 << 15 else np.int32  # NumPy looks up by whole words, uncopied
+        kind = np.intp if len(held) <= 1 << 15 else np.int32  # NumPy indexes with intp without a copy
         self._slot = np.where(held > 0, -1, 2 * (held.cumsum() - held)).astype(kind)
 
     def _range(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        """1 where the least value lies; below all values 0 or less."""
+        """Range number: 1 for the lowest value, 0 or less below all values."""
         keys = keys_of(scores.astype(self._values.dtype, copy=False))
         return np.right_shift(keys, self._shift, dtype=np.intp) - (self._least - 1)
 
     def slots(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        """Return what the function of this name does."""
+        """Return the same as the function `slots`."""
         found: npt.NDArray[Any] = self._slot.take(self._range(scores), mode="clip")
         rest = np.flatnonzero(found < 0)
         found[rest] = slots(scores[rest], self._values)
@@ -382,14 +381,14 @@ class _SlotRanges:
 
 
 class Placing:
-    """Where scores that go by stand among the sorted scores of some positives.
+    """Positions of added scores among the sorted scores of some positives.
 
     Parameters
     ----------
-    own : Ladder
-        Of the positives.
+    own : CumulativeWeights
+        Scores of the positives.
     total : float
-        Weight of all scores that go by.
+        Weight of all scores to be added.
 
     Examples
     --------
@@ -408,12 +407,12 @@ class Placing:
         self._reach: npt.NDArray[Any] = ends.astype(counts) if own.mass is None else own.mass[ends]
         kind = counts if own.mass is None else np.float64
         self.counts: npt.NDArray[Any] = np.zeros(2 * len(first) + 1, dtype=kind)
-        """Weight at each place."""
+        """Weight at each position."""
         self._total = total
 
     @classmethod
     def of_table(cls, table: ScoreTable) -> Placing:
-        """Return where all scores of a table stand among those of its positives.
+        """Return the placing of all scores of a table among those of its positives.
 
         Examples
         --------
@@ -435,7 +434,7 @@ class Placing:
 
     @classmethod
     def of_words(cls, words: npt.NDArray[Any]) -> Placing:
-        """Return the same of sorted words, as `pack` makes them.
+        """Return the placing of the scores in sorted words, as from `pack`.
 
         Examples
         --------
@@ -445,12 +444,12 @@ class Placing:
         ((0.5, 0.3333333333333333), array([1, 2, 1], dtype=uint32))
         """
         one = words.dtype.type(1)
-        place = np.flatnonzero((words & one) != 0)  # of booleans, in half the time of words
+        place = np.flatnonzero((words & one) != 0)  # booleans take half the time of words
         positives = words[place]
         placing = cls(CumulativeWeights(scores_in(positives)), float(len(words)))
         first = run_starts(positives)
         below, upto = place[first], np.append(place[first[1:] - 1], place[-1:]) + 1
-        negative = words[below] ^ one  # of equal scores negatives stand first
+        negative = words[below] ^ one  # of equal scores negatives come first
         tied = words[below - 1] == negative
         below[tied] = np.searchsorted(words, negative[tied])
         span = np.stack([below, upto], axis=1).ravel()
@@ -461,12 +460,12 @@ class Placing:
     def of_counts(
         cls, values: npt.NDArray[Any], weights: npt.NDArray[Any], counts: npt.NDArray[Any], total: float
     ) -> Placing:
-        """Return where scores stand that have gone by elsewhere.
+        """Return the placing from counts of scores that were added before.
 
         Parameters
         ----------
         values : distinct scores of the positives, ascending
-        weights : how many have each
+        weights : number of positives with each score
         counts : integers of shape (2 * scores + 1,)
         total : float
 
@@ -481,7 +480,7 @@ class Placing:
     def of_reach(
         cls, values: npt.NDArray[Any], reach: npt.NDArray[Any], counts: npt.NDArray[Any], total: float
     ) -> Placing:
-        """Return a placing with arrays of the caller; `reach` is the weight of positives before each score.
+        """Return a placing of the caller's arrays; `reach` is the weight of positives before each score.
 
         Examples
         --------
@@ -508,26 +507,26 @@ class Placing:
         return np.diff(self._reach).astype(np.float64)
 
     def weight_above(self, place: npt.NDArray[Any]) -> Array:
-        """Return the weight of the positives above each place, and half of those at it."""
+        """Return the weight of the positives above each position, plus half of those at it."""
         low, high = (self.positives - self._reach[part] for part in (place >> 1, (place + 1) >> 1))
         found: Array = (low + high) / 2
         return found
 
     def add(self, scores: npt.NDArray[Any], weights: Array | None = None) -> npt.NDArray[np.intp]:
-        """Count all scores at once, and return the place of each: even between positives, odd at one."""
+        """Add scores and return the position of each: even between positives, odd at one."""
         here = self._ranges.slots(scores)
         self.counts += np.bincount(here, weights, len(self.counts)).astype(self.counts.dtype, copy=False)
         return here
 
     def add_sorted(self, scores: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-        """Count some scores, ascending and of weight 1, at the few places that they reach."""
+        """Add a few ascending scores of weight 1, and return their positions."""
         here = slots(scores, self.values)
         starts = run_starts(here)
         self.counts[here[starts]] += np.diff(starts, append=len(here)).astype(self.counts.dtype)
         return here
 
     def areas(self) -> tuple[float, float]:
-        """Return ROC AUC and average precision, all scores having gone by."""
+        """Return ROC AUC and average precision, after all scores were added."""
         upto, outranked, precision = 0.0, 0.0, 0.0
         for start in range(0, len(self.values), BLOCK):
             stop = min(start + BLOCK, len(self.values))
@@ -539,7 +538,7 @@ class Placing:
         return areas_from(outranked, precision, self.positives, self._total)
 
     def runs(self) -> Iterator[tuple[Array, Array, Array]]:
-        """Yield distinct scores with their positives and negatives: of positives, and merged between them."""
+        """Yield distinct scores with their positives and negatives, merged between positives."""
         size = len(self.values)
         for start in range(0, max(size, 1), BLOCK):
             stop, before = min(start + BLOCK, size), max(start - 1, 0)
@@ -551,7 +550,7 @@ class Placing:
             yield scores[first - 2 * before : last - 2 * before], pos, negatives
 
     def table(self) -> ScoreTable:
-        """Return the table of the positives and of the negatives between them, merged."""
+        """Return the table of the positives, with merged negatives between them."""
         columns, start = np.empty((3, 2 * len(self.values) + 1)), 0
         for piece in self.runs():
             columns[:, start : start + len(piece[0])] = piece

@@ -1,9 +1,9 @@
-"""Samples drawn anew: the one place where counts of rows, of cells and of groups are drawn.
+"""Random samples of counts: of rows, of cells and of groups.
 
-A Poisson count with mean 1 for each row is the row bootstrap but for its fixed total, which no share or mean
-feels (Chamandy, Muralidharan, Najmi & Naidu 2012, *Estimating uncertainty for massive data streams*).
-Counts of rows that are alike add up to one Poisson count, so that a draw costs the number of cells, not of
-rows. Facts add up, too: a replicate of any sum is the draws times the sums of what is drawn.
+A Poisson count with mean 1 for each row is the row bootstrap except for its fixed total, which does not
+affect proportions and means (Chamandy, Muralidharan, Najmi & Naidu 2012, *Estimating uncertainty for massive
+data streams*). The counts of identical rows add up to one Poisson count, so a resample costs the number of
+cells, not of rows. A replicate of a sum is the product of the counts with the sums of each cell.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evalreport.statistics.confusion import Array, sums
 
 @unique
 class Stream(IntEnum):
-    """The random streams of an evaluation, each used in one place, so that no two share their numbers."""
+    """The random streams of an evaluation. Each is used in one place, so no two share random numbers."""
 
     COUNT_POSTERIOR = 1
     BIN_NOISE = 2
@@ -49,11 +49,11 @@ class Stream(IntEnum):
 
 
 JEFFREYS = 0.5
-"""Rows that Jeffreys' prior adds to each cell: of the priors tried its intervals covered best, also where a
-cell is empty (Brown, Cai & DasGupta 2001, Statistical Science 16:101, for one proportion)."""
+"""Rows that Jeffreys' prior adds to each cell. Of the priors tried its intervals had the best coverage, also
+with an empty cell (Brown, Cai & DasGupta 2001, Statistical Science 16:101, for one proportion)."""
 
 BLOCK = 1 << 13
-"""Rows that are drawn at a time: float32 holds the sums of so many whole numbers exactly."""
+"""Rows sampled at a time: float32 sums of so many integers are exact."""
 
 
 def poisson_counts(expected: npt.ArrayLike, times: int, generator: np.random.Generator) -> Array:
@@ -62,7 +62,7 @@ def poisson_counts(expected: npt.ArrayLike, times: int, generator: np.random.Gen
     Parameters
     ----------
     expected : float or array
-        Mean count of each cell: the rows in it; ones for rows or groups that are drawn by themselves.
+        Mean count of each cell: its number of rows; ones for single rows or groups.
     times : int
 
     Examples
@@ -81,17 +81,17 @@ def posterior_shares(
     axes: tuple[int, ...],
     generator: np.random.Generator,
 ) -> Array:
-    """Return posterior draws of the shares of cells under Jeffreys' prior, shape (times, *shape of `cells`).
+    """Return posterior samples of cell proportions under Jeffreys' prior, shape (times, *shape of `cells`).
 
     Parameters
     ----------
     cells : float64 array
         Counts.
     possible : bool array of the same shape
-        Cells that could have had rows; the others get none.
+        Cells that can have rows; the others get proportion 0 unless they have rows.
     times : int
     axes : tuple of int
-        Over which the shares of one sample add up to 1.
+        Axes over which the proportions of one sample add up to 1.
 
     Examples
     --------
@@ -127,13 +127,13 @@ def unit_sums(unit: npt.NDArray[Any], values: npt.NDArray[Any], number: int) -> 
     """
     if values.ndim == 1:
         return sums(unit, values, number)
-    row, column = np.nonzero(values)  # a row carries few of many labels
+    row, column = np.nonzero(values)  # a row has few of many labels
     size = values.shape[1]
     return sums(unit[row] * size + column, values[row, column], number * size).reshape(number, size)
 
 
 class DrawnSums:
-    """Sums over rows that are drawn anew, from blocks of the rows: the same draws however they are cut.
+    """Sums over Poisson resamples of rows, added in blocks; the samples do not depend on the blocks.
 
     Parameters
     ----------
@@ -154,10 +154,10 @@ class DrawnSums:
     def __init__(self, times: int, generator: np.random.Generator) -> None:
         self._times, self._generator = times, generator
         self.sums: Array = np.zeros((times + 1, 0))
-        """Sums over the rows themselves, then of each draw: shape (times + 1, k)."""
+        """Sums over the rows themselves, then over each resample: shape (times + 1, k)."""
 
     def add(self, values: npt.NDArray[Any]) -> None:
-        """Add rows: of shape (n, k), in float32 where they are whole numbers."""
+        """Add rows of shape (n, k), as float32 if they are integers."""
         if not self.sums.size:
             self.sums = np.zeros((self._times + 1, values.shape[1]))
         for start in range(0, len(values), BLOCK):

@@ -1,9 +1,7 @@
-"""How well one set of labels answers another: per-row scores of multilabel predictions.
+"""Row sums: means over rows with their variances, set scores of multilabel rows, joint moments of labels.
 
-Each takes three arrays of one shape: the number of labels in both sets, in the true set and in the
+A set score takes three arrays of one shape: the number of labels in both sets, in the true set and in the
 predicted set. A ratio 0/0 is 0, as with scikit-learn's `zero_division=0`.
-
-Sums over rows, which add up: means with what their errors need, and how labels of a row go together.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ Sizes: TypeAlias = npt.NDArray[Any]
 
 
 def ratio(above: Sizes, below: Sizes) -> Array:
-    """Return above / below, 0 where it is 0/0.
+    """Return above / below; 0/0 gives 0.
 
     Examples
     --------
@@ -73,7 +71,7 @@ class Tally:
         values = [np.asarray(row, dtype=np.float64) for row in rows.values()]
         return cls(
             tuple(rows),
-            np.array([(weights * value).sum() for value in values]),  # not `@`: it would start threads
+            np.array([(weights * value).sum() for value in values]),  # not `@`, which starts threads
             np.array([(weights * value * value).sum() for value in values]),
             float(weights.sum()),
         )
@@ -91,18 +89,18 @@ class Tally:
         )
 
     def select_quantities(self, names: Collection[str]) -> Tally:
-        """Return the tally of some of the quantities."""
+        """Return the sums of some of the quantities."""
         kept = [place for place, name in enumerate(self.names) if name in names]
         return Tally(
             tuple(self.names[place] for place in kept), self.sums[kept], self.squares[kept], self.weight
         )
 
     def total(self, name: str) -> float:
-        """Return the weighted sum of a quantity; NaN when it was not tallied."""
+        """Return the weighted sum of a quantity; NaN if it is missing."""
         return float(self.sums[self.names.index(name)]) if name in self.names else float("nan")
 
     def mean(self, name: str) -> float:
-        """Return the weighted mean of a quantity; NaN over no weight or when it was not tallied."""
+        """Return the weighted mean of a quantity; NaN without weight or if it is missing."""
         return self.total(name) / self.weight if self.weight else float("nan")
 
     def variance(self, name: str) -> float:
@@ -112,12 +110,12 @@ class Tally:
 
 
 ROWS = 1 << 14
-"""Rows whose products are summed at a time: counts of so many are exact in float32."""
+"""Rows whose products are summed at a time: float32 is exact for such counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class LabelMoments:
-    """Sums and products, over the rows, of 3 K flags: carries the label, was given it, and both.
+    """Sums and products over the rows of 3 K flags: true label, predicted label, and both.
 
     Parameters
     ----------
@@ -153,7 +151,7 @@ class LabelMoments:
         return LabelMoments(self.rows + other.rows, self.sums + other.sums, self.products + other.products)
 
     def variation(self, slopes: Array) -> Array:
-        """Return the sum of squares about its mean of each weighted sum of the flags.
+        """Return the sum of squared deviations of each weighted sum of the flags.
 
         Parameters
         ----------
@@ -164,7 +162,7 @@ class LabelMoments:
         return np.maximum(found, 0.0)
 
     def count_swaps(self) -> tuple[Array, Array, Array]:
-        """Return how often a label was left out while another was added, and how often each was.
+        """Return how often a label is missing while another is added, and the totals of both.
 
         Returns
         -------

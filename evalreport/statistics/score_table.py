@@ -1,8 +1,8 @@
 """The score table: the weight of positives and negatives at every distinct score, from one sort.
 
-One pass over it for the ranking and one for the probabilities give the sums that many metrics share. The
-passes go in blocks that stay in cache: over millions of distinct scores, temporaries of full length cost
-more than the arithmetic. Also its convex hull, its isotonic fit, and tables of scores in fixed bins.
+One pass for rankings and one for probabilities compute the sums that many metrics use. They work in blocks
+that stay in cache: with millions of distinct scores, full-length temporaries cost more than the arithmetic.
+Also its convex hull, its isotonic fit, and tables of binned scores.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from evalreport.statistics.confusion import Array, Places, inner, run_starts, se
 from evalreport.statistics.stored_columns import PIECE, WrittenColumns, is_stored, run_sums
 
 FEW = 64
-"""Points from which on all that lie on or under the chord of their neighbours are dropped at once: a step of
-the chain takes as long as to drop a hundred."""
+"""Points above which all points on or under the chord of their neighbours are removed at once; a step of the
+chain costs as much as removing a hundred points."""
 
 
 def hull(x: Array, y: Array) -> Places:
-    """Return the places of the vertices of the upper convex hull.
+    """Return the positions of the vertices of the upper convex hull.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ def hull(x: Array, y: Array) -> Places:
     Returns
     -------
     int array
-        First and last place included; points inside an edge left out.
+        Includes the first and last position, but no points inside an edge.
 
     Examples
     --------
     >>> hull(np.array([0.0, 0, 1, 1, 2]), np.array([0.0, 1, 1, 2, 2]))
     array([0, 1, 3, 4])
     """
-    if is_stored(x):  # vertices of the whole are vertices of every piece that they lie in
+    if is_stored(x):  # a vertex of the whole is a vertex of every piece that contains it
         ends = (slice(at, at + PIECE - 1) for at in range(0, len(x), PIECE - 2))
         pieces = [at for at in ends if at.start < len(x) - 1 or at.start == 0]
         few = np.unique(np.concatenate([at.start + _candidate_vertices(x[at], y[at]) for at in pieces]))
@@ -53,11 +53,11 @@ def hull(x: Array, y: Array) -> Places:
 
 
 def _candidate_vertices(x: Array, y: Array) -> Places:
-    """Return places among which all vertices are: no more than `FEW` of them, or the vertices alone."""
-    # A vertex is where the line goes up just before and right just after.
+    """Return positions that include all vertices: at most `FEW`, or only the vertices."""
+    # At a vertex the line goes up just before and right just after.
     inner = np.flatnonzero((y[1:-1] > y[:-2]) & (x[2:] > x[1:-1])) + 1
     kept = np.concatenate([[0], inner, [len(x) - 1]])
-    while len(kept) > FEW:  # what lies on or under the chord of its neighbours is no vertex
+    while len(kept) > FEW:  # a point on or under the chord of its neighbours is not a vertex
         under = _turns(x[kept], y[kept]) >= 0
         if not under.any():
             break
@@ -66,7 +66,7 @@ def _candidate_vertices(x: Array, y: Array) -> Places:
 
 
 def _turns(x: Array, y: Array) -> Array:
-    """Cross product at each inner point; negative where the line bends downward."""
+    """Cross product at each inner point; negative where the line bends downwards."""
     dx, dy = np.diff(x), np.diff(y)
     turns: Array = dx[:-1] * dy[1:] - dy[:-1] * dx[1:]
     return turns
@@ -87,12 +87,12 @@ def _chain(x: list[float], y: list[float]) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class IsotonicFit:
-    """Shares of positives that never fall as the score rises, block by block of scores, ascending.
+    """Rates of positives that never fall as the score rises, by blocks of scores, ascending.
 
     Parameters
     ----------
     start, end : float64 arrays of shape (blocks,)
-        Least and greatest score of each block.
+        Lowest and highest score of each block.
     pos, neg : float64 arrays of shape (blocks,)
         Weight of positives and negatives in each block.
     """
@@ -104,18 +104,18 @@ class IsotonicFit:
 
     @property
     def rate(self) -> Array:
-        """Share of positives in each block."""
+        """Rate of positives in each block."""
         rate: Array = self.pos / (self.pos + self.neg)
         return rate
 
     @property
     def brier(self) -> float:
-        """Brier score of answering the rate of its block to every row."""
+        """Brier score with the rate of its block as prediction of every row."""
         return inner(self.pos, 1 - self.rate) / float(self.pos.sum() + self.neg.sum())
 
 
 def isotonic(scores: Array, path: tuple[Array, Array], corners: Places) -> IsotonicFit:
-    """Return the isotonic fit of the truth on the scores.
+    """Return the isotonic fit of the true labels on the scores.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def isotonic(scores: Array, path: tuple[Array, Array], corners: Places) -> Isoto
     path : two float64 arrays of shape (m + 1,)
         Weight of true and false positives from the strictest threshold to the laxest, 0 first.
     corners : int array
-        Places in the path of the vertices of its convex hull.
+        Positions in the path of the vertices of its convex hull.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def isotonic(scores: Array, path: tuple[Array, Array], corners: Places) -> Isoto
     tp, fp = path
     steps = (slice(start, start + PIECE + 1) for start in range(0, len(scores), PIECE))
     if not is_stored(scores) and not all((np.diff(tp[b] + fp[b]) > 0).all() for b in steps):
-        moves = np.append(True, np.diff(tp + fp) > 0)  # a score without weight, of which none is stored
+        moves = np.append(True, np.diff(tp + fp) > 0)  # removes scores without weight; none are stored
         tp, fp, scores = tp[moves], fp[moves], scores[moves[:0:-1]]
         corners = hull(fp, tp)
     corners = corners[::-1]
@@ -147,7 +147,7 @@ Keys = npt.NDArray[Any]
 
 
 def keys_of(scores: npt.NDArray[Any]) -> Keys:
-    """Return signed integers, as wide as the floats, that sort as these do; a negative zero is a zero.
+    """Return signed integers with the width and the sort order of the floats; -0.0 equals 0.0.
 
     Examples
     --------
@@ -160,29 +160,29 @@ def keys_of(scores: npt.NDArray[Any]) -> Keys:
 
 
 def scores_of(keys: Keys) -> npt.NDArray[Any]:
-    """Return the floats of keys."""
+    """Return the floats of sort keys."""
     return _flip_negative_order(keys.copy()).view(np.float32 if keys.dtype.itemsize == 4 else np.float64)
 
 
 def _flip_negative_order(bits: Keys) -> Keys:
-    """Turn round the order of negative ones, in place: as floats they fall while their bits rise."""
+    """Reverse the order of negative keys in place: for negative floats larger bits mean a smaller value."""
     bits ^= (bits >> (8 * bits.dtype.itemsize - 1)) & np.iinfo(bits.dtype).max
     return bits
 
 
 LARGE = 16_384
-"""Distinct scores from which variances are taken over blocks."""
+"""Distinct scores above which variances are computed over blocks."""
 BLOCKS = 4000
-"""Blocks, each with at most one in so many of the positives and of the negatives."""
+"""Number of blocks; each has about the same proportion of the positives plus proportion of the negatives."""
 TAIL = 500
-"""Distinct scores at either end that stay by themselves: there one row can matter."""
+"""Distinct scores at either end that are not merged: there a single row can matter."""
 
 
 def coarse(t: ScoreTable) -> tuple[Array, Array, Array]:
-    """Return the mean score of each block, with the weight of its positives and negatives.
+    """Return the mean score of each block, and the weight of its positives and negatives.
 
-    A variance over blocks is that over rows to a ten-thousandth: what rows of one block differ in is
-    a ten-thousandth of what they differ in at all.
+    A variance over blocks equals that over rows to a ten-thousandth, because rows of one block differ so
+    little.
 
     Examples
     --------
@@ -202,14 +202,14 @@ def coarse(t: ScoreTable) -> tuple[Array, Array, Array]:
     starts = starts[starts < len(t)]
     ends = np.arange(TAIL)
     starts = np.sort(np.concatenate([starts, ends, len(t) - 1 - ends]))
-    starts = starts[run_starts(starts)]  # np.unique of ascending numbers would hash them
+    starts = starts[run_starts(starts)]  # np.unique would hash numbers that are already sorted
     pos, neg = run_sums(t.pos, starts), run_sums(t.neg, starts)
     mass = np.concatenate([_masses(t, part) for part in _spans(starts, len(t))])
     return mass / np.maximum(pos + neg, np.finfo(np.float64).tiny), pos, neg
 
 
 def _spans(starts: Places, size: int) -> Iterator[tuple[Places, int]]:
-    """Starts of blocks in groups that reach over `LARGE` scores or little more, each with its end."""
+    """Starts of blocks in groups of about `LARGE` scores, each with the end of the group."""
     first = 0
     ends = np.append(starts[1:], size)
     while first < len(starts):
@@ -219,7 +219,7 @@ def _spans(starts: Places, size: int) -> Iterator[tuple[Places, int]]:
 
 
 def _masses(t: ScoreTable, span: tuple[Places, int]) -> Array:
-    """Sum of weight times score of each block of a span."""
+    """Sum of weight times score in each block of a span."""
     starts, stop = span
     here = slice(int(starts[0]), stop)
     pos, neg, scores = (np.asarray(part[here]) for part in (t.pos, t.neg, t.scores))
@@ -233,18 +233,18 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class RankingSums:
-    """Sums over the thresholds of a table.
+    """Sums over the thresholds of a score table.
 
     Parameters
     ----------
     outranked : float
-        Weight of (positive, negative) pairs in the right order, a tie counting one half.
+        Weight of (positive, negative) pairs in the right order; a tie counts one half.
     precision : float
-        Sum over positives of the precision at their score as threshold.
+        Sum over positives of the precision at their score as the threshold.
     gap : float
-        Greatest TPR - FPR, at least 0; NaN with one class.
+        Greatest TPR - FPR, at least 0; NaN with only one class.
     best : int
-        The first place where it is greatest.
+        First position of the greatest TPR - FPR.
     """
 
     outranked: float
@@ -254,7 +254,7 @@ class RankingSums:
 
     @classmethod
     def from_table(cls, t: ScoreTable) -> RankingSums:
-        """Go through the table once."""
+        """Compute the sums in one pass."""
         tied = passed = precision = 0.0
         best, highest = 0, -np.inf
         both = t.positives > 0 and t.negatives > 0
@@ -275,15 +275,15 @@ class RankingSums:
 
 @dataclass(frozen=True, eq=False)
 class ProbabilitySums:
-    """Sums over the distinct probabilities of a table.
+    """Sums over the distinct probabilities of a score table.
 
     Parameters
     ----------
     surprise : float
-        Sum over rows of -ln of the probability of what happened.
+        Sum over rows of -ln of the predicted probability of the true label.
     squares, hits, purity : float
-        Sums of w s², of pos s and of pos² / w over distinct scores s with weight w: what the Brier score
-        and its parts are made of.
+        Sums of w s², of pos s and of pos² / w over distinct scores s with weight w, for the Brier score and
+        its decomposition.
     mass : float64 array of shape (blocks + 1,)
         Sum of w s before each block.
     """
@@ -296,7 +296,7 @@ class ProbabilitySums:
 
     @classmethod
     def from_table(cls, t: ScoreTable) -> ProbabilitySums:
-        """Go through the table once."""
+        """Compute the sums in one pass."""
         surprise = squares = hits = purity = 0.0
         mass = [0.0]
         for b in t.blocks():
@@ -313,19 +313,19 @@ class ProbabilitySums:
 
 
 BLOCK = 1 << 13
-"""Scores that are worked on at a time: few enough to stay in cache, and for a dot product to stay in its
-thread (OpenBLAS wakes others from 10,000 on, which costs more than the sum)."""
+"""Scores processed at a time: few enough for the cache, and for a dot product in a single thread (OpenBLAS
+starts others from 10,000 numbers on, which costs more than the sum)."""
 
 SMALL = ("positives", "negatives", "ranking", "probability", "coarse")
-"""What is known of a table that is as good as nothing beside its columns."""
+"""Cached results that are small compared with the columns of a table."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """Distinct scores, ascending, with the weight of positives and negatives at each.
 
-    Everything that depends on scores and a binary truth alone is a function of it: every threshold,
-    the curves, AUC, average precision, log loss, Brier, calibration.
+    Everything that depends only on scores and binary true labels is a function of it: every threshold, the
+    curves, AUC, average precision, log loss, Brier score, calibration.
 
     Examples
     --------
@@ -340,7 +340,7 @@ class ScoreTable:
     pos: Array
     neg: Array
     stored: WrittenColumns | None = None
-    """Where the columns lie when they are not held as arrays."""
+    """Storage of the columns if they are not arrays."""
 
     @classmethod
     def from_scores(
@@ -353,7 +353,7 @@ class ScoreTable:
         scores : float32 or float64, shape (n,), finite
         positive : bool, shape (n,)
         weights : float64, shape (n,), optional
-            Scores that only zero-weight rows have do not appear.
+            Scores of only zero-weight rows are not in the table.
         """
         if weights is not None:
             kept = weights > 0
@@ -366,7 +366,7 @@ class ScoreTable:
 
     @classmethod
     def from_stored_columns(cls, stored: WrittenColumns) -> ScoreTable:
-        """Return the table whose columns were written."""
+        """Return the table of stored columns."""
         scores, pos, neg = stored.columns()
         return cls(cast(Array, scores), cast(Array, pos), cast(Array, neg), stored)
 
@@ -375,7 +375,7 @@ class ScoreTable:
 
     @staticmethod
     def merge_parts(tables: Sequence[ScoreTable]) -> ScoreTable:
-        """Return the sum of tables, whatever their number in one sort.
+        """Return the sum of any number of tables, with one sort.
 
         Examples
         --------
@@ -390,7 +390,7 @@ class ScoreTable:
         return len(self.scores)
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[slice]:
-        """Yield the places from `start` to `stop` in blocks that stay in cache, lowest scores first."""
+        """Yield the positions from `start` to `stop` in blocks that stay in cache, lowest scores first."""
         stop = len(self) if stop is None else stop
         return (slice(at, min(at + BLOCK, stop)) for at in range(start, stop, BLOCK))
 
@@ -432,21 +432,21 @@ class ScoreTable:
 
     @cached_property
     def ranking(self) -> RankingSums:
-        """What ranking metrics share."""
+        """Sums that ranking metrics use."""
         return RankingSums.from_table(self)
 
     @cached_property
     def probability(self) -> ProbabilitySums:
-        """What metrics of probabilities share."""
+        """Sums that metrics of probabilities use."""
         return ProbabilitySums.from_table(self)
 
     @cached_property
     def coarse(self) -> ScoreTable:
-        """The table in blocks of neighbouring scores, when it is large."""
+        """The table in blocks of neighbouring scores if it is large, else itself."""
         return self if len(self) <= LARGE else ScoreTable(*coarse(self))
 
     def remake_with_sums(self, make: Callable[[], ScoreTable]) -> Callable[[], ScoreTable]:
-        """Return what makes the table anew and leaves out the sums that are known of it now.
+        """Return a function that rebuilds the table with the sums that are computed so far.
 
         Examples
         --------
@@ -466,7 +466,7 @@ class ScoreTable:
         return remake_table
 
     def mass_below(self, place: int) -> float:
-        """Return the sum of weight times score over the scores before a place."""
+        """Return the sum of weight times score over the scores before a position."""
         block = place // BLOCK
         rest = slice(block * BLOCK, place)
         tail = (self.pos[rest] + self.neg[rest]) @ self.scores[rest]
@@ -474,7 +474,7 @@ class ScoreTable:
 
     @cached_property
     def cells(self) -> tuple[Array, Array, Array]:
-        """Scores and weights where logistic fits to a table of probabilities start: see `cells`."""
+        """Scores and weights on which logistic fits of a table of probabilities start: see `cells`."""
         return cells(self.scores, self.pos, self.neg)
 
     @cached_property
@@ -495,24 +495,24 @@ class ScoreTable:
 
     @cached_property
     def smooth(self) -> SmoothCurve | None:
-        """The smooth calibration curve of a table of probabilities; None where it has no finite fit."""
+        """The smooth calibration curve of a table of probabilities; None without a finite fit."""
         return smooth_curve(*self.cells, self._start)
 
     @cached_property
     def isotonic(self) -> IsotonicFit:
-        """The share of positives as a function of the score that never falls."""
+        """The isotonic fit: the rate of positives as a function of the score that never falls."""
         return isotonic(self.scores, self.path, self.corners)
 
     @cached_property
     def corners(self) -> Places:
-        """Places in `path` of the vertices of the ROC curve's convex hull."""
+        """Positions in `path` of the vertices of the ROC curve's convex hull."""
         return hull(self.path[1], self.path[0])
 
 
 def pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArray[Any] | None:
-    """Return score bits and truth in one unsigned word: exact, and a value sort beats any argsort.
+    """Return score bits and true label in one unsigned word, without loss; sorting values beats an argsort.
 
-    Floats in [0, 2) have their two top bits free, so that one shift loses nothing; None for others.
+    The two top bits of floats in [0, 2) are 0, so that a shift by one loses nothing; None for other floats.
 
     Examples
     --------
@@ -529,7 +529,7 @@ def pack(scores: npt.NDArray[Any], positive: npt.NDArray[np.bool_]) -> npt.NDArr
 
 
 def scores_in(packed: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the scores of words.
+    """Return the scores in packed words.
 
     Examples
     --------
@@ -542,15 +542,15 @@ def scores_in(packed: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def counted_runs(packed: npt.NDArray[Any], *, spend: bool = False) -> tuple[Array, Array, Array]:
-    """Return the distinct scores of sorted words, with the positives and negatives in each run of equal ones.
+    """Return the distinct scores of sorted words, with the positives and negatives of each.
 
-    In blocks that stay in cache: at 1e7 rows, arrays of full length cost more than the sort, most of it in
-    pages of the system. Words that may be spent are written over by scores of eight bytes.
+    It works in blocks that stay in cache: with 1e7 rows, full-length arrays cost more than the sort, mostly
+    in memory pages. With `spend`, eight-byte words are overwritten by the scores.
     """
     size, one = len(packed), packed.dtype.type(1)
     scores = packed.view(np.float64) if spend and packed.itemsize == 8 else np.empty(size)
     pos, neg = np.empty(size), np.empty(size)
-    filled, open_rows, open_pos = 0, 0, 0  # the run that the block before left open
+    filled, open_rows, open_pos = 0, 0, 0  # the run that continues from the previous block
     for start in range(0, size, BLOCK):
         block = packed[start : start + BLOCK]
         following = packed[start + 1 : start + BLOCK + 1]
@@ -575,14 +575,14 @@ def counted_runs(packed: npt.NDArray[Any], *, spend: bool = False) -> tuple[Arra
             neg[here] -= pos[here]
             filled, open_rows, open_pos = here.stop, -int(ends[-1]) - 1, -int(closed[-1])
         open_rows, open_pos = open_rows + len(block), open_pos + int(below[-1])
-    kept = scores[:filled] if 2 * filled > size else scores[:filled].copy()  # not all words for a few scores
+    kept = scores[:filled] if 2 * filled > size else scores[:filled].copy()  # do not keep all words for few
     return kept, pos[:filled], neg[:filled]
 
 
 def insert_counted_scores(
     runs: tuple[Array, Array, Array], scores: Array, counted: Array
 ) -> tuple[Array, Array, Array]:
-    """Return distinct scores with their counts, others put among them that were counted by their truth.
+    """Return distinct scores with their counts, after inserting scores that are already counted by class.
 
     Examples
     --------
@@ -602,7 +602,7 @@ def insert_counted_scores(
 
 
 def runs_of(packed: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the same of some that stay in cache: scores as wide as they were, counts as whole numbers.
+    """Return `counted_runs` of words that stay in cache: scores keep their width, counts are integers.
 
     Examples
     --------
@@ -610,7 +610,7 @@ def runs_of(packed: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any
     (array([0.25, 0.5 ], dtype=float32), array([1, 1], dtype=int32), array([0, 1], dtype=int32))
     """
     one, kind = packed.dtype.type(1), np.int32 if len(packed) < 2**31 else np.int64
-    truth = (packed & one).astype(kind)  # a sum that widens as it goes takes twice as long
+    truth = (packed & one).astype(kind)  # a sum that converts as it goes takes twice as long
     cut, below = np.ones(len(packed) + 1, dtype=np.bool_), np.zeros(len(packed) + 1, dtype=kind)
     np.greater(packed[1:] ^ packed[:-1], one, out=cut[1:-1])
     np.cumsum(truth, out=below[1:])
@@ -649,11 +649,11 @@ def _collapse(scores: Array, pos: Array, neg: Array) -> ScoreTable:
 
 
 DIGITS = 11
-"""Binary digits behind the first one that tell a bin: 2,048 bins from 1/4 to 1/2, and as many from 1/8. Two
-million uniform scores fill 38,000 bins and have a bound of 3.3e-5 on ROC AUC (measured)."""
+"""Bits after the leading one that determine a bin: 2,048 bins from 1/4 to 1/2, and as many from 1/8. Two
+million uniform scores fill 38,000 bins; the measured bound on ROC AUC is 3.3e-5."""
 _SHIFT = 52 - DIGITS
 NOT_TOLD = "scores in bins do not tell it: leave --set approximate out"
-"""Why a number of scores in bins is undefined."""
+"""Why a metric of binned scores is undefined."""
 _HALF, _ONE = (int(keys_of(np.array([at]))[0]) >> _SHIFT for at in (0.5, 1.0))
 
 Bins = npt.NDArray[np.int64]
@@ -663,7 +663,7 @@ Bounds = tuple[float, float]
 
 
 def bins_of(scores: npt.NDArray[Any]) -> Bins:
-    """Return the bin of each score: whole numbers that sort as scores do.
+    """Return the bin of each score, as integers with the order of the scores.
 
     Examples
     --------
@@ -674,13 +674,13 @@ def bins_of(scores: npt.NDArray[Any]) -> Bins:
     scores = scores.astype(np.float64)
     found: Bins = keys_of(scores) >> _SHIFT
     upper = (scores >= 0.5) & (scores <= 1)
-    found[upper] = 2 * _HALF + (-keys_of(1 - scores[upper]) >> _SHIFT)  # both steps without rounding
+    found[upper] = 2 * _HALF + (-keys_of(1 - scores[upper]) >> _SHIFT)  # both steps are exact
     found[scores > 1] += 2 * _HALF - _ONE
     return found
 
 
 def edges_of(bins: Bins) -> Array:
-    """Return the least score of each bin.
+    """Return the lower edge of each bin.
 
     Examples
     --------
@@ -697,9 +697,9 @@ def edges_of(bins: Bins) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class BinnedTable(ScoreTable):
-    """Positives and negatives in each bin of scores; `scores` are the least that each bin may hold.
+    """Positives and negatives in each bin of scores; `scores` are the lower edges of the bins.
 
-    At these, as thresholds, counts are exact. Metrics of the scores are given with bounds, or not at all.
+    With these as thresholds, counts are exact. Metrics of the scores have bounds, or are undefined.
 
     Examples
     --------
@@ -710,22 +710,22 @@ class BinnedTable(ScoreTable):
 
     @cached_property
     def ends(self) -> Array:
-        """What the scores of each bin stay below."""
+        """The upper edge of each bin, exclusive."""
         return edges_of(bins_of(self.scores) + 1)
 
     @staticmethod
     def merge_parts(tables: Sequence[ScoreTable]) -> BinnedTable:
-        """Return the sum of tables of bins."""
+        """Return the sum of binned tables."""
         whole = ScoreTable.merge_parts(tables)
         return BinnedTable(whole.scores, whole.pos, whole.neg)
 
     def check_edge(self, threshold: float) -> None:
-        """Refuse a threshold on whose both sides a bin has scores.
+        """Reject a threshold inside a bin that contains scores.
 
         Raises
         ------
         UsageError
-            Names the edges next to it.
+            The message names the edges of the bin.
         """
         inside = bins_of(np.array([threshold]))
         below, above = edges_of(np.append(inside, inside + 1)).tolist()

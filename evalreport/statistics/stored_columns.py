@@ -1,4 +1,4 @@
-"""Columns of a score table that are not held as numbers of eight bytes: read where they are looked at."""
+"""Columns of a score table that are not float64 arrays in memory: they are computed or read on access."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy.typing as npt
 from evalreport.statistics.confusion import Array, Places, search_lazily
 
 PIECE = 1 << 16
-"""Numbers that a slice gives as an array; a longer one stays a column."""
+"""Longest slice that is returned as an array; a longer one is a column."""
 STEP = 64
-"""Scores between two sums that are kept."""
+"""Scores between two stored sums."""
 
 
 class StoredColumn:
-    """A one-dimensional array of float64 that is made piece by piece.
+    """A one-dimensional float64 array that is read piece by piece.
 
     Parameters
     ----------
     size : int
     read : callable
-        From start and stop to the numbers between.
+        From start and stop to the numbers in between.
     pick : callable
-        From places to the numbers there.
+        From positions to the numbers there.
     total : float, optional
-        Their sum, where it is known.
+        Sum of the numbers, if known.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class StoredColumn:
         return (found[::-1] if self._backward else found).astype(dtype or np.float64)
 
     def __reduce__(self) -> tuple[Callable[[Array], Array], tuple[Array]]:
-        """Return what travels: the numbers."""
+        """Pickle the numbers."""
         return np.asarray, (np.asarray(self),)
 
     @overload
@@ -70,7 +70,7 @@ class StoredColumn:
     @overload
     def __getitem__(self, index: slice | Places) -> Any: ...
     def __getitem__(self, index: Any) -> Any:
-        """Return a number; numbers at places; a short slice as an array; a long one as a column."""
+        """Return a number, numbers at positions, a short slice as an array, or a long one as a column."""
         if isinstance(index, slice):
             return self._slice(index)
         places = np.asarray(index)
@@ -96,7 +96,7 @@ class StoredColumn:
         return found[::-1] if backward else found
 
     def append_value(self, last: float) -> StoredColumn:
-        """Return a whole column with one more number behind it."""
+        """Return the whole column with one more number at the end."""
         size = self._size
 
         def read_extended(start: int, stop: int) -> Array:
@@ -109,7 +109,7 @@ class StoredColumn:
         return StoredColumn(size + 1, read_extended, pick)
 
     def steps(self) -> StoredColumn:
-        """Return what a whole descending column loses from each place to the next, the last number kept."""
+        """Return the decrease of a descending column at each position; the last number is itself."""
         size = self._size
 
         def read_steps(start: int, stop: int) -> Array:
@@ -125,7 +125,7 @@ class StoredColumn:
         return StoredColumn(size, read_steps, pick)
 
     def map_values(self, function: Callable[[Array], Array]) -> StoredColumn:
-        """Return a column of a function of each number."""
+        """Return the column of a function of each number."""
 
         def read_mapped(start: int, stop: int) -> Array:
             return function(self._read(start, stop))
@@ -150,7 +150,7 @@ class StoredColumn:
 
 
 def is_stored(column: object) -> TypeGuard[StoredColumn]:
-    """Return whether a column is read where it is looked at.
+    """Return whether a column is read on access.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def is_stored(column: object) -> TypeGuard[StoredColumn]:
 
 
 def to_stored_column(column: Array) -> StoredColumn:
-    """Return a column as one that is read where it is looked at.
+    """Return a column as a `StoredColumn`.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def to_stored_column(column: Array) -> StoredColumn:
 
 
 def run_sums(column: Array, starts: Places) -> Array:
-    """Return the sums from each start up to the next, as `np.add.reduceat` does of ascending starts.
+    """Return the sums from each start up to the next, as `np.add.reduceat` for ascending starts.
 
     Examples
     --------
@@ -198,10 +198,10 @@ def run_sums(column: Array, starts: Places) -> Array:
 
 
 class WrittenColumns(Protocol):
-    """What holds the columns of a score table, written in ascending order of scores."""
+    """Storage of the columns of a score table, in ascending order of scores."""
 
     def columns(self) -> tuple[StoredColumn, StoredColumn, StoredColumn]:
-        """Return scores, positives and negatives; nothing can be written after it."""
+        """Return scores, positives and negatives; afterwards nothing can be written."""
 
     def cumulative_counts(self) -> tuple[StoredColumn, StoredColumn]:
-        """Return how many positives and negatives lie at or above each score, and 0 above the last."""
+        """Return the number of positives and negatives at or above each score, and 0 above the last."""

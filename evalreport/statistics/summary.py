@@ -1,6 +1,6 @@
-"""Everything that was counted of one set of predictions; the sum of two is the whole of both.
+"""Sufficient statistics of one set of predictions, which add up over shards.
 
-The NumPy engine: predictions in memory, one pass in blocks of rows.
+The NumPy engine summarises predictions in memory, in blocks of rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from evalreport.statistics.score_table import BinnedTable, ScoreTable
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The facts of one set of predictions; of rows in memory each is counted when it is first read.
+    """Sufficient statistics of one set of predictions; for rows in memory most are computed on first read.
 
     Parameters
     ----------
@@ -38,21 +38,21 @@ class Summary:
     rows : int
         Rows read.
     weight : float
-        Their weight.
+        Weight of the rows.
     counts : Counts (binary, multiclass), BinaryCounts with one entry per label (multilabel), or None
-        None when nothing decides: decision scores without predictions or threshold.
+        None for decision scores without predictions or threshold.
     scores : ScoreTable (binary), LabelScores (multiclass, multilabel), or None without scores
     tally : Tally
-        Means over rows (log loss, top-k hits, sample-wise set scores).
+        Row sums for means over rows (log loss, top-k accuracy, sample-wise set scores).
     confidence : ScoreTable or None
-        Multiclass probabilities: confidence of the answer against whether it was right.
+        Multiclass probabilities: confidence of the most probable class, positive where it is the true label.
     bins : ClassBins or None
         Multiclass and multilabel probabilities, binned label by label.
     cardinality : Counts or None
-        Multilabel: number of labels of a row in truth against that in the predictions (unparsed where
-        nothing decides).
+        Multilabel: number of true labels of a row against the number of predicted labels (unparsed without
+        predictions).
     together : LabelMoments or None
-        Multilabel, where rows are not at hand: how the labels of a row go together.
+        Multilabel, if rows are not in memory: joint moments of the labels of a row.
     """
 
     space: LabelSpace
@@ -73,22 +73,21 @@ class Summary:
 
 
 ALIKE = {"space": "labels", "score_kind": "the kind of scores", "threshold": "threshold"}
-"""What shards must have in common, and what it is called."""
+"""Fields in which shards must agree, with their names in messages."""
 SUMS = tuple(one.name for one in fields(Summary) if one.name not in (*ALIKE, "rows", "weight"))
-"""What is summed, each by its own rule."""
+"""Fields that are added, each with its own addition."""
 
 
 def merge(shards: Sequence[Summary]) -> Summary:
-    """Return the facts of all shards together; the cost is linear in their number.
+    """Return the statistics of all shards together; the cost is linear in the number of shards.
 
-    A threshold that the predictions of each shard agree with is one of the whole only where all agree;
-    decisions at different thresholds do not add up.
+    A threshold inferred from predictions is kept only if every shard has one; counts at different thresholds
+    cannot be added.
 
     Raises
     ------
     DataError
-        Shards that differ in labels, kind of scores or threshold, or of which some lack a fact that others
-        have.
+        Shards differ in labels, kind of scores or threshold, or only some of them have a statistic.
 
     Examples
     --------
@@ -115,7 +114,7 @@ def merge(shards: Sequence[Summary]) -> Summary:
 
 
 def align_tallies(parts: Sequence[Summary]) -> list[Summary]:
-    """Return facts without means over rows that one of them lacks, as of distances to no answer.
+    """Return the parts with only the row sums that all of them have; an unparsed prediction removes some.
 
     Examples
     --------
@@ -133,7 +132,7 @@ def align_tallies(parts: Sequence[Summary]) -> list[Summary]:
 
 
 def _agreeing(shards: Sequence[Summary]) -> Sequence[Summary]:
-    """Predictions that agree with a threshold in one shard alone have none over all."""
+    """The shards; a threshold inferred from the predictions of only some shards is removed."""
     implied = [one.threshold is not None and one.threshold.origin == "predictions" for one in shards]
     if all(implied) or not any(implied):
         return shards
@@ -167,12 +166,12 @@ def _sum(name: str, parts: Sequence[Any]) -> Any:
             fix="create the statistics of all shards with one engine, all with or all without --set "
             "approximate",
         )
-    together = getattr(type(parts[0]), "merge_parts", None)  # what would be copied again with every shard
+    together = getattr(type(parts[0]), "merge_parts", None)  # one concatenation instead of one per shard
     return reduce(add, parts) if together is None else together(parts)
 
 
 BLOCK = 1 << 19
-"""Score cells that one block of rows may hold: small enough to stay in cache, large enough to vectorise."""
+"""Most score cells in a block of rows: small enough for the cache, large enough to vectorise."""
 TOP = (2, 3, 5)
 """The k of top-k accuracy."""
 
@@ -180,7 +179,7 @@ Rows: TypeAlias = Mapping[str, npt.NDArray[Any]]
 
 
 def summarise(predictions: Predictions) -> Summary:
-    """Return the facts of predictions held in memory.
+    """Return the sufficient statistics of predictions in memory.
 
     Examples
     --------
@@ -194,7 +193,7 @@ def summarise(predictions: Predictions) -> Summary:
 
 
 def summarise_counts(p: Predictions) -> Summary:
-    """Return the facts that do not grow with the rows: counts, means over rows, bins; no table of scores.
+    """Return the statistics whose size does not depend on the rows: counts, row sums, bins; no score table.
 
     Examples
     --------
@@ -204,11 +203,11 @@ def summarise_counts(p: Predictions) -> Summary:
     ... ).scores is None
     True
     """
-    return replace(_facts(p))  # made now: nothing holds on to the rows
+    return replace(_facts(p))  # reads all fields now, so that none keeps the rows in memory
 
 
 def _facts(p: Predictions, **tables: Any) -> Summary:
-    """All facts, each counted when it is first read."""
+    """The statistics; those of `LazyField` are computed when first read."""
     several = not isinstance(p.space, Binary)
     return Summary(
         space=p.space,
@@ -237,7 +236,7 @@ def _counts(p: Predictions) -> Counts | BinaryCounts | None:
 def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
     """Return the per-row quantities whose means are metrics, each of shape (n,).
 
-    The `Tally` sums them; paired comparisons and cluster intervals read them row by row.
+    `Tally` sums them; paired comparisons and cluster intervals use the rows.
 
     Examples
     --------
@@ -250,7 +249,7 @@ def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
 
 
 def _tables(p: Predictions) -> dict[str, Any]:
-    """What grows with the rows: scores, and of several classes the confidence of the answer."""
+    """The parts whose size depends on the rows: scores, and for multiclass probabilities the confidence."""
     if isinstance(p.scores, NoScores) or isinstance(p.space, Graded):
         return {}
     values, weights = p.scores.values, p.weights if p.weighted else None
@@ -295,7 +294,7 @@ def _bins(p: Predictions, scores: Probabilities) -> ClassBins:
     for block in _blocks(p):
         truth = p.y_true[block]
         indicator = truth.astype(bool)
-        if truth.ndim == 1:  # one cell of a row is set, a fifth of the time of comparing all
+        if truth.ndim == 1:  # setting one cell per row takes a fifth of the time of comparing all
             indicator = np.zeros((len(truth), len(p.space)), dtype=bool)
             indicator[np.arange(len(truth)), truth] = True
         weights = p.weights[block] if p.weighted else None
@@ -342,7 +341,7 @@ def _class_rows(p: Predictions, block: slice) -> Rows:
     scores, truth = p.scores.values[block], p.y_true[block]
     own = scores[np.arange(len(truth)), truth][:, None]
     ahead = (scores > own).sum(axis=1)
-    # Ties as scikit-learn's top_k_accuracy_score: of equal scores the later label stands first.
+    # Ties as in scikit-learn's top_k_accuracy_score: of equal scores the later label ranks first.
     row, label = np.divmod(np.flatnonzero(scores == own), scores.shape[1])
     ahead += np.bincount(row[label > truth[row]], minlength=len(truth))
     rows = {f"top_{k}_accuracy": ahead < k for k in TOP}
@@ -355,7 +354,7 @@ def _class_rows(p: Predictions, block: slice) -> Rows:
 
 
 def _order_rows(p: Predictions, block: slice, *, read: bool) -> Rows:
-    """What only labels in an order have; where any answer is unread, there is no distance to it."""
+    """Quantities of ordered labels; the distance is missing if any prediction is unparsed."""
     if not isinstance(p.space, Multiclass) or not p.space.ordered:
         return {}
     truth, rows = p.y_true[block], {}
@@ -406,9 +405,9 @@ def _ranking_rows(p: Predictions, block: slice) -> Rows:
 
 
 def _ranks(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[Any], Array, Array]:
-    """Row of each true label, with how many labels, and how many true ones, score at least as high.
+    """Row of each true label, with the number of labels and of true labels that score at least as high.
 
-    By comparing, not by sorting: a row carries few labels.
+    By comparison instead of sorting, because a row has few labels.
     """
     row, label = np.divmod(np.flatnonzero(truth), truth.shape[1])
     rank, true_rank = np.empty(len(row)), np.empty(len(row))
@@ -425,7 +424,7 @@ def _ranks(scores: npt.NDArray[Any], truth: npt.NDArray[np.bool_]) -> tuple[npt.
 
 
 def decide_at(summary: Summary, threshold: Threshold) -> Summary:
-    """Return the facts of the same rows decided at a threshold, by their score table.
+    """Return the statistics of the same rows with predictions at a threshold, from their score table.
 
     Examples
     --------
@@ -449,7 +448,7 @@ def decide_at(summary: Summary, threshold: Threshold) -> Summary:
     if isinstance(table, BinnedTable) and isinstance(threshold.value, float):
         table.check_edge(threshold.value)
     tp, fp = table.path
-    flagged = len(table) - bisect_left(table.scores, threshold.value)  # a stored column is not read whole
+    flagged = len(table) - bisect_left(table.scores, threshold.value)  # does not read a whole stored column
     cells = {
         0: table.negatives - fp[flagged],
         1: fp[flagged],
