@@ -41,7 +41,7 @@ MOST: dict[str, int] = {
     "evalreport/metrics": 1,
     "evalreport/page": 25,
     "evalreport/readers": 5,
-    "evalreport/statistics": 1,
+    "evalreport/statistics": 3,
     "evalreport/thresholds": 34,
     "evalreport/tracking": 13,
     "evalreport/workflow": 11,
