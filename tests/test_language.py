@@ -42,7 +42,6 @@ MOST: dict[str, int] = {
     "evalreport/page": 25,
     "evalreport/readers": 5,
     "evalreport/statistics": 3,
-    "evalreport/thresholds": 34,
     "evalreport/tracking": 13,
     "evalreport/workflow": 11,
 }

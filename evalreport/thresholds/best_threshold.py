@@ -1,7 +1,4 @@
-"""Chosen thresholds as `evaluation.json` holds them: keys, types and ranges.
-
-The chosen threshold with its interval, its value on these rows and its held-out value.
-"""
+"""Chosen thresholds: interval, in-sample and held-out value, and their records in `evaluation.json`."""
 
 from __future__ import annotations
 
@@ -25,15 +22,15 @@ HoldMethod: TypeAlias = Literal["exact binomial limit", "fixed-sequence test", "
 
 @dataclass(frozen=True)
 class BoundKept:
-    """A bound that a threshold was chosen under, and the value of its metric there.
+    """A constraint that a threshold was chosen under, and the value of its metric there.
 
     Parameters
     ----------
     metric : str
     operator : {">=", "<=", ">", "<"}
     number : float
-        What was asked for.
-    here : float
+        The limit.
+    in_sample : float
         Value of `metric` on the rows of the choice.
     """
 
@@ -45,18 +42,18 @@ class BoundKept:
 
 @dataclass(frozen=True)
 class HoldCosts:
-    """The metric that is maximised under a constraint.
+    """The metric that is maximised under a constraint, at the threshold with a confidence.
 
     Parameters
     ----------
     metric : str
-        ``coverage`` of a cut-off of confidence: the share that is answered.
+        ``coverage`` for a confidence cut-off: the proportion of accepted predictions.
     value : float or None
-        At the threshold that holds; None where it is undefined.
+        At this threshold; None if it is undefined.
     instead_of : float
-        At the threshold that the sample alone suggests.
+        At the threshold chosen without a confidence.
     tp, fp : float
-        Counts at the threshold that holds.
+        Counts at this threshold.
     """
 
     metric: str
@@ -68,14 +65,14 @@ class HoldCosts:
 
 @dataclass(frozen=True)
 class Hold:
-    """A threshold that keeps a bound with a stated confidence, or why there is none.
+    """A threshold that meets a constraint on new rows with a confidence, or why there is none.
 
     Parameters
     ----------
     confidence : float
         Confidence that the threshold meets the constraint in the population.
     threshold : float or None
-        None where no threshold can be held.
+        None if there is no such threshold.
     method : str
         ``exact binomial limit`` (rates of one class), ``fixed-sequence test`` (everything else); empty for
         a number of rows, which has no guarantee.
@@ -107,7 +104,7 @@ class FourCounts:
 
 @dataclass(frozen=True)
 class BoundRecord:
-    """The bound that a threshold was chosen under: one of `at_least` and `at_most` is its number."""
+    """The constraint that a threshold was chosen under; its number is `at_least` or `at_most`."""
 
     metric: str
     at_least: float | None
@@ -120,7 +117,7 @@ class BoundRecord:
 
 @dataclass(frozen=True)
 class OptimumRecord:
-    """A threshold that was found; null where it is infinite."""
+    """A best threshold; null if it is infinite."""
 
     threshold: float | None
     low: float | None
@@ -141,7 +138,7 @@ class OptimumRecord:
 
 @dataclass(frozen=True)
 class UnreachableRecord:
-    """A constraint that no threshold keeps."""
+    """A constraint that no threshold meets."""
 
     threshold: None
     low: None
@@ -158,7 +155,7 @@ class UnreachableRecord:
 
 @dataclass(frozen=True)
 class NoOptimumRecord:
-    """No threshold, and why."""
+    """No threshold, with the reason."""
 
     threshold: None
     low: None
@@ -176,15 +173,14 @@ class OutOfSample:
     Parameters
     ----------
     value : Estimate or Undefined
-        Of the metric that was optimised.
+        Value of the optimised metric.
     kept : Estimate, Undefined or None
-        Of the constraint's metric: a bound kept on the rows of the choice may be missed on others.
+        Value of the constraint's metric: a constraint met on the rows of the choice can fail on others.
     method : str
         ``cross-fitted`` or ``other rows``.
     chance : float or None
-        Probability that the constraint holds in the population that the rows come from, in [0, 1]; a
-        choice on the same rows is allowed for. None without a constraint, where rows are too few to tell,
-        and for a number of rows.
+        Probability that the constraint is met in the population, in [0, 1], corrected for a choice on the
+        same rows. None without a constraint, with too few rows, and for a number of rows.
 
     Examples
     --------
@@ -201,30 +197,30 @@ class OutOfSample:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The numbers that were chosen: a threshold per label, or a weight per class.
+    """The values chosen together: a threshold per label, or a weight per class.
 
     Parameters
     ----------
     objective : str
     values : mapping of str to float
-        By label. A threshold is infinite (null in JSON) for a label that is never flagged: for want of
-        true examples, or because flagging none is best. The geometric mean of weights is 1.
+        By label. A threshold is infinite (null in JSON) for a label that is never flagged: it has no true
+        examples, or flagging none is best. The geometric mean of weights is 1.
     apparent : float
         Value of the objective on the rows of the choice.
     held_out_estimate : Estimate or Undefined
-        Value on other rows.
+        Held-out value.
     held_out_method : str
-        Where it comes from: see `OutOfSample`.
+        How it was computed: see `OutOfSample`.
     method : {"exact", "bayes", "coordinate ascent", "optuna"}
-        ``exact``: no numbers reach more on the rows of the choice. ``bayes``: from costs alone, nothing
-        was fitted. The others reach no less there than any of their starts.
+        ``exact``: no other values are better on the rows of the choice. ``bayes``: from costs only, nothing
+        was fitted. The others are at least as good there as each of their starts.
     starts : mapping of str to float
         Value of each starting point on the rows of the choice.
     trials : Trials or None
-        The study, where Optuna searched.
+        The study, if Optuna searched.
     without : float or None
-        Value on the rows that are reported on without a choice: at 0.5 for all labels, with equal weights
-        of classes. None where scores are no probabilities.
+        Value on the reported rows without tuning: threshold 0.5 for all labels, or equal class weights. None
+        if scores are not probabilities.
 
     Examples
     --------
@@ -254,12 +250,12 @@ class Tuned:
 
     @property
     def held_out(self) -> float | None:
-        """The value on other rows, as a number."""
+        """The held-out value, as a number."""
         return self.held_out_estimate.value
 
     @property
     def out_of_sample(self) -> OutOfSample:
-        """What the numbers reach on other rows."""
+        """The held-out value."""
         return OutOfSample(self.held_out_estimate, None, self.held_out_method)
 
 
@@ -270,21 +266,21 @@ class Cutoff:
     Parameters
     ----------
     wanted : float
-        Accuracy among the answered.
+        Target accuracy of the accepted predictions.
     threshold : float
-        Answer when the greatest probability of the row is at least this.
+        A prediction is accepted if the greatest probability of the row is at least this.
     low, high : float
         Interval of the threshold.
     coverage, accuracy : float
-        Share answered, and accuracy among them, on the rows of the choice.
+        Proportion of accepted predictions, and their accuracy, on the rows of the choice.
     held_out_coverage, held_out_accuracy : Estimate or Undefined
-        On other rows.
+        Held-out values.
     held_out_method : str
-        Where these come from: see `OutOfSample`.
+        How they were computed: see `OutOfSample`.
     chance : float or None
-        Probability that the accuracy holds in the population.
-    hold : Hold or None
-        The cut-off that keeps the accuracy with a confidence, where one was asked for.
+        Probability that the accuracy is reached in the population.
+    at_confidence : Hold or None
+        The cut-off that reaches the accuracy with a confidence, if one was set.
 
     Examples
     --------
@@ -309,7 +305,7 @@ class Cutoff:
 
     @property
     def out_of_sample(self) -> OutOfSample:
-        """On other rows: `value` is the coverage, `kept` the accuracy."""
+        """Held-out values: `value` is the coverage, `kept` the accuracy."""
         return OutOfSample(self.held_out_coverage, self.held_out_accuracy, self.held_out_method, self.chance)
 
 
@@ -329,7 +325,7 @@ ChoiceRecord: TypeAlias = OptimumRecord | UnreachableRecord | NoOptimumRecord
 
 @dataclass(frozen=True)
 class SweepRecord:
-    """Thresholds with their counts, and what was chosen for each objective."""
+    """Thresholds with their counts, and the choice for each objective."""
 
     points: tuple[SweepPoint, ...]
     optima: Mapping[str, ChoiceRecord | Tuned]
@@ -342,25 +338,25 @@ class Optimum:
     Parameters
     ----------
     objective, text : str
-        Key, and the objective in full as it is parsed.
+        Key, and the full objective as it is parsed.
     metric : str
-        What `apparent` and `honest` are values of.
+        Metric of `apparent` and `out_of_sample`.
     threshold : float
-        Positive when ``score >= threshold``; infinite (null in JSON) where flagging nothing is best.
+        Positive when ``score >= threshold``; infinite (null in JSON) if flagging nothing is best.
     apparent : float
-        Value on the rows that it was chosen on: too good by the choice.
+        Value on the rows that it was chosen on, which is optimistic.
     tp, fp, fn, tn : float
-        Counts there.
+        Counts on these rows.
     low, high : float or None
-        Interval of the threshold: where 95% of resamples put it.
+        Interval of the threshold: the middle 95% of its choices in resamples.
     interval : str or None
-        How that interval was made.
+        Method of that interval.
     out_of_sample : OutOfSample or None
-        Value without that advantage; None when it was not asked for.
-    bound : BoundKept or None
+        Held-out value; None if it was not computed.
+    constraint : BoundKept or None
         The constraint, and its metric at this threshold; None without one.
-    hold : Hold or None
-        The threshold that keeps the constraint with a confidence, where one was asked for.
+    at_confidence : Hold or None
+        The threshold that meets the constraint with a confidence, if one was set.
 
     Examples
     --------
@@ -387,8 +383,8 @@ class Optimum:
 
     @property
     def no_skill(self) -> float | None:
-        """F1 of flagging every row, 2p / (1 + p) of a share p of positives: no threshold of scores that know
-        nothing is expected to reach more; None of other metrics."""
+        """F1 of flagging every row, 2p / (1 + p) for a proportion p of positives: uninformative scores are
+        not expected to reach more at any threshold. None for other metrics."""
         positives, rows = self.tp + self.fn, self.tp + self.fp + self.fn + self.tn
         return 2 * positives / (rows + positives) if self.metric == BALANCED and rows else None
 
@@ -407,7 +403,7 @@ class Optimum:
         return f"{name}: threshold <b>{shown(self.threshold)}</b>{between} {counts}; {value}"
 
     def to_wire(self) -> OptimumRecord:
-        """Return the optimum as `evaluation.json` holds it; an infinite threshold is null."""
+        """Return the record in `evaluation.json`; an infinite threshold is null."""
         other = self.out_of_sample
         own: dict[str, Any] = {
             "held_out": None if other is None else other.value.value,
@@ -437,19 +433,19 @@ class Optimum:
 
 @dataclass(frozen=True)
 class Unreachable:
-    """No threshold keeps the constraint; the nearest that one comes to it.
+    """No threshold meets the constraint; this is the nearest one.
 
     Parameters
     ----------
     objective, text : str
     metric : str
         The constraint's metric.
-    bound : float
-        What was asked for.
+    constraint : float
+        The limit.
     best : float
-        The best value of `metric` that a threshold reaches.
+        The best value of `metric` at any threshold.
     threshold : float
-        Where it does.
+        The threshold with the best value.
 
     Examples
     --------
@@ -466,14 +462,14 @@ class Unreachable:
 
     @property
     def reason(self) -> str:
-        """The shown values."""
+        """The reason, as users read it."""
         return (
             f"no threshold reaches {self.objective}; the best reachable is {self.best:.4g}, "
             f"at {self.threshold:.4g}"
         )
 
     def to_wire(self) -> UnreachableRecord:
-        """Return it as `evaluation.json` holds it: no threshold, and why."""
+        """Return the record in `evaluation.json`: no threshold, with the reason."""
         return UnreachableRecord(
             *(None, None, None, None, None),
             text=self.text,
@@ -489,7 +485,7 @@ Choice: TypeAlias = Optimum | Unreachable | Undefined
 
 
 def choice_to_wire(choice: Choice) -> ChoiceRecord:
-    """Return a choice as `evaluation.json` holds it: always with the same five keys, and a reason.
+    """Return the record of a choice in `evaluation.json`; every kind has the same five first keys.
 
     Examples
     --------
@@ -502,7 +498,7 @@ def choice_to_wire(choice: Choice) -> ChoiceRecord:
 
 
 def choice_from_wire(objective: str, record: ChoiceRecord) -> Choice:
-    """Return what was chosen for an objective.
+    """Return the choice for an objective from its record.
 
     Examples
     --------

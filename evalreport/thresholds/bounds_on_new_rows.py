@@ -1,11 +1,11 @@
-"""Thresholds that keep a bound on new rows: exact limits for rates of one class, tests for the rest.
+"""Thresholds that meet a constraint on new rows with a given confidence.
 
-A bound that is read off a sample holds on new rows about half of the time. Misses at the threshold
-(m + 1)th from below among P positives have a share of the population that is Beta(m + 1, P - m)
-distributed, whatever the scores' distribution is (Wilks 1941): the chance is exact, and so is the greatest
-m that keeps it above a confidence. Precision and the rest have no such limit; thresholds are tested one
-after another, in an order that is fixed before the labels are looked at, until one cannot be shown to
-keep the bound (Learn then Test: Angelopoulos, Bates, Candès, Jordan & Lei 2021).
+A constraint that is met on the sample is met on new rows only about half of the time. For rates of one class
+there is an exact limit: at the threshold with m misses among P positives, the miss rate in the population is
+Beta(m + 1, P - m) distributed for any distribution of scores (Wilks 1941). So the probability of meeting the
+constraint is exact, and so is the greatest m for a confidence. Precision and other metrics have no such
+limit: thresholds are tested one after another, in an order fixed without the labels, until one does not meet
+the constraint significantly (Learn then Test: Angelopoulos, Bates, Candès, Jordan & Lei 2021).
 """
 
 from __future__ import annotations
@@ -27,31 +27,30 @@ from evalreport.thresholds.resampled_thresholds import RowGroups, Units
 from evalreport.thresholds.sweep import Sweep
 
 STEPS = 40
-"""Thresholds that are looked at in turn from the first start to the end. More cost time, and each may fail
-by chance; fewer leave a step of over a tenth of the rows between two of them."""
+"""Thresholds tested in sequence from the first start. More take time, and each can fail by chance; with
+fewer, two neighbours differ by over a tenth of the rows."""
 STARTS = 4
-"""Positions where the sequence may start, each tested at its part of the error: the first is the fewest rows
-that could demonstrate the bound, which a model good at its top passes; later ones find bounds that hold
-only where many rows are flagged."""
+"""Starts of sequences, each tested at 1 / `STARTS` of the error. The first has the fewest flagged rows that
+can meet the constraint significantly, which suits a model that is good at the top; later starts find
+thresholds that meet it only with many flagged rows."""
 SURE = 0.95
-"""Confidence with which the safe threshold of a bound keeps it, where none is asked for."""
+"""Default confidence for meeting a constraint on new rows."""
 TINY = 1e-6
-"""Slack of a count that was summed from weights of one."""
+"""Tolerance for a count that is a sum of weights of 1."""
 _LEAST = 10
-"""Rows of the first test of a metric that is not a proportion, whose posterior is not a test for fewer."""
+"""Fewest rows of the first test of a metric other than a proportion; with fewer its posterior is not a test."""
 
 
 @dataclass(frozen=True)
 class _OneClass:
-    """A rate of one class as the maximum proportion of it that may be wrong."""
+    """A rate of one class as the greatest proportion of the class that may be wrong."""
 
     positive: bool
     allowed: float
 
 
 def one_class(bound: Constraint) -> _OneClass | None:
-    """Return the class and the allowed error rate of a constraint on recall, specificity, fpr or fnr; else
-    None.
+    """Return the class and allowed error rate of a constraint on recall, specificity, fpr or fnr, else None.
 
     Examples
     --------
@@ -67,17 +66,16 @@ def one_class(bound: Constraint) -> _OneClass | None:
 
 
 def chance_of(wrong: npt.ArrayLike, n: float, allowed: float) -> Array:
-    """Return the probability that at most the allowed proportion of a class is wrong at a limit from n of
-    its rows.
+    """Return the probability that at most the allowed proportion of a class is wrong at thresholds.
 
     Parameters
     ----------
     wrong : float64 array
-        How many of a class are on the wrong side of each threshold.
+        Rows of the class on the wrong side of each threshold.
     n : float
-        Of how many; effective numbers where rows weigh or belong together.
+        Rows of the class; the effective number for weighted or grouped rows.
     allowed : float
-        Proportion of the population, in [0, 1].
+        Allowed proportion in the population, in [0, 1].
 
     Examples
     --------
@@ -88,42 +86,40 @@ def chance_of(wrong: npt.ArrayLike, n: float, allowed: float) -> Array:
 
     share = min(max(allowed, 0.0), 1.0)
     wrong = np.asarray(wrong)
-    right = np.maximum(n - wrong, 1e-9)  # none right: a limit beyond them all, which keeps no bound
+    right = np.maximum(n - wrong, 1e-9)  # none right: this threshold meets only a constraint that allows all
     chance: Array = np.where(right > 1e-9, betainc(wrong + 1, right, share), float(share >= 1))
     return chance
 
 
 def fewest(allowed: float, confidence: float) -> int:
-    """Return how many of a class a bound needs to be held at all: as many as show no wrong one.
+    """Return the fewest rows of a class with which a constraint can be met: those that allow no error.
 
     Examples
     --------
     >>> fewest(0.05, 0.95), fewest(0.01, 0.95)
     (59, 299)
     """
-    # a whole number is not rounded up for the last digit of a float
+    # a whole number must not be rounded up because of the last digit of a float
     return math.ceil(math.log(1 - confidence) / math.log1p(-allowed) - 1e-9) if 0 < allowed < 1 else 0
 
 
 def chance_at(
     sweep: Sweep, units: Units, bound: Constraint, best: Optimum, crossed: float | None = None
 ) -> float | None:
-    """Return the chance of a bound on a rate of one class at a threshold.
+    """Return the probability that a constraint on a rate of one class is met at a threshold.
 
-    The rate has a Beta posterior (Jeffreys), which says it where the threshold owes nothing to luck: it was
-    chosen on other rows, lies between the last row of the class that keeps the bound and the next, or where
-    ties let it lie (`_set_by_ties`).
-
-    Parameters
+    A threshold that does not depend on this sample has the Beta posterior (Jeffreys) of the rate. For one
+    that does, the result is between that and the cross-fitted probability: the posterior counts as far as
+    ties determine the threshold (`_set_by_ties`). Parameters
     ----------
     sweep, units, bound, best
     crossed : float, optional
-        The probability by cross-fitting, where the threshold depends on the sample.
+        The cross-fitted probability if the threshold was chosen on this sample.
 
     Returns
     -------
     float or None
-        For another metric, and without rows of the class, `crossed`.
+        `crossed` for other metrics, and without rows of the class.
     """
     from scipy.special import betainc
 
@@ -141,12 +137,13 @@ def chance_at(
 
 
 def _set_by_ties(sweep: Sweep, place: int, rows: float, noise: float) -> float:
-    """How far ties, not the luck of the sample, say where a threshold lies: in [0, 1].
+    """How far ties instead of the sample determine a threshold, in [0, 1].
 
-    Rows of one score are decided together. Where their share of all rows, one aside, is as wide as a standard
-    deviation of the rate that the bound is on, another sample chooses among the same few thresholds. Until
-    then luck has its share: with fifteen scores the cross-fitted chance of a recall of ten to fifty positives
-    was 6 to 11 points too low, and the posterior's of untied ones up to 26 too high.
+    Rows with the same score get the same prediction. If their proportion of all rows (without one row) is at
+    least one standard deviation of the constrained rate, another sample chooses among the same few
+    thresholds. For fewer ties the result is proportional. With fifteen scores and ten to fifty positives, the
+    cross-fitted probability of a recall was 6 to 11 points too low; with untied scores the posterior was up
+    to 26 too high.
     """
     if not noise or place + 1 >= len(sweep):
         return 0.0
@@ -162,7 +159,7 @@ def _effective(units: Units, sought: _OneClass) -> float:
 
 
 def _wrong(sweep: Sweep, n: float, sought: _OneClass, places: Places) -> Array:
-    """How many of the class are on the wrong side at places, of its effective number."""
+    """Effective number of rows of the class on the wrong side at positions of the sweep."""
     total = sweep.positives if sought.positive else sweep.negatives
     wrong = total - sweep.tp[places] if sought.positive else sweep.fp[places]
     share: Array = np.maximum(wrong, 0.0) / max(total, 1e-300)
@@ -177,23 +174,23 @@ def find_constraint_threshold(
     Parameters
     ----------
     sweep : Sweep
-        Of the rows that the threshold is chosen on, every threshold.
+        All thresholds of the rows that the threshold is chosen on.
     units : Units
-        What of these rows is independent.
+        The independent units of these rows.
     objective : Objective
     best : Optimum
-        What the sample alone suggests.
+        The threshold chosen on the sample.
     sampling : Sampling
-        `hold` is the confidence.
+        `constraint_confidence` is the confidence.
 
     Returns
     -------
-    Hold, or None without a bound or a confidence
+    Hold, or None without a constraint or a confidence
     """
     bound, confidence = objective.constraint, sampling.constraint_confidence
     if bound is None or confidence is None:
         return None
-    if METRICS[bound.metric].interval == "none":  # a number of rows has no value in a population
+    if METRICS[bound.metric].interval == "none":  # a number of rows is not a value of the population
         reason = f"{bound.metric} is a number of rows, which has no guarantee for new rows"
         return Hold(confidence, None, "", reason=reason)
     sought = one_class(bound)
@@ -227,10 +224,9 @@ def _hold(
 
 
 def find_limit_place(sweep: Sweep, bound: Constraint, confidence: float) -> int | None:
-    """Return the position of the threshold that meets a constraint on a rate of one class, for unweighted
-    rows.
+    """Return the position of the threshold that meets a constraint on one class, for unweighted rows.
 
-    None where there is no such threshold, or the bound is on another metric.
+    None if there is no such threshold, or if the constraint is on another metric.
 
     Examples
     --------
@@ -250,7 +246,7 @@ def find_limit_place(sweep: Sweep, bound: Constraint, confidence: float) -> int 
 
 
 def most_wrong(n: int, allowed: float, confidence: float) -> int:
-    """Return how many of a class may be wrong at a limit that keeps the allowed share; -1: not even none.
+    """Return how many rows of a class may be wrong to meet the allowed proportion; -1: none is too many.
 
     Examples
     --------
@@ -268,7 +264,7 @@ def most_wrong(n: int, allowed: float, confidence: float) -> int:
 
 
 def _find_binomial_limit(sweep: Sweep, n: float, sought: _OneClass, confidence: float) -> int | None:
-    """The threshold with as many wrong as the exact limit allows."""
+    """Position of the threshold with as many wrong rows as the exact limit allows."""
 
     def chance(place: Places) -> Array:
         return chance_of(_wrong(sweep, n, sought, place), n, sought.allowed)
@@ -277,9 +273,9 @@ def _find_binomial_limit(sweep: Sweep, n: float, sought: _OneClass, confidence: 
 
 
 def _furthest(sweep: Sweep, good: Callable[[Places], Array], least: float, sought: _OneClass) -> int | None:
-    """The threshold that goes furthest and is as good as that; never one that flags all, or none."""
+    """Position of the furthest threshold with `good` of at least `least`; never the one that flags none."""
     size, wanted = len(sweep) - 1, np.array([least])
-    if sought.positive:  # the higher the threshold, the more are missed
+    if sought.positive:  # the higher the threshold, the more positives are missed
         place = int(search_lazily(lambda place: -good(place), size, -wanted, "right")[0]) - 1
         return place if place >= 0 else None
     place = int(search_lazily(good, size, wanted)[0])
@@ -301,8 +297,8 @@ def _count(n: float) -> str:
 def _fixed_sequence_test(
     sweep: Sweep, units: Units, objective: Objective, bound: Constraint, sampling: Sampling
 ) -> int | None:
-    """The best of the thresholds that the sequences of tests reach."""
-    assert sampling.constraint_confidence is not None  # noqa: S101  asked before
+    """Position of the best threshold among those that pass the sequences of tests."""
+    assert sampling.constraint_confidence is not None  # noqa: S101  checked by the caller
     sequences = list(_sequences(sweep, bound, sampling.constraint_confidence))
     error = (1 - sampling.constraint_confidence) / max(len(sequences), 1)
     passed: list[int] = []
@@ -320,9 +316,9 @@ def _fixed_sequence_test(
 
 
 def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[list[int]]:
-    """Places in the order of their tests, from each start; by the number flagged alone, not by labels.
+    """Positions in the order of their tests, from each start; the order depends on counts, not on labels.
 
-    From few flagged to many, for a greater recall under the bound; for npv from few left alone.
+    It goes from few flagged rows to many, because recall then grows; for npv from few unflagged rows.
     """
 
     def count_predicted_positive(place: Places) -> Array:
@@ -332,7 +328,7 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
     total = float(sweep.tp[0] + sweep.fp[0])
     grows = (
         METRICS[bound.metric].better == "neither"
-    )  # the predicted positive rate: more is allowed, not better
+    )  # the predicted positive rate: flagging more rows is allowed, not better
     fewest_rows = float(
         1 if grows else max(fewest(_wrong_share(bound), 1 - (1 - confidence) / STARTS), _LEAST)
     )
@@ -352,7 +348,7 @@ def _sequences(sweep: Sweep, bound: Constraint, confidence: float) -> Iterator[l
 
 
 def _wrong_share(bound: Constraint) -> float:
-    """Proportion that may be wrong among the rows of a test; a half where the metric is not a proportion."""
+    """Proportion of the rows of a test that may be wrong; 1/2 for a metric that is not a proportion."""
     if _is_share(bound):
         return 1 - bound.number if bound.demands == "high" else bound.number
     return 0.5
@@ -364,7 +360,7 @@ def _is_share(bound: Constraint) -> bool:
 
 
 def _test_of(sweep: Sweep, units: Units, bound: Constraint, sampling: Sampling) -> Callable[[int], float]:
-    """The p value of the hypothesis that the bound is broken at a place."""
+    """The p-value of the hypothesis that the constraint is violated at a position."""
     from scipy.special import betainc
 
     metric = METRICS[bound.metric]
@@ -388,7 +384,7 @@ def _test_of(sweep: Sweep, units: Units, bound: Constraint, sampling: Sampling) 
 
 
 def _effective_rows(units: Units, place: int, metric: Metric) -> float:
-    """Effective number of rows of a share: those flagged, those left alone, or all."""
+    """Effective number of rows of a proportion: the flagged, the unflagged, or all."""
     match metric.over:
         case "predicted_positives":
             return units.effective(start=place)[2]

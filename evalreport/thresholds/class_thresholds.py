@@ -31,14 +31,14 @@ from evalreport.thresholds.trial import Direction
 from evalreport.thresholds.trial_search import Dimension, Search, optimise
 
 PASSES = 20
-"""The most times that a descent goes round all classes: a bound on time, for it ends by itself as soon as a
-round changes nothing."""
+"""Most rounds of a descent over all classes, to limit its time; it usually ends earlier, when a round changes
+nothing."""
 WIDEST = 1000.0
-"""How far from 1 a search may take a weight: beyond it a class is as good as always, or never, answered."""
+"""Greatest factor of a weight in a search: beyond it a class is almost always, or never, predicted."""
 RESAMPLES = 200
-"""Resamples behind an interval, each a count of all rows: five of them lie beyond either 95% limit."""
+"""Resamples for an interval, each a count of all rows: five are beyond each 95% limit."""
 TINY = 1e-300
-"""In place of the weight of a resample that drew no row."""
+"""Replaces a weight of 0 in a resample without rows."""
 
 
 def class_weights(
@@ -49,33 +49,31 @@ def class_weights(
     search: Search | None = None,
     sampling: Sampling | None = None,
 ) -> Tuned | Undefined:
-    """Return a weight for each class, so that the greatest weighted probability is the answer.
+    """Return a weight for each class; the prediction is the class with the greatest weighted probability.
 
     Parameters
     ----------
     rows : Predictions
-        Of a multiclass problem, with probabilities: the rows that are reported on.
+        Reported rows of a multiclass problem, with probabilities.
     objective : CostMatrix or str
-        Costs that depend on the truth alone separate: the weights are those costs, by Bayes' rule.
-        Other costs are lowered one class at a time, each move exact, from equal weights and from the
-        mean costs of each true label. A multiclass count metric (``f1_macro``, ``balanced_accuracy``, …)
-        or ``module:function`` (truth and answers as codes, the greater the better) is searched by Optuna.
+        Costs that depend only on the true label separate: by Bayes' rule the weights are these costs. Other
+        costs are minimised one class at a time, each step exact, from equal weights and from the mean cost
+        of each true label. A multiclass count metric (``f1_macro``, ``balanced_accuracy``, …) or
+        ``module:function`` (true labels and predictions as codes, higher is better) is searched by Optuna.
     tune_on : Predictions, optional
-        Other rows that the weights are fitted to; without them the out-of-sample value is cross-fitted.
-    search : Search, optional
-        Also let Optuna search where costs do not separate.
+        Other rows to fit the weights on; without them the held-out value is cross-fitted.
+        Also search with Optuna if the costs do not separate.
     sampling : Sampling, optional
 
     Returns
     -------
-    Tuned, or Undefined without probabilities. For costs, values are mean costs of a row: lower is
-    better; the start ``bayes rule`` is the value of `CostMatrix.answers`, which weights cannot always
-    express.
+    Tuned, or Undefined without probabilities. Values of costs are mean costs per row: lower is better. The
+    start ``bayes rule`` is the value of `CostMatrix.answers`, which weights cannot always represent.
 
     Raises
     ------
     UsageError
-        An objective that is not known; costs of another size; labels or scores unlike those of `tune_on`.
+        The objective is unknown, costs have another size, or labels or scores differ from `tune_on`.
     MissingExtraError
         Optuna is needed and not installed.
 
@@ -107,7 +105,7 @@ def class_weights(
 
 @dataclass(frozen=True, eq=False)
 class _Goal:
-    """What is sought, and which way."""
+    """The objective and its direction."""
 
     name: str
     direction: Direction
@@ -125,7 +123,7 @@ class _Goal:
             raise UsageError(
                 f"there is no objective {objective!r} for class weights",
                 fix=f"{nearest(objective, known)}; accuracy>=0.95 for a cut-off, a matrix of costs, "
-                "or module:function of yours",
+                "or your module:function",
             )
         higher = find(objective, "multiclass").better == "higher"
         return cls(objective, "maximize" if higher else "minimize")
@@ -133,7 +131,7 @@ class _Goal:
 
 @dataclass(frozen=True, eq=False)
 class _ClassRows:
-    """A multiclass problem to choose weights on (their logarithms): see `Problem`."""
+    """A multiclass problem whose log weights are chosen: see `Problem`."""
 
     goal: _Goal
     labels: tuple[str, ...]
@@ -222,10 +220,10 @@ class _ClassRows:
         return float(find(self.name, "multiclass").function(counts.marginals))
 
     def _coordinate_descent(self, costs: Array, start: Array) -> Array:
-        """Log weights that no change of a single one betters; each change is exact.
+        """Log weights that changing any single one does not improve; each change is exact.
 
-        With the others held, a row changes its answer to the class once its weight passes the ratio
-        between the greatest other weighted probability and its own.
+        With the other weights fixed, the prediction of a row changes to the class once its weight exceeds the
+        ratio of the greatest other weighted probability to its own probability.
         """
         logs, at = np.log(np.maximum(self.scores.astype(np.float64), TINY)), start.copy()
         for _ in range(PASSES):
@@ -257,13 +255,13 @@ class _ClassRows:
 
 
 def _center_log_weights(logs: Array) -> Array:
-    """Log weights whose mean is 0: the answers do not change."""
+    """Log weights with mean 0, which give the same predictions."""
     centred: Array = logs - logs.mean()
     return centred
 
 
 def _lowest(needed: Array, change: Array, current: float) -> float:
-    """The log weight at which the rows that need no more cost least; the current one if none is better."""
+    """The log weight of least cost for rows that need at most that; the current one if none is better."""
     order = np.argsort(needed)
     ranked = needed[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
@@ -282,16 +280,16 @@ _NAMES = {binary: name for name, binary in OF_ALL.items()}
 
 @dataclass(frozen=True)
 class PartBound:
-    """A bound on one label or class against the rest, or on all labels together.
+    """A constraint on one label or class against the rest, or on all labels together.
 
     Parameters
     ----------
     name : str
         Key of the objective, as in ``recall[joy]>=0.9`` or ``recall_micro>=0.9``.
     label : int or None
-        Code of the label; None for all of them together.
+        Code of the label; None for all labels together.
     objective : Objective
-        Of the binary problem that it is.
+        Objective of the binary problem.
     """
 
     name: str
@@ -305,13 +303,13 @@ def part_bounds(text: str, space: LabelSpace) -> tuple[PartBound, ...]:
     Parameters
     ----------
     text : str
-        ``recall[joy]>=0.9`` of one label or class; ``recall>=0.9`` of each; ``recall_micro>=0.9`` of all
-        labels together, at one threshold for all.
+        ``recall[joy]>=0.9`` for one label or class, ``recall>=0.9`` for each, ``recall_micro>=0.9`` for all
+        labels together with one threshold.
 
     Raises
     ------
     UsageError
-        A bound that is not understood, of no such label, or of an average that no threshold is chosen by.
+        The constraint cannot be parsed, its label does not exist, or it is on an average of labels.
 
     Examples
     --------
@@ -347,22 +345,22 @@ def part_bounds(text: str, space: LabelSpace) -> tuple[PartBound, ...]:
 def part_threshold(
     rows: Predictions, bound: PartBound, *, tune_on: Predictions | None = None, sampling: Sampling
 ) -> Choice:
-    """Return the best threshold under a bound of one label, or of all together.
+    """Return the best threshold under a constraint on one label, or on all together.
 
-    Where all labels have one threshold, the rows of the binary problem are the decisions, and those of one
-    example belong together: it is folded, drawn and counted whole.
+    If all labels have one threshold, the rows of the binary problem are the decisions. The decisions of one
+    example are a group: they stay together in folds and resamples.
 
     Parameters
     ----------
     rows : Predictions
-        Of several labels or classes, with scores.
+        Rows of several labels or classes, with scores.
     tune_on : Predictions, optional
         Other rows to choose on; without them the held-out value is cross-fitted.
 
     Raises
     ------
     UsageError
-        Labels or scores unlike those of `tune_on`.
+        Labels or kind of scores differ from those of `tune_on`.
 
     Examples
     --------
@@ -379,7 +377,7 @@ def part_threshold(
     if tune_on is not None:
         check_alike(rows, tune_on)
     own, other = (None if p is None else _against_rest(p, bound.label) for p in (rows, tune_on))
-    assert own is not None  # noqa: S101  of these rows there always is one
+    assert own is not None  # noqa: S101  never None for `rows`
     return table_threshold(scores_of_rows(own), bound, rows=own, tune_on=other, sampling=sampling)
 
 
@@ -391,7 +389,7 @@ def table_threshold(
     tune_on: Predictions | None = None,
     sampling: Sampling,
 ) -> Choice:
-    """Return the best threshold of a label's score table under a bound; `rows` as of `judged`.
+    """Return the best threshold of a label's score table under a constraint; `rows` as in `part_threshold`.
 
     Examples
     --------
@@ -404,11 +402,11 @@ def table_threshold(
 
 
 def _against_rest(rows: Predictions, label: int | None) -> Predictions:
-    """The binary problem of one label, or of every decision."""
+    """The binary problem of one label, or of all decisions."""
     plain = replace(
         rows, space=REST, y_pred=None, threshold=None, texts=None, ids=None, slices={}, parsed=None
     )
-    assert not isinstance(rows.scores, NoScores)  # noqa: S101  asked before
+    assert not isinstance(rows.scores, NoScores)  # noqa: S101  checked by the caller
     values, width = rows.scores.values, len(rows.space)
     if label is not None:
         true = rows.y_true[:, label] if rows.y_true.ndim == 2 else rows.y_true == label
@@ -426,7 +424,7 @@ def _against_rest(rows: Predictions, label: int | None) -> Predictions:
 
 
 def _rename_choice(choice: Choice, bound: PartBound) -> Choice:
-    """The choice under the name of its bound, with metrics by their names of all labels together."""
+    """The choice with the name of its constraint, and with the names of metrics of all labels together."""
 
     def name(metric: str) -> str:
         return metric if bound.label is not None else _NAMES.get(metric, metric)

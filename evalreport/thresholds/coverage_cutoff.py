@@ -1,4 +1,4 @@
-"""Answer only when sure: the confidence above which a classifier is as accurate as wanted."""
+"""Selective prediction: the confidence from which a classifier reaches a target accuracy."""
 
 from __future__ import annotations
 
@@ -33,29 +33,28 @@ def cutoff(
     sampling: Sampling | None = None,
     strict: bool = False,
 ) -> CutoffChoice:
-    """Return the lowest confidence from which the answers are as accurate as wanted.
+    """Return the lowest confidence from which predictions reach a target accuracy.
 
     Parameters
     ----------
     rows : Predictions
-        Of a multiclass problem, with probabilities.
+        Multiclass predictions with probabilities.
     accuracy : float
-        Wanted accuracy among the answered, in (0, 1].
+        Target accuracy of the accepted predictions, in (0, 1].
     tune_on : Predictions, optional
-        Other rows to choose on; without them the out-of-sample value is cross-fitted.
+        Other rows to choose on; without them the held-out value is cross-fitted.
     sampling : Sampling, optional
     strict : bool
-        Whether the accuracy has to be above the wanted one; as accurate will not do.
+        Whether the accuracy must be above the target; equality is then not enough.
 
     Returns
     -------
-    Cutoff, or Unreachable with the best accuracy that any cut-off reaches, or Undefined without
-    probabilities.
+    Cutoff, or Unreachable with the best accuracy of any cut-off, or Undefined without probabilities.
 
     Raises
     ------
     UsageError
-        An accuracy outside (0, 1]; labels or scores unlike those of `tune_on`.
+        The accuracy is outside (0, 1], or labels or kind of scores differ from those of `tune_on`.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def cutoff(
 
 
 def answers(rows: Predictions) -> Predictions | Undefined:
-    """Return each row's answer as a binary problem: was the most probable label right, and how sure was it.
+    """Return the rows as a binary problem: is the most probable label right, scored by its probability.
 
     Examples
     --------

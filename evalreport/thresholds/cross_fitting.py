@@ -1,8 +1,8 @@
 """Held-out values of a chosen threshold by cross-fitting.
 
-The best of many thresholds looks better than it is: at 200 rows of which 10% are positive, the F1 of
-the F1-optimal threshold is about 0.09 too high on the rows that it was chosen on. Cross-fitting chooses
-on nine folds, decides the tenth, and counts all ten together, several times over.
+The value of the best threshold is optimistic on the rows that it was chosen on: with 200 rows, of which 10%
+are positive, the F1 at the F1-optimal threshold is about 0.09 too high. Cross-fitting chooses on nine folds,
+predicts the tenth, and counts all ten together. This is repeated with different folds.
 """
 
 from __future__ import annotations
@@ -39,21 +39,20 @@ from evalreport.thresholds.resampled_thresholds import (
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run, scores_of_rows
 
 FOLDS = 10
-"""The usual ten (Kohavi 1995, IJCAI): nine tenths of the rows choose almost as well as all."""
+"""Number of folds (Kohavi 1995, IJCAI): nine tenths of the rows choose almost as well as all."""
 REPEATS = 20
 """Maximum number of repetitions of cross-fitting; fewer for many rows."""
 WORK = 100_000
-"""Counts that one objective looks at for its out-of-sample value, and for its interval:
-chosen by hand for speed."""
+"""Counts evaluated per objective for its held-out value, and for its interval; chosen for speed."""
 CANDIDATES = 2048
-"""Thresholds that are chosen among inside folds; a coarser choice than the exact one costs nothing there."""
+"""Candidate thresholds inside folds; using all of them would not improve the choice."""
 AGAIN = 200_000
-"""Counts that one objective looks at for its interval where groups are resampled and folded again: about a
-hundred thresholds."""
+"""Counts evaluated per objective for its interval if groups are resampled and folded again: about a hundred
+thresholds."""
 BLOCK = 1 << 15
-"""Counts that an objective looks at in one go, so that they stay in cache."""
+"""Counts evaluated at a time, so that they stay in cache."""
 RESAMPLES = 200
-"""Resamples behind the interval of a threshold: five of them lie beyond either 95% limit."""
+"""Resamples for the interval of a threshold: five are beyond each 95% limit."""
 
 
 def evaluate_thresholds(
@@ -70,30 +69,30 @@ def evaluate_thresholds(
     Parameters
     ----------
     table : ScoreTable
-        Of the rows that are reported on.
+        Of the reported rows.
     rows : Predictions, optional
-        Those rows; needed where they weigh or belong together (groups), since whole groups are then
-        folded and drawn.
+        The reported rows. Needed if they have weights or groups: whole groups are then put into folds and
+        resampled.
     tune_on : Predictions, optional
-        Other rows: thresholds are chosen on them, and out-of-sample values are those reached on `table`.
-        Without them, out-of-sample values are cross-fitted.
+        Other rows, on which thresholds are chosen; held-out values are then those on `table`. Without them
+        held-out values are cross-fitted.
     objectives : sequence of Objective
     sampling : Sampling, optional
-        Level, draws and seed of the intervals.
+        Level, resamples and seed of the intervals.
     count : float, optional
-        Number of rows behind a weighted `table` when `rows` are not at hand.
+        Number of rows of a weighted `table` without `rows`.
 
     Raises
     ------
     UsageError
-        `tune_on` has other labels, or scores of another kind, than `rows`.
+        `tune_on` has other labels, or another kind of scores, than `rows`.
 
     Returns
     -------
     Sweep
-        Counts of `table`; `apparent` is the value on the rows of the choice, `honest` on others,
-        `low` and `high` limit the threshold: the middle 95% of its choices on 200 Poisson resamples.
-        They describe how firmly the data hold it; the choice of a maximum has no exact interval.
+        Counts of `table`. `apparent` is the value on the rows of the choice, `out_of_sample` the held-out
+        value; `low` and `high` are the middle 95% of the thresholds chosen on 200 Poisson resamples. They
+        show how stable the choice is; the position of a maximum has no exact confidence interval.
 
     Examples
     --------
@@ -125,12 +124,12 @@ def evaluate_thresholds(
 
 
 def check_alike(rows: Predictions, tune_on: Predictions) -> None:
-    """Check that what is chosen on other rows means the same on these.
+    """Check that a choice on other rows applies to these: same labels, same kind of scores.
 
     Raises
     ------
     UsageError
-        Other labels, or scores of another kind.
+        The labels or the kind of scores differ.
     """
     where = "--tune-on"
     if tune_on.space != rows.space:
@@ -178,10 +177,10 @@ def _cross_fitted(
 
 @dataclass(frozen=True, eq=False)
 class _Again:
-    """Resamples of groups; in each, thresholds are chosen and cross-fitted again.
+    """Resamples of groups, in each of which thresholds are chosen and cross-fitted again.
 
-    A resample is to the sample what the sample is to the population: how far its cross-fitted value is from
-    what its threshold reaches on the sample is how far the value reported is from the truth.
+    A resample relates to the sample as the sample relates to the population. So the error of its cross-fitted
+    value against the value of its threshold on the sample estimates the error of the reported value.
     """
 
     sweep: Sweep
@@ -193,7 +192,7 @@ class _Again:
     @classmethod
     def from_sweep(cls, sweep: Sweep, units: RowGroups, sampling: Sampling) -> Self:
         fewer, narrow = narrow_sweep(sweep, units, AGAIN // (RESAMPLES * FOLDS))
-        assert isinstance(narrow, RowGroups)  # noqa: S101  as they were
+        assert isinstance(narrow, RowGroups)  # noqa: S101  narrowing keeps the type
         held = narrow.resample_folds(FOLDS, RESAMPLES, sampling.generator(Stream.REFOLDED))
         pos, neg = (part.reshape(-1, FOLDS, part.shape[1]).sum(axis=1) for part in (held.pos, held.neg))
         train = SplitWeights(*(np.repeat(part, FOLDS, axis=0) for part in (pos, neg)))
@@ -202,7 +201,7 @@ class _Again:
         return cls(fewer, held.counts(), train.counts(), SplitWeights(pos, neg).counts(), freedom)
 
     def add_intervals(self, objective: Objective, value: OutOfSample, sampling: Sampling) -> OutOfSample:
-        """Return an out-of-sample value with the intervals that the resamples give it."""
+        """Return a held-out value with the intervals from the resamples."""
         place = chosen_places(objective, self.train)
         row = np.arange(len(place))
         cells = (self.test.tp, self.test.fp, self.test.fn, self.test.tn)
@@ -222,17 +221,17 @@ class _Again:
 def _draw_counts(
     units: Units, counts: BinaryCounts, place: Places, part_of_row: Places | None, sampling: Sampling
 ) -> BinaryCounts:
-    """Draws of counts that were reached at places, one for all rows or one for each fold."""
+    """Resamples of the counts at positions: one for all rows, or one for each fold."""
     if isinstance(units, SingleRows):
         return units.draw_counts(counts, sampling)
     return units.draw_counts(place if part_of_row is None else place[part_of_row], sampling)
 
 
 def chosen_places(objective: Objective, counts: BinaryCounts) -> Places:
-    """Return the place of the best threshold in each row of counts, by the rule of `Sweep.best`.
+    """Return the position of the best threshold in each row of counts, with the rule of `Sweep.best`.
 
-    Where no threshold keeps a constraint it is the one that comes nearest; where the metric is undefined
-    throughout, the last, which flags nothing.
+    If no threshold meets the constraint it is the nearest one; if the metric is always undefined it is the
+    last, which flags nothing.
 
     Parameters
     ----------
@@ -259,7 +258,7 @@ def _choose_places(objective: Objective, counts: BinaryCounts) -> Places:
 
 
 def _counts_across_folds(counts: BinaryCounts, place: Places, repeats: int) -> BinaryCounts:
-    """Counts at one threshold per fold, all folds together, mean over repeats."""
+    """Counts with one threshold per fold: sum over the folds, mean over the repetitions."""
     row = np.arange(len(place))
     cells = (counts.tp, counts.fp, counts.fn, counts.tn)
     return BinaryCounts(*(float(cell[row, place].sum()) / repeats for cell in cells))
@@ -268,8 +267,8 @@ def _counts_across_folds(counts: BinaryCounts, place: Places, repeats: int) -> B
 def _with_limits(
     sweep: Sweep, units: Units, objectives: Sequence[Objective], sampling: Sampling
 ) -> tuple[Mapping[str, Choice], Mapping[str, float]]:
-    """Optima with the interval of their thresholds, and how often a resampled choice meets its constraint
-    here."""
+    """Optima with the interval of their thresholds, and the rate of resampled choices that meet the
+    constraint on this sample."""
     fewer, units = narrow_sweep(sweep, units, WORK // RESAMPLES)
     counts = units.resamples(RESAMPLES, sampling.generator(Stream.THRESHOLD_RESAMPLES)).counts()
     found: dict[str, Choice] = {}
@@ -299,7 +298,7 @@ def _held_out_values(
     objectives: Sequence[Objective],
     sampling: Sampling,
 ) -> Mapping[str, Choice]:
-    """Values of thresholds on rows that they were not chosen on."""
+    """Values of thresholds on rows that did not choose them."""
     found = {}
     for objective in objectives:
         best = optima[objective.name]
@@ -321,12 +320,11 @@ def _with_out_of_sample(
 
 
 def _correct_chance(objective: Objective, value: OutOfSample, rechosen: Mapping[str, float]) -> OutOfSample:
-    """The chance of a bound where the threshold was chosen on the same rows.
+    """Correct the probability of meeting a constraint for a threshold that was chosen on the same rows.
 
-    For a recall, whose threshold is chosen by precision, the cross-fitted draws say it where scores are not
-    tied (`chance_at`). For the rest they say about six points too little, and the choices of resamples,
-    held against the whole sample, as much too much: the middle of both came true in the simulation
-    (tests/thresholds/held.json).
+    For a rate of one class, `chance_at` does this. For other metrics the cross-fitted probability is about
+    six points too low, and that of resampled choices on the whole sample about as much too high; their mean
+    was right in the simulation (tests/thresholds/held.json).
     """
     bound = objective.constraint
     if bound is None or value.chance is None or one_class(bound) or objective.name not in rechosen:
@@ -342,14 +340,14 @@ def with_bounds(
     *,
     fixed: bool = False,
 ) -> Mapping[str, Choice]:
-    """Return the optima with the bounds that they keep, and what those on a rate of one class are worth.
+    """Return the optima with their constraints, and the probabilities of those on a rate of one class.
 
     Parameters
     ----------
     sweep, units
-        Of the rows that are reported on.
+        Of the reported rows.
     fixed : bool
-        Whether thresholds were chosen on other rows: then a rate of one class has a posterior of its own.
+        Whether thresholds were chosen on other rows; a rate of one class then has its exact posterior.
     """
     found = dict(optima)
     for objective in objectives:
@@ -368,8 +366,8 @@ def with_bounds(
 
 
 def _without_luck(objective: Objective, bound: Constraint) -> bool:
-    """Whether the best threshold is simply the last that keeps a bound on one class: the best recall under a
-    false positive rate. Then no sample chooses it by its luck, and the class tells more than folds do."""
+    """Whether the best threshold is the last that meets a constraint on one class, as for recall under an
+    FPR. It then has no selection bias, and the posterior of the class is better than cross-fitting."""
     other = METRICS[objective.metric].over if objective.metric in METRICS else None
     return one_class(bound) is not None and other in ("positives", "negatives")
 
@@ -381,12 +379,12 @@ def with_holds(
     objectives: Sequence[Objective],
     sampling: Sampling,
 ) -> Mapping[str, Choice]:
-    """Return the optima with the thresholds that keep their bounds surely, where those are asked for.
+    """Return the optima with thresholds that meet their constraints with the confidence, if one is set.
 
     Parameters
     ----------
     sweep, units
-        Of the rows that thresholds are chosen on, every threshold.
+        All thresholds of the rows that thresholds are chosen on.
     """
     found = dict(optima)
     for objective in objectives:
@@ -421,7 +419,7 @@ def _share_kept(bound: Constraint, drawn: BinaryCounts) -> float | None:
 
 
 def estimate_from_draws(name: str, value: float, drawn: Array, n: float, sampling: Sampling) -> Result:
-    """Return a value with the middle of its draws as its interval.
+    """Return a value with the central quantiles of its resamples as interval.
 
     Examples
     --------
@@ -440,16 +438,16 @@ def estimate_from_draws(name: str, value: float, drawn: Array, n: float, samplin
 
 
 def spread_estimate(name: str, result: Result, errors: Array, freedom: int, sampling: Sampling) -> Result:
-    """Return a result with Student's interval of the spread of errors in resamples of groups.
+    """Return a result with Student's t interval from its errors in resamples of groups.
 
     Parameters
     ----------
     name : str
-        Of the metric: its range is kept.
+        Name of the metric, for its range.
     errors : float64 array
-        How far off the value was in each resample.
+        Error of the value in each resample.
     freedom : int
-        Groups less one.
+        Number of groups minus one.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What it costs to answer one label when another is true, and the rule of least expected cost.
+"""Objectives of thresholds: a metric, a cost, a net benefit, or a constraint with a metric to maximise.
 
-What a threshold is chosen for: a metric, a cost, a net benefit, or a constraint and what comes then.
+Also the costs of predictions, and the rule of least expected cost.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from evalreport.statistics.confusion import Array, BinaryCounts, Places
 
 @dataclass(frozen=True, eq=False)
 class CostMatrix:
-    """The cost of each answer for each true label; a gain is negative.
+    """The cost of each prediction for each true label; a gain is negative.
 
     Parameters
     ----------
     cells : array-like of shape (K, K)
-        Row: true label, column: answer, both in the order of the labels.
+        Rows are true labels, columns are predictions, both in the order of the labels.
 
     Raises
     ------
     DataError
-        Another shape than square, or costs that are not finite.
+        The matrix is not square, or a cost is not finite.
 
     Examples
     --------
@@ -72,17 +72,16 @@ class CostMatrix:
     def by_truth(self) -> Array | None:
         """Return the cost of a wrong prediction for each true label, if it depends only on the true label.
 
-        Then the costs separate: answering the greatest probability weighted with these costs has the
-        least expected cost (Elkan 2001). None where they do not, or where a wrong answer is no dearer
-        than the right one.
+        Then the costs separate: the label with the greatest probability times cost has the least expected
+        cost (Elkan 2001). None if they do not, or if a wrong prediction costs no more than the right one.
         """
         extra = self.extra()
-        # differences of costs as they were typed: equal ones differ by rounding alone
+        # equal differences of the given costs can still differ by rounding
         same = np.allclose(extra, extra[:, :1], rtol=1e-12, atol=0)
         return extra[:, 0] if same and (extra > 0).all() else None
 
     def answers(self, probabilities: FloatArray) -> Places:
-        """Return the label of least expected cost for each row: Bayes' rule, exact on true probabilities.
+        """Return the label of least expected cost for each row (Bayes' rule), exact for true probabilities.
 
         Parameters
         ----------
@@ -102,7 +101,7 @@ class CostMatrix:
 
 
 def predict_weighted(probabilities: FloatArray, log_weights: Array) -> Places:
-    """Return the label with the greatest weighted probability, the first of equal ones.
+    """Return the label with the greatest weighted probability; of equal ones the first.
 
     Examples
     --------
@@ -115,29 +114,29 @@ def predict_weighted(probabilities: FloatArray, log_weights: Array) -> Places:
 
 _NAME_ONE = "pass a number, or an objective such as max-f1, youden, recall>=0.95 or cost:10"
 METRICS: dict[str, Metric] = {metric.name: metric for metric in BINARY if metric.needs == "counts"}
-"""Binary count metrics that move with the threshold; `net_benefit` as an objective is another."""
+"""Binary count metrics, which depend on the threshold; `net_benefit` has its own objective."""
 
 WORDS = {"youden": "youden_j"}
-"""Words of the command line for a metric."""
+"""Command-line aliases of metrics."""
 WITH_NUMBERS = ("cost", "net_benefit")
 """Objectives with numbers after a colon, as in ``cost:10``."""
 MISS = 10.0
-"""What a miss costs in false alarms when `cost` is asked for without a number: a convention, so that a user
-sees the form and states his own."""
+"""Cost of a miss in false positives for `cost` without a number; a convention that shows the form, so that
+users can pass their own."""
 EVEN = 0.5
 """Default threshold probability of `net_benefit`: a miss and a false positive cost the same."""
 _SPECIFIC = ("npv", "lr_negative")
-"""Constrained metrics for the unflagged rows: of the thresholds that meet them, the most specific is
-chosen."""
+"""Constrained metrics of the unflagged rows: of the thresholds that meet the constraint, the one with the
+highest specificity is chosen."""
 _POINTS = {"tpr at fpr": "fpr<=", "precision at recall": "recall>=", "recall at precision": "precision>="}
-"""The bounds whose best threshold is that of an operating point."""
+"""Constraints whose best threshold is that of an operating point."""
 _PRECISE = ("recall", "fnr", "fn", "tp")
-"""What is bounded for the sake of the positives: of the thresholds that keep it, the most precise."""
+"""Constrained metrics of the positives: of thresholds that meet the constraint, the most precise is chosen."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What each outcome costs, in any unit; a gain is negative.
+    """The cost of each outcome, in any unit; a gain is negative.
 
     Examples
     --------
@@ -154,14 +153,14 @@ class Costs:
         return ",".join(f"{name}={getattr(self, name):g}" for name in ("fp", "fn", "tp", "tn"))
 
     def mean(self, c: BinaryCounts) -> Any:
-        """Return the mean cost of a row."""
+        """Return the mean cost per row."""
         spent = self.fp * c.fp + self.fn * c.fn + self.tp * c.tp + self.tn * c.tn
         return divide(spent, c.total)
 
 
 @dataclass(frozen=True)
 class Constraint(Bound):
-    """A bound that a binary count metric must keep at a threshold.
+    """A constraint on a binary count metric at a threshold.
 
     Examples
     --------
@@ -171,41 +170,41 @@ class Constraint(Bound):
 
     @property
     def kept_by_better(self) -> bool:
-        """Whether more true and fewer false positives never break it."""
+        """Whether more true positives and fewer false positives never violate it."""
         monotone = METRICS[self.metric].monotone
         return monotone == "always" or (monotone == "above 0" and self.number > 0)
 
     def margin(self, c: BinaryCounts) -> Any:
-        """Return by how much the bound is kept (negative: missed; NaN: the metric is undefined)."""
+        """Return by how much the constraint is met (negative: violated; NaN: the metric is undefined)."""
         value = METRICS[self.metric].function(c)
         return value - self.number if self.demands == "high" else self.number - value
 
     def keeps(self, c: BinaryCounts) -> Any:
-        """Return whether the bound is kept: by equality too, up to rounding, unless it is strict."""
+        """Return whether the constraint is met; equality, up to rounding, is enough unless it is strict."""
         margin = np.asarray(self.margin(c))
         return margin > CLOSE if self.strict else margin >= -CLOSE
 
 
 @dataclass(frozen=True)
 class Objective:
-    """What is sought among thresholds.
+    """What a threshold is chosen for.
 
     Parameters
     ----------
     metric : str
-        What is maximised (or minimised, where lower is better): a binary count metric, ``cost`` (mean
-        cost of a row) or ``net_benefit``.
+        The metric to maximise (or minimise if lower is better): a binary count metric, ``cost`` (mean cost
+        per row) or ``net_benefit``.
     constraint : Constraint, optional
-        Thresholds that break it are not candidates. What is then maximised is `metric`: precision for
-        recall, FNR and FN; specificity for npv and LR−; recall for everything else that holds false
-        alarms down (precision, fpr, specificity, predicted_positive_rate<= …).
+        Thresholds that violate it are not candidates. `metric` is then precision for recall, FNR and FN;
+        specificity for npv and LR−; recall for everything else that limits false positives (precision, fpr,
+        specificity, predicted_positive_rate<= …).
     costs : Costs, optional
-        Of ``cost``. ``cost:10`` is a miss that costs ten false positives.
+        For ``cost``. ``cost:10`` is a miss that costs ten false positives.
     at : float, optional
-        Of ``net_benefit``: the threshold probability p that sets the exchange rate, one true positive
-        for (1 - p) / p false ones. It stays fixed while the threshold moves: were it to move along (as
-        on the decision curve), flagging all at p = 0 would always win. On calibrated probabilities the
-        best threshold is p itself; how far it is from p tells how far they are off.
+        For ``net_benefit``: the threshold probability p, which sets the exchange rate of one true positive
+        for (1 - p) / p false ones. It is fixed while the threshold varies. If both varied (as on the
+        decision curve), flagging all at p = 0 would always win. With calibrated probabilities the best
+        threshold is p itself; its distance from p shows how miscalibrated they are.
 
     Examples
     --------
@@ -236,8 +235,8 @@ class Objective:
         Raises
         ------
         UsageError
-            Unknown metric (with the nearest name), one without a better direction, a bound that
-            nothing can keep.
+            The metric is unknown (the message names the nearest) or has no better direction, or the
+            constraint cannot be met.
         """
         text = text.strip()
         name, _, rest = text.partition(":")
@@ -261,12 +260,12 @@ class Objective:
 
     @property
     def name(self) -> str:
-        """Its key in `evaluation.json` and MLflow: ``f1``, ``cost``, ``recall>=0.95``."""
+        """Key in `evaluation.json` and MLflow: ``f1``, ``cost``, ``recall>=0.95``."""
         return self.constraint.key if self.constraint else self.metric
 
     @property
     def text(self) -> str:
-        """The objective in full, as `parse` reads it back."""
+        """The full objective, as `parse` accepts it."""
         if self.constraint:
             return self.constraint.key
         if self.costs:
@@ -280,9 +279,9 @@ class Objective:
 
     @property
     def monotone_above(self) -> float | None:
-        """Score above which more true and fewer false positives never make it worse; None where they may.
+        """Score above which more true positives and fewer false positives never make it worse; else None.
 
-        Some are undefined where nothing (or all) is flagged; values of 0 or less are not reported.
+        Some metrics are undefined if nothing (or all) is flagged; scores of 0 or less are not reported.
         """
         costs, bound = self.costs, self.constraint
         if costs is not None and (costs.fn < costs.tp or costs.fp < costs.tn):
@@ -290,11 +289,11 @@ class Objective:
         if bound is not None and not bound.kept_by_better:
             return None
         own = METRICS.get(self.metric)
-        monotone = "always" if own is None else own.monotone  # a cost, a net benefit at a fixed rate
+        monotone = "always" if own is None else own.monotone  # None: a cost, or a net benefit at a fixed rate
         return {"always": -math.inf, "above 0": 0.0, None: None}[monotone]
 
     def value(self, c: BinaryCounts) -> Any:
-        """Return the value of the metric at counts; NaN where it is undefined."""
+        """Return the value of the metric at counts; NaN if it is undefined."""
         if self.costs:
             return self.costs.mean(c)
         if self.at is not None:
@@ -302,7 +301,7 @@ class Objective:
         return METRICS[self.metric].function(c)
 
     def score(self, c: BinaryCounts) -> Array:
-        """Return the maximised value; minus infinity where the threshold is not a candidate."""
+        """Return the value to maximise; minus infinity if the threshold is not a candidate."""
         kept = np.asarray(True if self.constraint is None else self.constraint.keeps(c))
         if not kept.any():
             return np.full(kept.shape, -np.inf)
@@ -310,7 +309,7 @@ class Objective:
         return np.where(kept & np.isfinite(value), -value if self.lower else value, -np.inf)
 
     def margin(self, c: BinaryCounts) -> Array:
-        """Return how far the constraint is kept: what an unreachable one gets nearest by."""
+        """Return the margin of the constraint; it selects the nearest threshold if none meets it."""
         if self.constraint is None:
             return np.full(np.shape(c.tp), -np.inf)
         margin = np.asarray(self.constraint.margin(c), dtype=np.float64)
@@ -330,12 +329,12 @@ def _find_metric(name: str) -> Metric:
 
 
 def _at_point(text: str) -> str:
-    """Return the bound whose best threshold is an operating point: ``fpr<=0.02`` for ``recall@fpr=0.02``.
+    """Return the constraint that chooses an operating point: ``fpr<=0.02`` for ``recall@fpr=0.02``.
 
     Raises
     ------
     UsageError
-        No operating point, or one that no single threshold reaches.
+        It is not an operating point, or no single threshold reaches it.
     """
     point = find(text, "binary")
     if not isinstance(point.strategy, CurvePoint) or point.strategy.reading not in _POINTS:
@@ -398,7 +397,7 @@ def _costs(text: str, rest: str) -> Costs:
 
 
 def stated_costs(text: str) -> Costs:
-    """Read what outcomes cost, as ``--cost`` takes it.
+    """Parse the costs of outcomes from ``--cost``.
 
     Raises
     ------
@@ -431,4 +430,4 @@ STANDARD: tuple[Objective, ...] = tuple(
         *("recall>=0.95", "precision>=0.9", "fpr<=0.01", "predicted_positive_rate<=0.02"),
     )
 )
-"""The objectives whose optima every sweep reports."""
+"""The objectives of every sweep."""

@@ -1,7 +1,7 @@
-"""The best threshold by a metric of the user's own: a function of the rows, evaluated at each candidate.
+"""The best threshold for a metric of the user: a function of the rows, evaluated at each candidate.
 
-The function is a black box, so that the number of its evaluations is limited: at most `CANDIDATES` thresholds
-on all rows, and `IN_FOLDS` of them on each training part.
+The function is a black box, so the number of its evaluations is limited: at most `CANDIDATES` thresholds on
+all rows, and `IN_FOLDS` on each training part.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from evalreport.thresholds.cross_fitting import FOLDS, NO_TUNING, TOO_FEW, check
 from evalreport.thresholds.sweep import middle_of_longest_run
 
 CANDIDATES = 1_000
-"""Thresholds at which a function is evaluated on all rows."""
+"""Most thresholds at which a function is evaluated on all rows."""
 IN_FOLDS = 200
-"""Thresholds at which it is evaluated on each training part of the cross-fitting."""
+"""Most thresholds at which it is evaluated on each training part of the cross-fitting."""
 
 
 @dataclass(frozen=True, eq=False)
 class OwnObjective:
-    """A function of the rows that a threshold is chosen by.
+    """A user's function of the rows, as the objective of a threshold.
 
     Parameters
     ----------
@@ -59,20 +59,20 @@ class OwnObjective:
     function: OwnFunction
 
     def choose(self, rows: Predictions, sampling: Sampling, tune_on: Predictions | None = None) -> Choice:
-        """Return the best threshold with its value on rows that did not choose it.
+        """Return the best threshold with its held-out value.
 
         Parameters
         ----------
         rows : Predictions
-            Of two labels, with scores: the rows that are reported on.
+            Reported rows with two labels, and scores.
         sampling : Sampling
         tune_on : Predictions, optional
-            Other rows, which choose the threshold. Without them the held-out value is cross-fitted.
+            Other rows, on which the threshold is chosen. Without them the held-out value is cross-fitted.
 
         Raises
         ------
         UsageError
-            `tune_on` has other labels, or scores of another kind, than `rows`.
+            `tune_on` has other labels, or another kind of scores, than `rows`.
         """
         if tune_on is not None:
             check_alike(rows, tune_on)
@@ -98,7 +98,7 @@ class OwnObjective:
         part: npt.NDArray[np.intp] | None,
         what: str,
     ) -> tuple[Array, str]:
-        """Return the value at each candidate (NaN where undefined), and why the last one is."""
+        """Return the value at each candidate (NaN if undefined), and the last reason of an undefined one."""
         values, reason = np.full(len(candidates), math.nan), ""
         for number, threshold in enumerate(candidates.tolist()):
             report_progress(f"{what} of {self.name}", number, len(candidates))
@@ -112,7 +112,7 @@ class OwnObjective:
         return values, reason
 
     def _best(self, values: Array) -> int | None:
-        """Return the place of the best value: the middle of the longest run of equal ones."""
+        """Return the position of the best value: the middle of the longest run of equal ones."""
         known = np.isfinite(values)
         if not known.any():
             return None
@@ -132,7 +132,7 @@ class OwnObjective:
         return OutOfSample(self._estimate(decided, sampling), None, "other rows")
 
     def _cross_fitted(self, rows: Predictions, sampling: Sampling) -> OutOfSample:
-        """Choose on nine folds, decide the tenth, and evaluate the metric on all rows together."""
+        """Choose on nine folds, predict the tenth, and evaluate the metric on all rows together."""
         fold = _folds(rows, sampling)
         if fold is None:
             return OutOfSample(TOO_FEW, None, "cross-fitted")
@@ -155,7 +155,7 @@ class OwnObjective:
 
 
 def thin_thresholds(thresholds: Array, most: int) -> Array:
-    """Return at most so many of some thresholds, evenly spaced among them, with both ends.
+    """Return at most `most` of some thresholds, evenly spaced, with both ends.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def thin_thresholds(thresholds: Array, most: int) -> Array:
 
 
 def thinned_note(name: str, rows: Predictions | None) -> str | None:
-    """Return a sentence that says how many thresholds a metric was evaluated at; None if at all of them."""
+    """Return a note with the number of thresholds that were evaluated; None if all were."""
     number = 0 if rows is None else len(_distinct_thresholds(_scores(rows)))
     if number <= CANDIDATES:
         return None
@@ -176,7 +176,7 @@ def thinned_note(name: str, rows: Predictions | None) -> str | None:
 
 
 def _scores(rows: Predictions) -> Array:
-    assert not isinstance(rows.scores, NoScores)  # noqa: S101  asked before
+    assert not isinstance(rows.scores, NoScores)  # noqa: S101  checked by the caller
     return np.asarray(rows.scores.values, dtype=np.float64)
 
 

@@ -1,8 +1,7 @@
-"""Several numbers chosen together, one per label: what they reach on the rows of the choice and on others.
+"""Values chosen together, one per label: thresholds of a multilabel problem, with their held-out value.
 
-What thresholds of several labels are chosen for, and those that can be had without search.
-
-One threshold per label: exact where the objective allows it, searched from there where it does not.
+One threshold per label is exact if the objective separates into labels or pooled counts; otherwise a search
+starts from exact solutions. Cross-fitting is shared with the class weights of a multiclass problem.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from evalreport.thresholds.trial_search import Dimension, Search, Trials, optimi
 
 @dataclass(frozen=True, eq=False)
 class JointChoice:
-    """What was chosen on some rows: one number per label, and how good it looks there."""
+    """The choice on some rows: one value per label, and the value of the objective on these rows."""
 
     values: Array
     value: float
@@ -46,7 +45,7 @@ class JointChoice:
 
 
 class Problem(Protocol):
-    """Rows to choose numbers on, and to measure them on."""
+    """Rows on which values are chosen and evaluated."""
 
     @property
     def name(self) -> str:
@@ -60,12 +59,12 @@ class Problem(Protocol):
 
     @property
     def unit(self) -> Places:
-        """Group of each row; the row itself where there are no groups."""
+        """Group of each row; the row itself without groups."""
         ...
 
     @property
     def rounds(self) -> int:
-        """How many times rows are dealt into folds."""
+        """Number of repetitions of cross-fitting."""
         ...
 
     @property
@@ -78,24 +77,24 @@ class Problem(Protocol):
         ...
 
     def choose(self, search: Search | None) -> JointChoice:
-        """Return the best numbers on these rows."""
+        """Return the best values on these rows."""
         ...
 
     def decide(self, values: Array) -> npt.NDArray[Any]:
-        """Return the decisions that numbers lead to."""
+        """Return the predictions with the values."""
         ...
 
     def value(self, decided: npt.NDArray[Any]) -> float:
-        """Return the value of decisions on these rows."""
+        """Return the value of predictions on these rows."""
         ...
 
     def resample_values(self, decided: npt.NDArray[Any], sampling: Sampling) -> Array:
-        """Return the value of decisions on resamples of these rows; none where that costs too much."""
+        """Return the values of predictions on resamples of these rows; empty if that costs too much."""
         ...
 
 
 def units_of(rows: Predictions) -> Places:
-    """Return the group of each row; the row itself where there are no groups."""
+    """Return the group of each row; the row itself without groups."""
     return np.arange(len(rows)) if rows.groups is None else rows.groups.codes.astype(np.intp)
 
 
@@ -107,14 +106,14 @@ def tune_thresholds(
     sampling: Sampling,
     needs: str,
 ) -> Tuned | Undefined:
-    """Choose on other rows and measure on one's own; without others, choose on one's own and cross-fit.
+    """Choose on `tune_on` and evaluate on `rows`; without `tune_on`, choose on `rows` and cross-fit.
 
     Parameters
     ----------
     problem : callable
-        From rows to the problem on them; None where they have no scores to choose by.
+        From rows to their problem; None if they have no scores.
     needs : str
-        What rows without scores lack, in words.
+        Reason for rows without scores.
     """
     if tune_on is not None:
         check_alike(rows, tune_on)
@@ -144,14 +143,14 @@ def tune_thresholds(
 
 
 def call_objective(function: Callable[..., Any] | None, name: str, takes: str, *given: Any) -> float:
-    """Return the number that an objective of the user's makes of what it is given.
+    """Return the value of a user's objective function.
 
     Raises
     ------
     UsageError
-        Whatever went wrong inside of it.
+        The function raised, or did not return a number.
     """
-    assert function is not None  # noqa: S101  an objective of this kind has one
+    assert function is not None  # noqa: S101  an objective of this kind has a function
     try:
         return float(function(*given))
     except Exception as error:
@@ -179,18 +178,18 @@ def _cross_fitted(own: Problem, choice: JointChoice, sampling: Sampling) -> OutO
 
 
 def too_few() -> OutOfSample:
-    """Return that there are too few rows to choose on some and judge on others."""
+    """Return the result for too few rows to cross-fit."""
     few = Undefined(f"cross-fitting needs at least {FOLDS} rows or groups")
     return OutOfSample(few, None, "cross-fitted")
 
 
 def middle_of_rounds(found: Sequence[OutOfSample]) -> OutOfSample:
-    """Return the median over repetitions."""
+    """Return the repetition with the median value."""
     return sorted(found, key=lambda out_of_sample: out_of_sample.value.value or 0.0)[len(found) // 2]
 
 
 def _cross_fitted_decisions(own: Problem, fold: Places) -> npt.NDArray[Any]:
-    """Decisions of each fold by the numbers that the other folds chose."""
+    """Predictions of each fold with the values chosen on the other folds."""
     parts = [own.take(fold == i).decide(own.take(fold != i).choose(None).values) for i in range(FOLDS)]
     decided = np.zeros((len(fold), *parts[0].shape[1:]), dtype=parts[0].dtype)
     for i, part in enumerate(parts):
@@ -210,7 +209,7 @@ def _measure_decisions(
 
 
 def dealt(unit: Places, folds: int, rng: np.random.Generator) -> Places:
-    """Return a random fold of each row; a group stays together.
+    """Return a random fold of each row; rows of a group share their fold.
 
     Examples
     --------
@@ -225,9 +224,9 @@ def dealt(unit: Places, folds: int, rng: np.random.Generator) -> Places:
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
 Corners: TypeAlias = tuple[Array, Array, Array]
-"""True and false positives at some thresholds, and these."""
+"""True and false positives at some thresholds, and these thresholds."""
 Kind: TypeAlias = Literal["each", "pooled", "rows", "function"]
-"""How labels hang together: each alone, through one pool of counts, row by row, or in a way not known."""
+"""Structure of an objective: separate labels, pooled counts, rows, or unknown."""
 
 EACH: Mapping[str, str] = {
     "f1_macro": "f1",
@@ -236,22 +235,22 @@ EACH: Mapping[str, str] = {
     "jaccard_macro": "jaccard",
     "label_accuracy": "accuracy",
 }
-"""Means over labels, and the binary metric that each label maximises alone."""
+"""Means over labels, and the binary metric that each label maximises on its own."""
 POOLED = ("f1_micro", "jaccard_micro")
-"""Functions of the counts of all labels together; both are greatest at the same thresholds."""
+"""Functions of the pooled counts of all labels; both are greatest at the same thresholds."""
 ROWS = ("subset_accuracy", "f1_samples", "jaccard_samples")
-"""Means over rows of a score of the whole label set of a row."""
+"""Means over rows of a score of the row's label set."""
 
 
 @dataclass(frozen=True)
 class LabelObjective:
-    """A multilabel metric to be maximised over one threshold per label.
+    """A multilabel metric to maximise with one threshold per label.
 
     Parameters
     ----------
     name : str
-        Its metric name, or ``module:function``: a function of two 0/1 integer matrices (truth, then
-        predictions, rows by labels) that returns one number, the greater the better.
+        Its metric name, or ``module:function``: a function of two 0/1 integer matrices (true labels, then
+        predictions; rows by labels) that returns one number, higher is better.
 
     Examples
     --------
@@ -265,12 +264,12 @@ class LabelObjective:
 
     @classmethod
     def parse(cls, name: str) -> LabelObjective:
-        """Parse a goal from the command line.
+        """Parse an objective from the command line.
 
         Raises
         ------
         UsageError
-            A goal that is not known, with the nearest name; a function that cannot be imported.
+            The objective is unknown (the message names the nearest), or a function cannot be imported.
         """
         if name in EACH:
             return cls(name, "each")
@@ -288,7 +287,7 @@ class LabelObjective:
 
     @staticmethod
     def is_function(name: str) -> bool:
-        """Return whether a goal is ``module:function``, whose module `parse` imports."""
+        """Return whether an objective is ``module:function``, whose module `parse` imports."""
         return ":" in name
 
     def value(self, truth: Flags, predicted: Flags, weights: Array) -> float:
@@ -319,12 +318,12 @@ class LabelObjective:
                 )
 
     def of_counts(self, counts: BinaryCounts) -> Any:
-        """Return the value of counts by label (the last axis), 0 where it is undefined."""
+        """Return the value for counts by label (the last axis), 0 if it is undefined."""
         return np.nan_to_num(find(self.name, "multilabel").function(counts))
 
 
 def label_counts(truth: Flags, predicted: Flags, weights: Array) -> BinaryCounts:
-    """Return the counts of each label, arrays of shape (labels,); of weights (draws, n): (draws, labels).
+    """Return the counts of each label, shape (labels,); for weights of shape (draws, n) (draws, labels).
 
     Examples
     --------
@@ -339,19 +338,19 @@ def label_counts(truth: Flags, predicted: Flags, weights: Array) -> BinaryCounts
 
 
 PASSES = 20
-"""The most times that an ascent goes round all labels: a bound on time, for it ends by itself as soon as a
-round changes nothing."""
+"""Most rounds of an ascent over all labels, to limit its time; it usually ends earlier, when a round changes
+nothing."""
 
 
 def each_alone(tables: Iterable[ScoreTable], metric: str) -> Array:
     """Return the best threshold of each label for a binary metric: exact for every mean over labels.
 
-    A label without a true example flags nothing (infinity): whatever it flagged would be wrong.
+    A label without true examples flags nothing (infinity), because every flag would be wrong.
 
     Parameters
     ----------
     tables : iterable of ScoreTable
-        Of each label against the rest.
+        One for each label against the rest.
     metric : str
         Binary count metric.
 
@@ -385,11 +384,11 @@ def maximize_micro_f1(tables: Iterable[ScoreTable]) -> Array:
 
 
 def of_corners(corners: Sequence[Corners]) -> Array:
-    """Return the thresholds, of the corners of each label, that `pooled` returns.
+    """Return one of the corners of each label, as the thresholds with the greatest micro-averaged F1.
 
-    F = 2 TP / (P + flagged) over all labels is a ratio of sums. For a given value v the sum of
-    2 TP - v (TP + FP) falls apart into labels, each of which is greatest at a vertex of its ROC curve's
-    hull; v becomes the F reached there until it grows no more (Dinkelbach 1967).
+    F = 2 TP / (P + flagged) over all labels is a ratio of sums. For a fixed value v the sum of
+    2 TP - v (TP + FP) separates into labels; each part is greatest at a vertex of the hull of its ROC curve.
+    v becomes the F reached there until it does not grow (Dinkelbach 1967).
     """
     positives = sum(float(tp[-1]) for tp, _, _ in corners)
     value = -1.0
@@ -412,16 +411,16 @@ def corners_of(table: ScoreTable) -> Corners:
 def coordinate_ascent(
     scores: FloatArray, truth: Flags, weights: Array, name: str, start: Array
 ) -> tuple[Array, float]:
-    """Return thresholds that no change of a single label's threshold betters, and their value.
+    """Return thresholds that changing any single one does not improve, and their value.
 
-    With all other labels held, the best threshold of one label is exact: every row gains or loses by
-    being flagged, and the cumulative gain from the highest score down has its maximum somewhere.
+    With the other labels fixed, the best threshold of one label is exact: each flagged row has a gain or a
+    loss, and the cumulative gain from the highest score down has a maximum.
 
     Parameters
     ----------
     scores, truth, weights : as above
     name : str
-        A score of the rows: ``subset_accuracy``, ``f1_samples``, ``jaccard_samples``.
+        A row score: ``subset_accuracy``, ``f1_samples``, ``jaccard_samples``.
     start : float64 array of shape (labels,)
 
     Returns
@@ -457,7 +456,7 @@ def coordinate_ascent(
 
 
 def _best_cut(scores: FloatArray, gain: Array, order: npt.NDArray[np.intp], current: float) -> float:
-    """The threshold whose flagged rows gain the most; the current one if none is better."""
+    """The threshold whose flagged rows have the greatest gain; the current one if none is better."""
     ranked = scores[order]
     ends = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], True))
     sums = np.append(0.0, gain[order].cumsum()[ends])
@@ -469,30 +468,30 @@ def _best_cut(scores: FloatArray, gain: Array, order: npt.NDArray[np.intp], curr
 
 
 FEW = 500_000
-"""Scores up to which rows are dealt into folds three times; once above it, and where labels are climbed."""
+"""Most scores for three repetitions of cross-fitting; above it, and for scores of rows, there is one."""
 PRODUCTS = 30_000_000
-"""Products of weights and counts that are afforded for one interval (chosen by hand for speed)."""
+"""Most products of weights and counts for one interval (chosen for speed)."""
 
 
 def rounds_of(scores: int) -> int:
-    """Return how many times rows of so many scores are dealt into folds."""
+    """Return the number of repetitions of cross-fitting for a number of scores."""
     return 3 if scores <= FEW else 1
 
 
 def fold_generator(sampling: Sampling) -> np.random.Generator:
-    """Return the random generator that deals rows into folds, the same for rows in memory and in a stream."""
+    """Return the random generator that assigns folds, the same for rows in memory and in a stream."""
     return sampling.generator(Stream.LABEL_FOLDS)
 
 
 def drawn_sums(units: int, labels: int, sampling: Sampling) -> DrawnSums:
     """Return resampled sums over units, as many as affordable."""
-    # 100 draws know a standard error to 7% (1 / sqrt(2 * 100))
+    # 100 resamples estimate a standard error to 7% (1 / sqrt(2 * 100))
     times = max(100, min(sampling.resamples, PRODUCTS // (units * labels)))
     return DrawnSums(times, sampling.generator(Stream.LABEL_RESAMPLES))
 
 
 def counts_of_sums(sums: Array) -> BinaryCounts:
-    """Return the counts of each label, of sums over rows: of 1, then by label of truth, decision and both.
+    """Return the counts of each label from sums over rows: of 1, then by label of true, predicted and both.
 
     Examples
     --------
@@ -516,31 +515,31 @@ def label_thresholds(
     Parameters
     ----------
     rows : Predictions
-        Of a multilabel problem, with scores: the rows that are reported on.
+        Reported rows of a multilabel problem, with scores.
     objective : str
-        ``f1_macro``, ``f1_macro_supported``, ``f1_weighted``, ``jaccard_macro``, ``label_accuracy`` (each
-        label alone) and ``f1_micro``, ``jaccard_micro`` (fractional programming) are exact.
-        ``subset_accuracy``, ``f1_samples`` and ``jaccard_samples`` do not fall apart into labels:
-        thresholds are moved one label at a time, each move exact, from the exact solutions of the
-        others. ``module:function`` is searched by Optuna, from those solutions.
+        ``f1_macro``, ``f1_macro_supported``, ``f1_weighted``, ``jaccard_macro``, ``label_accuracy`` (separate
+        labels) and ``f1_micro``, ``jaccard_micro`` (fractional programming) are exact. ``subset_accuracy``,
+        ``f1_samples`` and ``jaccard_samples`` do not separate: thresholds change one label at a time, each
+        change exact, from the exact solutions of the others. ``module:function`` is searched by Optuna from
+        those solutions.
     tune_on : Predictions, optional
-        Other rows that the thresholds are chosen on; the out-of-sample value is then that on `rows`. Without
-        them it is cross-fitted: chosen on nine folds, decided on the tenth.
+        Other rows, on which the thresholds are chosen; the held-out value is then that on `rows`. Without
+        them it is cross-fitted: chosen on nine folds, predicted on the tenth.
     search : Search, optional
-        Also let Optuna search where the objective does not fall apart. An out-of-sample value then needs
-        `tune_on`, since a search is not repeated in folds.
+        Also search with Optuna if the objective does not separate. The held-out value then needs `tune_on`,
+        because a search is not repeated in folds.
     sampling : Sampling, optional
-        Level, draws and seed.
+        Level, resamples and seed.
 
     Returns
     -------
-    Tuned, or Undefined without scores. Its starts are 0.5 for all labels (``0.5``, of probabilities),
-    each label's own best F1 (``each``), the best micro-averaged F1 (``pooled``) and ascents from them.
+    Tuned, or Undefined without scores. Its starts are 0.5 for all labels (``0.5``, for probabilities), the
+    best F1 of each label (``each``), the best micro-averaged F1 (``pooled``) and ascents from them.
 
     Raises
     ------
     UsageError
-        An objective that is not known; a function that fails; labels or scores unlike those of `tune_on`.
+        The objective is unknown, a function fails, or labels or scores differ from those of `tune_on`.
     MissingExtraError
         Optuna is needed and not installed.
 
@@ -562,7 +561,7 @@ def label_thresholds(
 
 @dataclass(frozen=True, eq=False)
 class _LabelRows:
-    """A multilabel problem to choose thresholds on: see `Problem`."""
+    """A multilabel problem whose thresholds are chosen: see `Problem`."""
 
     goal: LabelObjective
     labels: tuple[str, ...]
@@ -638,7 +637,7 @@ class _LabelRows:
         return np.asarray(self.goal.of_counts(counts_of_sums(drawn.sums[1:])))
 
     def _row_contributions(self, decided: Flags, rows: slice) -> Array:
-        """What is summed of rows, by their weights: shape (n, k)."""
+        """Weighted quantities of rows that are summed: shape (n, k)."""
         truth, flags, weights = self.truth[rows], decided[rows], self.weights[rows, None]
         if self.goal.kind == "rows":
             both, true, flagged = (a.sum(axis=1) for a in (truth & flags, truth, flags))
@@ -649,7 +648,7 @@ class _LabelRows:
         return added
 
     def _starts(self) -> dict[str, Array]:
-        """Starting points by name: those that are exact for something, and ascents from them."""
+        """Starting points by name: exact solutions, and ascents from them."""
         scores = ClassScores(self.scores, self.truth, self.weights if self.weighted else None)
         points = {} if self.plain is None else {"0.5": self.plain}
         if self.goal.kind != "pooled":
@@ -663,7 +662,7 @@ class _LabelRows:
         return points
 
     def _search(self, starts: list[Array], values: Mapping[str, float], search: Search) -> JointChoice:
-        """Let Optuna search from flagging all rows to flagging none, label by label."""
+        """Search with Optuna, for each label from flagging all rows to flagging none."""
         least, greatest = (
             end.astype(np.float64) for end in (self.scores.min(axis=0), self.scores.max(axis=0))
         )

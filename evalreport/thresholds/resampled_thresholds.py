@@ -1,7 +1,7 @@
-"""Folds and resamples of a sweep: from counts alone, or by row or group where these weigh or belong together.
+"""Folds and resamples of a sweep: from counts only, or by row or group if rows have weights or groups.
 
-All arrays hold weight at the m thresholds of a sweep: entry i is what is scored from threshold i up to
-the next one. They are sums over rows, so that a fold or a resample costs the size of the sweep.
+All arrays contain the weight at the m thresholds of a sweep: entry i is the weight of scores from threshold i
+up to the next. They are sums over rows, so a fold or a resample costs the size of the sweep.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from evalreport.statistics.stored_columns import PIECE, is_stored, run_sums, to_
 from evalreport.thresholds.sweep import Sweep
 
 EXACT = 50_000
-"""Rows up to which folds are exactly stratified; above it each count is split at random, which moves
-a fold by about one per cent of its rows (1 / sqrt(5000))."""
+"""Most rows for exactly stratified folds. Above, each count is split at random, which changes a fold by about
+1% of its rows (1 / sqrt(5000))."""
 MANY = 250_000
-"""Grouped rows above which fewer resamples are made."""
+"""Grouped rows above which there are fewer resamples."""
 DRAWS = 10_000_000
-"""Numbers that are drawn for one interval: 80 MB."""
+"""Most random numbers for one interval: 80 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class SplitWeights:
     ----------
     pos, neg : float64 arrays of shape (parts, m)
     part_of_row : int array of shape (rows,), or None
-        Fold of each row in the order of `RowGroups`, where there are groups.
+        Fold of each row in the order of `RowGroups`, if there are groups.
     """
 
     pos: Array
@@ -53,20 +53,20 @@ class SplitWeights:
 
 
 class SplitCounts(BinaryCounts):
-    """Counts of parts whose first threshold flags all: what it tells of the classes holds at every other."""
+    """Counts of parts whose first threshold flags all rows, so that it gives the class sizes."""
 
     def __getitem__(self, parts: slice | npt.NDArray[np.bool_]) -> SplitCounts:
         return SplitCounts(*(cell[parts] for cell in (self.tp, self.fp, self.fn, self.tn)))
 
     @property
     def positives(self) -> Array:
-        """All of the class, shape (parts, 1)."""
+        """All positives, shape (parts, 1)."""
         found: Array = self.tp[:, :1]
         return found
 
     @property
     def negatives(self) -> Array:
-        """All that are not of the class, shape (parts, 1)."""
+        """All negatives, shape (parts, 1)."""
         found: Array = self.fp[:, :1]
         return found
 
@@ -77,7 +77,7 @@ def _upward(weight: Array) -> Array:
 
 
 def kish(total: float, squares: float) -> float:
-    """Return how many rows of equal weight some weights are worth, from their sum and sum of squares.
+    """Return the effective number of rows of some weights, from their sum and sum of squares (Kish 1965).
 
     Examples
     --------
@@ -89,7 +89,7 @@ def kish(total: float, squares: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SingleRows:
-    """Rows that do not belong together: the sums of their weights and squared weights say enough.
+    """Rows without groups: sums of their weights and squared weights are sufficient.
 
     Parameters
     ----------
@@ -111,12 +111,12 @@ class SingleRows:
         Parameters
         ----------
         count : float, optional
-            Number of rows of weighted counts. Without it, whole weights are treated as rows that
-            weigh 1, and others for one row a score.
+            Number of rows of weighted counts. Without it, integer weights count as rows of weight 1, and
+            other weights as one row per score.
         counted : bool
-            Whether every row is known to weigh 1.
+            Whether every row is known to have weight 1.
         """
-        if is_stored(sweep.tp) or (counted and len(sweep) > PIECE):  # only its sums are used
+        if is_stored(sweep.tp) or (counted and len(sweep) > PIECE):  # only sums of it are needed
             pos, neg = (cast(Array, to_stored_column(above).steps()) for above in (sweep.tp, sweep.fp))
             return cls(pos, neg, pos, neg)
         pos, neg = (np.zeros(len(sweep)), np.zeros(len(sweep)))
@@ -130,7 +130,7 @@ class SingleRows:
 
     @classmethod
     def from_weighted_rows(cls, sweep: Sweep, rows: Predictions) -> SingleRows:
-        """Return the units of weighted rows that a sweep was made of."""
+        """Return the units of the weighted rows of a sweep."""
         place, positive, m = _places(sweep, rows), rows.y_true.astype(bool), len(sweep)
         pos, neg = (sums(place, rows.weights * (positive == kind), m) for kind in (True, False))
         squares = (sums(place, rows.weights**2 * (positive == kind), m) for kind in (True, False))
@@ -150,13 +150,13 @@ class SingleRows:
         return int(min(self._units(*part).sum() for part in self._classes()))
 
     def effective(self, start: int = 0, stop: int | None = None) -> tuple[float, float, float]:
-        """Return how many positives, negatives and rows some of the thresholds are worth (Kish 1965)."""
+        """Return the effective numbers of positives, negatives and rows at some thresholds (Kish 1965)."""
         some = slice(start, stop)
         pos, neg, pos_squares, neg_squares = (float(part[some].sum()) for part in self._parts())
         return kish(pos, pos_squares), kish(neg, neg_squares), kish(pos + neg, pos_squares + neg_squares)
 
     def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
-        """Return a random split, stratified by class."""
+        """Return a random split into folds, stratified by class."""
         pos, neg = (self._fold(*part, folds, rng) for part in self._classes())
         return SplitWeights(pos, neg)
 
@@ -166,7 +166,7 @@ class SingleRows:
         return SplitWeights(pos, neg)
 
     def draw_counts(self, counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
-        """Return draws of the counts of an operating point, on as many rows as these are worth."""
+        """Return posterior samples of the counts of an operating point, with the effective number of rows."""
         pos, neg, pos_squares, neg_squares = (float(part.sum()) for part in self._parts())
         scale = (pos + neg) / (pos_squares + neg_squares)
         cells = (counts.tp, counts.fp, counts.fn, counts.tn)
@@ -185,7 +185,7 @@ class SingleRows:
         return np.divide(weight**2, squares, out=np.zeros_like(weight), where=squares > 0)
 
     def _units(self, weight: Array, squares: Array) -> npt.NDArray[np.int64]:
-        """Whole numbers of rows, at least one wherever there is weight."""
+        """Integer numbers of rows, at least one where there is weight."""
         rows = np.rint(self._effective(weight, squares)).astype(np.int64)
         return np.maximum(rows, (weight > 0).astype(np.int64))
 
@@ -207,14 +207,14 @@ class SingleRows:
 
 @dataclass(frozen=True, eq=False)
 class RowGroups:
-    """Rows that belong together: whole groups are folded and drawn.
+    """Grouped rows: whole groups are put into folds and resampled.
 
     Parameters
     ----------
     pos, neg : float64 arrays of shape (m,)
         Weight at each threshold.
     cell : int array of shape (rows,)
-        The threshold that each row's score reaches, plus m for a negative; ascending.
+        Position of the threshold that each row's score reaches, plus m for a negative; ascending.
     unit : int array of shape (rows,)
         Group of each row.
     weights : float64 array of shape (rows,)
@@ -228,7 +228,7 @@ class RowGroups:
 
     @classmethod
     def from_grouped_rows(cls, sweep: Sweep, rows: Predictions) -> RowGroups:
-        """Return the units of grouped rows that a sweep was made of."""
+        """Return the units of the grouped rows of a sweep."""
         unit = np.arange(len(rows)) if rows.groups is None else rows.groups.codes.astype(np.intp)
         cell = _places(sweep, rows) + len(sweep) * (rows.y_true == 0)
         order = np.argsort(cell, kind="stable")
@@ -244,15 +244,15 @@ class RowGroups:
         return replace(self, pos=pos, neg=neg, cell=cell)
 
     def fewest(self) -> int:
-        """Return the number of groups that hold the class which fewer groups hold."""
+        """Return the number of groups with positives, or with negatives, whichever is smaller."""
         positive = self.cell < len(self.pos)
         return min(len(np.unique(self.unit[positive == kind])) for kind in (True, False))
 
     def effective(self, start: int = 0, stop: int | None = None) -> tuple[float, float, float]:
-        """Return how many positives, negatives and rows some of the thresholds are worth.
+        """Return the effective numbers of positives, negatives and rows at some thresholds.
 
-        A group counts as one row however many it holds, as if all of them were alike, which is right whatever
-        their correlation is; `independent` knows it of one class.
+        A group counts as one row, as if its rows were all the same. This is safe for any correlation within
+        groups; `independent` estimates the correlation for one class.
         """
         m = len(self.pos)
         place, positive = self.cell % m, self.cell < m
@@ -262,11 +262,11 @@ class RowGroups:
         return pos, neg, every
 
     def independent(self, share: float, *, positive: bool) -> float:
-        """Return how many independent rows of one class those that are wrong at most by a share are worth.
+        """Return the effective number of rows of one class for a limit on its proportion of wrong rows.
 
-        Rows of a group are as much alike as their scores are, in their ranks and in whether they are among
-        the share that scores worst: the greater of both, each by its upper 95% limit. With fewer groups of
-        several rows this is nearer to one row a group (design effect: Kish 1965).
+        The correlation of rows in a group is that of their ranks, or of whether they are among the worst
+        `share` of the scores: the greater of both upper 95% limits. With few groups of several rows the
+        result is close to one row per group (design effect: Kish 1965).
         """
         m = len(self.pos)
         own = (self.cell < m) == positive
@@ -280,13 +280,13 @@ class RowGroups:
         return kish(float(weights.sum()), alike * groups + (1 - alike) * rows)
 
     def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
-        """Return a random split of whole groups."""
+        """Return a random split of whole groups into folds."""
         part, cells = self._dealt(folds, rng)[self.unit], 2 * len(self.pos)
         found = sums(part * cells + self.cell, self.weights, folds * cells).reshape(folds, 2, -1)
         return SplitWeights(found[:, 0], found[:, 1], part)
 
     def _dealt(self, folds: int, rng: np.random.Generator, times: Array | None = None) -> Places:
-        """The fold of each group; those with the most positives first, so that folds hold about as many."""
+        """The fold of each group; those with most positives first, so that folds have similar numbers."""
         positives = np.asarray(np.bincount(self.unit, self.weights * (self.cell < len(self.pos))), np.float64)
         if times is not None:
             positives = positives * times
@@ -297,7 +297,7 @@ class RowGroups:
         return fold
 
     def resamples(self, size: int, rng: np.random.Generator) -> SplitWeights:
-        """Return Poisson resamples of the groups; of over 250,000 rows half as many."""
+        """Return Poisson resamples of the groups; above 250,000 rows half as many."""
         starts = np.flatnonzero(np.append(True, np.diff(self.cell) > 0))
         size = size if len(self.cell) <= MANY else size // 2
         found, groups = np.zeros((size, 2 * len(self.pos))), int(self.unit.max()) + 1
@@ -307,9 +307,9 @@ class RowGroups:
         return SplitWeights(*found.reshape(size, 2, -1).transpose(1, 0, 2))
 
     def resample_folds(self, folds: int, size: int, rng: np.random.Generator) -> SplitWeights:
-        """Return Poisson resamples of the groups, each dealt into folds: one row per resample and fold.
+        """Return Poisson resamples of the groups, each split into folds: one row per resample and fold.
 
-        Of over 250,000 rows there are a quarter as many.
+        Above 250,000 rows there are a quarter as many.
         """
         size = size if len(self.cell) <= MANY else size // 4
         cells, groups = 2 * len(self.pos), int(self.unit.max()) + 1
@@ -322,15 +322,15 @@ class RowGroups:
         return SplitWeights(pos, neg)
 
     def draw_counts(self, at: Places, sampling: Sampling) -> BinaryCounts:
-        """Return draws of the counts with each row decided at a place, one for all or one per row.
+        """Return resamples of the counts with thresholds at positions, one for all rows or one per row.
 
-        RowGroups whose counts are the same are drawn together.
+        Groups with the same counts are resampled together.
         """
         m, size = len(self.pos), int(self.unit.max()) + 1
         outcome = 2 * (self.cell // m) + (self.cell % m < at)  # tp, fn, fp, tn
         cells = sums(outcome * size + self.unit, self.weights, 4 * size).reshape(4, size)
         patterns, times = np.unique(cells, axis=1, return_counts=True)
-        # 200 draws know a standard error to 5% (1 / sqrt(2 * 200))
+        # 200 resamples estimate a standard error to 5% (1 / sqrt(2 * 200))
         draws = max(200, min(sampling.resamples, DRAWS // len(times)))
         drawn = poisson_counts(times, draws, sampling.generator(Stream.SCORE_PATTERNS)) @ patterns.T
         tp, fn, fp, tn = drawn.T
@@ -338,7 +338,7 @@ class RowGroups:
 
 
 def _ranks(values: Places) -> Array:
-    """Proportion of the values at or below each, ties at their middle."""
+    """Mid-rank of each value, divided by the number of values."""
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     middles = np.asarray((np.cumsum(times) - (times - 1) / 2) / len(values))
     found: Array = middles[place]
@@ -352,12 +352,12 @@ def upper_correlation(values: Array, unit: Places) -> float:
     ----------
     values : float64 array of shape (rows,)
     unit : int array of shape (rows,)
-        Group of each.
+        Group of each row.
 
     Returns
     -------
     float
-        In [0, 1]; 1 where groups of one row, or a single group, leave it unknown; 0 where no value differs.
+        In [0, 1]; 1 if there is one group or no group with several rows; 0 if all values are equal.
 
     References
     ----------
@@ -392,25 +392,25 @@ def upper_correlation(values: Array, unit: Places) -> float:
 
 
 Units: TypeAlias = SingleRows | RowGroups
-"""The random parts of splits and resamples."""
+"""The units that splits and resamples are made of."""
 
 
 def _places(sweep: Sweep, rows: Predictions) -> Places:
-    """The threshold that each row's score reaches."""
-    assert not isinstance(rows.scores, NoScores)  # noqa: S101  a sweep was made of them
+    """Position of the threshold that each row's score reaches."""
+    assert not isinstance(rows.scores, NoScores)  # noqa: S101  the sweep comes from them
     place = np.searchsorted(sweep.thresholds, rows.scores.values.astype(np.float64), side="right") - 1
-    return np.maximum(place, 0)  # a row without weight may lie below every threshold
+    return np.maximum(place, 0)  # a row without weight can be below every threshold
 
 
 def units_of(sweep: Sweep, rows: Predictions | None, count: float | None) -> Units:
-    """Return the units of the rows that a sweep was made of.
+    """Return the units of the rows of a sweep.
 
     Parameters
     ----------
     rows : Predictions, optional
-        Needed where they weigh or belong together.
+        Needed if they have weights or groups.
     count : float, optional
-        Number of rows behind weighted counts, when the rows are not at hand.
+        Number of rows of weighted counts without the rows.
     """
     if rows is None or not by_rows(rows):
         return SingleRows.from_sweep(sweep, count, counted=rows is not None)
@@ -422,9 +422,9 @@ def units_of(sweep: Sweep, rows: Predictions | None, count: float | None) -> Uni
 
 
 def narrow_sweep(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
-    """Return a sweep at about `limit` thresholds, evenly along the ROC curve, its ends and optima kept.
+    """Return a sweep at about `limit` thresholds, evenly along the ROC curve, with its ends and optima.
 
-    SingleRows between two kept thresholds are counted with the lower one.
+    The weight between two kept thresholds is added to the lower one.
     """
     if len(sweep) <= limit:
         return sweep, units
@@ -436,6 +436,6 @@ def narrow_sweep(sweep: Sweep, units: Units, limit: int) -> tuple[Sweep, Units]:
 
     kept = np.union1d(evenly_spaced_places(length, len(sweep), limit), sweep.optimal())
     fewer = replace(sweep, thresholds=sweep.thresholds[kept], tp=sweep.tp[kept], fp=sweep.fp[kept])
-    if is_stored(units.pos):  # rows that weigh 1: their numbers are exact in sums, too
+    if is_stored(units.pos):  # rows of weight 1: their sums are exact, too
         return fewer, SingleRows.from_sweep(fewer, counted=True)
     return fewer, units.narrow_thresholds(kept)

@@ -1,4 +1,4 @@
-"""Every threshold at once: all counts at every distinct score, and the best for any objective."""
+"""Every threshold at once: the counts at every distinct score, and the best threshold for an objective."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 POINTS = 400
-"""The most thresholds that a thinned sweep keeps."""
+"""Most thresholds of a thinned sweep."""
 GRID = 101
-"""Thresholds of the even grid, and quantiles of the scores, that a thinned sweep keeps."""
+"""Thresholds of the even grid, and quantiles of the scores, in a thinned sweep."""
 BLOCK = 1 << 13
-"""Thresholds looked at together: few enough to stay in cache."""
+"""Thresholds evaluated together: few enough to stay in cache."""
 STEP = 32
-"""Thresholds of which the first is looked at, with the best that the others could be: fewer cost more looks,
-more leave more blocks in which something could be better."""
+"""Every how many-th threshold is evaluated first, with an upper limit for those in between. A smaller step
+needs more evaluations; a larger one excludes fewer blocks."""
 
 
 @dataclass(frozen=True)
 class _Span:
-    """Thresholds with a value equal to the maximum, and their first and last position."""
+    """Thresholds with a value equal to the maximum: that value, and their first and last position."""
 
     least: float
     first: int
@@ -55,8 +55,8 @@ class _Span:
 
 
 def scores_of_rows(rows: Predictions) -> ScoreTable:
-    """Return the score table of rows of two labels, which have to have scores."""
-    assert not isinstance(rows.scores, NoScores)  # noqa: S101  asked before
+    """Return the score table of rows with two labels, and scores."""
+    assert not isinstance(rows.scores, NoScores)  # noqa: S101  checked by the caller
     weights = rows.weights if rows.weighted else None
     return ScoreTable.from_scores(rows.scores.values, rows.y_true.astype(bool), weights)
 
@@ -70,11 +70,11 @@ class Sweep:
     thresholds : float64 array of shape (m,), ascending
         Every distinct score (positive when ``score >= threshold``), then infinity, which flags nothing.
     tp, fp : float64 arrays of shape (m,)
-        Weight of the positives and negatives that are flagged.
+        Weight of the flagged positives and negatives.
     positives, negatives : float
-        Their total weight.
+        Total weight of positives and negatives.
     optima : mapping from an objective's name to Optimum, Unreachable or Undefined
-        What was chosen, with out-of-sample values where they were worked out.
+        The choices, with held-out values if they were computed.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Sweep:
 
     @classmethod
     def from_table(cls, table: ScoreTable) -> Self:
-        """Return the sweep of a score table: exact, one threshold for each distinct score."""
+        """Return the exact sweep of a score table, one threshold for each distinct score."""
         tp, fp = table.path
         scores = table.scores
         ends = scores.append_value(np.inf) if is_stored(scores) else np.append(scores, np.inf)
@@ -111,15 +111,15 @@ class Sweep:
 
     @property
     def points(self) -> tuple[SweepPoint, ...]:
-        """The counts at every threshold, as JSON holds them."""
+        """The counts at every threshold, as records."""
         rows = zip(*(column.tolist() for column in self._columns().values()), strict=True)
         return tuple(SweepPoint(*row) for row in rows)
 
     def counts_at_threshold(self, threshold: npt.ArrayLike) -> BinaryCounts:
         """Return the counts at any threshold or thresholds.
 
-        On a thinned sweep they are exact at the thresholds that it kept (the even grid of hundredths
-        among them) and else those of the next higher one that it kept.
+        A thinned sweep is exact at its thresholds, which include the even grid of hundredths; for others it
+        returns the counts at the next higher one.
         """
         wanted = np.asarray(threshold, dtype=np.float64)
         return replace(self.counts_at(np.searchsorted(self.thresholds, wanted)), threshold=wanted)
@@ -134,13 +134,13 @@ class Sweep:
 
         Returns
         -------
-        Optimum, or Unreachable (no threshold keeps the constraint), or Undefined (the metric is
-        undefined at every threshold). Ties go to the middle of the longest run of equal optimum.
+        Optimum, or Unreachable (no threshold meets the constraint), or Undefined (the metric is undefined at
+        every threshold). Ties go to the middle of the longest run of equal optimum.
 
         Raises
         ------
         UsageError
-            An objective that is not known, with the nearest name.
+            The objective is unknown; the message names the nearest.
         """
         sought = Objective.parse(objective) if isinstance(objective, str) else objective
         known = self.optima.get(sought.name)
@@ -156,17 +156,16 @@ class Sweep:
         )
 
     def with_optima(self, objectives: Sequence[Objective] = STANDARD) -> Self:
-        """Return the sweep with the best threshold of each objective written down."""
+        """Return the sweep with the best threshold of each objective in `optima`."""
         names = (objective.name for objective in objectives)
         return replace(self, optima=dict(zip(names, self.choose(objectives), strict=True)))
 
     def thin(self, limit: int = POINTS, keep: Sequence[int] = (), corners: Places | None = None) -> Self:
-        """Return the sweep at no more than `limit` thresholds, the optima among them.
+        """Return the sweep at no more than `limit` thresholds.
 
-        Kept are the optima (also of the standard objectives), the places `keep`, an even grid of
+        Kept are the optima (also of the standard objectives), the positions `keep`, an even grid of
         hundredths, the percentiles of the scores, the ends, and as many vertices of the ROC curve's convex
-        hull as there is room for, the sharpest bends first; `corners` are these where they are known, as
-        `ScoreTable` has them.
+        hull as fit, sharpest bends first. `corners` are the vertices if they are known, as from `ScoreTable`.
         """
         if len(self) <= limit:
             return self
@@ -176,7 +175,7 @@ class Sweep:
         return replace(whole, thresholds=self.thresholds[kept], tp=self.tp[kept], fp=self.fp[kept])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per threshold: the four counts and what is most read off them."""
+        """Return one row per threshold: the four counts, precision, recall, FPR and F1."""
         import pandas as pd
 
         counts = self.counts
@@ -184,19 +183,19 @@ class Sweep:
         return pd.DataFrame({**self._columns(), **columns})
 
     def to_wire(self) -> SweepRecord:
-        """Return the thinned sweep as `evaluation.json` holds it: points and optima."""
+        """Return the record of the thinned sweep in `evaluation.json`: points and optima."""
         thin = self.thin()
         optima = {name: choice_to_wire(found) for name, found in thin.optima.items()}
         return SweepRecord(thin.points, optima)
 
     @classmethod
     def from_wire(cls, wire: SweepRecord) -> Self:
-        """Return the (thinned) sweep that `evaluation.json` holds.
+        """Return the (thinned) sweep from its record in `evaluation.json`.
 
         Raises
         ------
         ValueError
-            No point, or thresholds that do not ascend to one that flags nothing.
+            There are no points, or the thresholds do not ascend to infinity.
         """
         columns = [
             np.array([getattr(point, one.name) for point in wire.points]) for one in fields(SweepPoint)
@@ -222,30 +221,30 @@ class Sweep:
         }
 
     def counts_at(self, where: Any) -> BinaryCounts:
-        """Return the counts at places of `thresholds`: an index, several of them, or a slice."""
+        """Return the counts at positions of `thresholds`: an index, several of them, or a slice."""
         return self._make_counts(self.tp[where], self.fp[where], self.thresholds[where])
 
     def _make_counts(self, tp: Array, fp: Array, threshold: Any = np.nan) -> BinaryCounts:
-        # Weights that sum in another order may pass their total by a rounding.
+        # Weights that are summed in another order may exceed their total by rounding.
         fn, tn = np.maximum(self.positives - tp, 0.0), np.maximum(self.negatives - fp, 0.0)
         return BinaryCounts(tp, fp, fn, tn, threshold=threshold)
 
     def _places(self, objectives: Sequence[Objective]) -> list[int | None]:
-        """Place of the optimum of each objective."""
+        """Position of the optimum of each objective."""
         steps = self._steps()
         return [self._middle(objective, self._span(objective, steps)) for objective in objectives]
 
     def _steps(self) -> tuple[Array, Array]:
         """True and false positives at every `STEP`-th threshold, and at the end."""
         pieces = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
-        tp, fp = (  # copies: a view of a block that was read would keep all of it
+        tp, fp = (  # copies: a view would keep the whole block in memory
             np.concatenate([*(part[piece][::STEP].copy() for piece in pieces), part[-1:]])
             for part in (self.tp, self.fp)
         )
         return tp, fp
 
     def _looks(self, objective: Objective, steps: tuple[Array, Array]) -> Iterator[tuple[float, list[float]]]:
-        """The best value at some steps; for each block between them an upper limit of any threshold."""
+        """The best value at some steps, and for each block between them an upper limit of all thresholds."""
         tp, fp = steps
         for start in range(0, len(tp) - 1, BLOCK):
             stop = min(start + BLOCK, len(tp) - 1)
@@ -258,7 +257,7 @@ class Sweep:
             )
 
     def _blocks(self, objective: Objective, steps: tuple[Array, Array]) -> list[slice]:
-        """Blocks of thresholds, without those that cannot be as good as an evaluated one."""
+        """Blocks of thresholds, without those that cannot be as good as an evaluated threshold."""
         blocks = [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
         if objective.monotone_above is None or len(blocks) == 1:
             return blocks
@@ -270,7 +269,7 @@ class Sweep:
         return [block for block, most in zip(blocks, chain(*could), strict=True) if most >= floor]
 
     def _span(self, objective: Objective, steps: tuple[Array, Array]) -> _Span | None:
-        """Where an objective is greatest."""
+        """The thresholds at which an objective is greatest; None if it has no value."""
         blocks = self._blocks(objective, steps)
         tops = np.array([objective.score(self.counts_at(block)).max() for block in blocks])
         best = float(tops.max())
@@ -285,10 +284,10 @@ class Sweep:
         return _Span(least, int(first[0]), int(last[-1]))
 
     def _middle(self, objective: Objective, span: _Span | None) -> int | None:
-        """The middle of the longest run of equal optimum."""
+        """Position of the middle of the longest run of equal optimum."""
         if span is None:
             return None
-        longest, end, running = 0, span.first, 0  # of equal runs the first; the run that is open
+        longest, end, running = 0, span.first, 0  # first of equal runs; length of the unfinished run
         for start in range(span.first, span.last + 1, BLOCK):
             block = slice(start, min(start + BLOCK, span.last + 1))
             apart = np.flatnonzero(~(objective.score(self.counts_at(block)) >= span.least))
@@ -336,7 +335,7 @@ class Sweep:
         return ("positive", self.positives), ("negative", self.negatives)
 
     def optimal(self) -> Places:
-        """Return the places of the optima that are written down."""
+        """Return the positions of the `optima`."""
         found = [o.threshold for o in self.optima.values() if not isinstance(o, Undefined)]
         return np.searchsorted(self.thresholds, found)
 

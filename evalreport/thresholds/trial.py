@@ -1,4 +1,4 @@
-"""The values that a study is made of: objectives, trials, the searched space and its columns."""
+"""Parts of a study: objectives, trials, the searched space and its columns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Direction: TypeAlias = Literal["maximize", "minimize"]
 Param: TypeAlias = str | int | float | bool | None
 
 STATES: tuple[State, ...] = get_args(State)
-"""Every state of a trial. Only complete trials compete; the others are shown and counted apart. An infeasible
-trial ran to its end and breaks a constraint of the study."""
+"""States of a trial. Only complete trials compete; the others are shown and counted separately. An infeasible
+trial completed but violates a constraint of the study."""
 Odd: TypeAlias = Literal["nan", "inf", "-inf"]
 Number: TypeAlias = float | Odd
-"""What JSON has no number for is text."""
+"""JSON has no number for NaN and infinity; they are text."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class OddParam:
 
 ParamRecord: TypeAlias = str | int | float | bool | OddParam | None
 LARGEST = 1e150
-"""Greatest size of a value: squares of greater ones, which variances need, overflow."""
+"""Greatest absolute value: squares of greater values, which variances need, overflow."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyObjective:
-    """What a study optimises, and which way.
+    """The metric that a study optimises, and its direction.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class StudyObjective:
     Raises
     ------
     DataError
-        Another direction.
+        The direction is unknown.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class StudyObjective:
 
     @property
     def sign(self) -> float:
-        """1 when greater is better, -1 when smaller is."""
+        """1 if greater is better, -1 if smaller is."""
         return 1.0 if self.direction == "maximize" else -1.0
 
     def better(self, value: float, than: float) -> bool:
@@ -91,7 +91,7 @@ def _number_out(value: float) -> Number:
 def _param_out(value: Param) -> ParamRecord:
     if isinstance(value, float) and not math.isfinite(value):
         odd = _number_out(value)
-        assert isinstance(odd, str)  # noqa: S101  no number stands for what is not finite
+        assert isinstance(odd, str)  # noqa: S101  non-finite values are text
         return OddParam(odd)
     return value
 
@@ -116,7 +116,7 @@ class TrialRecord:
 
 @dataclass(frozen=True)
 class SpaceRecord:
-    """Where a parameter was searched."""
+    """Searched space of a parameter."""
 
     name: str
     low: float | None
@@ -127,7 +127,7 @@ class SpaceRecord:
 
 @dataclass(frozen=True)
 class Trial:
-    """One try of a sweep.
+    """One trial of a sweep.
 
     Parameters
     ----------
@@ -135,11 +135,11 @@ class Trial:
         Position in the study, from 0.
     state : {"complete", "infeasible", "pruned", "failed", "running", "waiting"}
     values : tuple of float
-        One per objective; empty where there is none. NaN and infinite values are kept.
+        One per objective; empty if there is none. NaN and infinite values are kept.
     params : mapping of str to str, int, float, bool or None
-        A conditional parameter that was not drawn is absent.
+        A conditional parameter that was not sampled is absent.
     intermediate : tuple of (int, float)
-        Values reported on the way, by step.
+        Values reported during the trial, by step.
     started, finished : float or None
         Seconds since 1970-01-01 UTC.
     run_id : str or None
@@ -194,11 +194,11 @@ class Trial:
 
     @property
     def finite(self) -> bool:
-        """Whether the trial completed with nothing but finite values: only then it competes."""
+        """Whether the trial completed with only finite values, so that it competes."""
         return self.state == "complete" and bool(self.values) and all(map(math.isfinite, self.values))
 
     def to_wire(self) -> TrialRecord:
-        """Return the trial as JSON holds it; NaN and infinite values are text."""
+        """Return the JSON record of the trial; NaN and infinite values are text."""
         own: dict[str, Any] = {
             "values": tuple(map(_number_out, self.values)),
             "params": {name: _param_out(value) for name, value in self.params.items()},
@@ -208,7 +208,7 @@ class Trial:
 
     @classmethod
     def from_wire(cls, wire: TrialRecord) -> Trial:
-        """Return the trial that JSON holds."""
+        """Return the trial from its JSON record."""
         own: dict[str, Any] = {
             "values": tuple(map(float, wire.values)),
             "params": {name: _param_in(value) for name, value in wire.params.items()},
@@ -217,12 +217,12 @@ class Trial:
         return cls(**(shared_fields(wire, cls) | own))
 
     def value_of(self, objective: int) -> float | None:
-        """Return its value of the objective at a place; None where it has none."""
+        """Return the value of the objective at a position; None if it has none."""
         return self.values[objective] if objective < len(self.values) else None
 
     @property
     def duration(self) -> float | None:
-        """Seconds from start to end, or None where either is unknown."""
+        """Seconds from start to end; None if either is unknown."""
         if self.started is None or self.finished is None:
             return None
         return max(self.finished - self.started, 0.0)
@@ -230,7 +230,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Where a parameter was searched, as far as the sweep declared it.
+    """Searched space of a parameter, as far as the sweep declared it.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ class Space:
     low, high : float or None
         Bounds of a numeric parameter.
     log : bool
-        Whether the parameter was drawn on a logarithmic scale.
+        Whether the parameter was sampled on a logarithmic scale.
     choices : tuple
         Choices of a categorical parameter, in declared order; empty for a numeric one.
 
@@ -255,16 +255,16 @@ class Space:
     choices: tuple[Param, ...] = ()
 
     def to_wire(self) -> SpaceRecord:
-        """Return the space as JSON holds it."""
+        """Return the JSON record of the space."""
         return SpaceRecord(self.name, self.low, self.high, self.log, tuple(map(_param_out, self.choices)))
 
     @classmethod
     def from_wire(cls, wire: SpaceRecord) -> Space:
-        """Return the space that JSON holds."""
+        """Return the space from its JSON record."""
         return cls(wire.name, wire.low, wire.high, wire.log, tuple(map(_param_in, wire.choices)))
 
     def __or__(self, other: Space) -> Space:
-        """Return the space that holds both: studies may change a space between trials."""
+        """Return the space that contains both: studies can change a space between trials."""
         lows = [low for low in (self.low, other.low) if low is not None]
         highs = [high for high in (self.high, other.high) if high is not None]
         seen = {str(choice) for choice in self.choices}
@@ -274,7 +274,7 @@ class Space:
 
 
 def merge_spaces(spaces: Iterable[Space]) -> tuple[Space, ...]:
-    """Return one space per parameter, holding all that different trials declared of it.
+    """Return one space per parameter, which contains those of all trials.
 
     Examples
     --------
@@ -296,15 +296,15 @@ class ParameterColumn:
     name : str
     kind : {"number", "categorical"}
     values : tuple of float, str or None
-        One per trial: floats, or the text of the choice; None where the parameter was not drawn.
+        One per trial: floats, or the text of the choice; None if the parameter was not sampled.
     low, high : float
-        Least and greatest of the bounds and the values of a number; NaN for a categorical parameter.
+        Least and greatest of the bounds and values of a number; NaN for a categorical parameter.
     log : bool
-        Whether the scale is logarithmic: declared, or all values positive over two decades or more.
+        Whether the scale is logarithmic: declared so, or positive values over two decades or more.
     whole : bool
         Whether all values of a number were given as integers.
     choices : tuple of str
-        Choices in declared order, else in the order of their numbers or letters.
+        Choices in declared order; undeclared ones by number or alphabetically.
     """
 
     name: str
@@ -318,7 +318,7 @@ class ParameterColumn:
 
     @property
     def constant(self) -> bool:
-        """Whether no two trials differ in it (gaps aside)."""
+        """Whether all trials have the same value (apart from gaps)."""
         return len({value for value in self.values if value is not None}) <= 1
 
     @property
@@ -348,7 +348,7 @@ class ParameterColumn:
 
 
 def plain(value: Any) -> Param:
-    """Return a parameter as a plain Python value; what is none becomes its text.
+    """Return a parameter as a plain Python value; other types become text.
 
     Examples
     --------
@@ -361,5 +361,5 @@ def plain(value: Any) -> Param:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a parameter value is a finite number (a truth value is not)."""
+    """Return whether a parameter value is a finite number; a bool is not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

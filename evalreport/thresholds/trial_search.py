@@ -51,7 +51,7 @@ def trial_from_record(row: Mapping[str, Any], position: int) -> Trial:
     Raises
     ------
     DataError
-        An unknown key, or a value that is not a number.
+        A key is unknown, or a value is not a number.
     """
     unknown = [key for key in row if key not in _KEYS]
     if unknown:
@@ -97,7 +97,7 @@ class HistoryPoint:
         Trial.
     state : str
     value : float or None
-        Value of the objective; None where the trial has none that is finite.
+        Value of the objective; None if it is missing or not finite.
     best : float or None
         Best value of the complete trials up to and with this one; None before the first.
     """
@@ -110,7 +110,7 @@ class HistoryPoint:
 
 @dataclass(frozen=True)
 class Trials:
-    """What a sweep tried.
+    """The trials of a sweep.
 
     Parameters
     ----------
@@ -119,17 +119,17 @@ class Trials:
     trials : tuple of Trial
         At least one; kept in the order of their numbers.
     source : str
-        Where they were read, for the reader.
+        Where they were read from, for display.
     study_name : str or None
     space : tuple of Space
-        What the sweep declared of its parameters; may be empty.
+        Declared parameter spaces; may be empty.
     notes : tuple of str
-        What the reader has to know of how the trials were read (an assumed direction, …).
+        Notes about reading the trials (an assumed direction, …).
 
     Raises
     ------
     DataError
-        No trial, no objective, a number twice, or a complete trial without its values.
+        There is no trial or no objective, a number is repeated, or a complete trial lacks values.
 
     Examples
     --------
@@ -164,18 +164,18 @@ class Trials:
 
     @property
     def counts(self) -> dict[State, int]:
-        """Number of trials in each state, every state named."""
+        """Number of trials in each state, including 0."""
         found = Counter(trial.state for trial in self.trials)
         return {state: found[state] for state in STATES}
 
     @cached_property
     def completed_trials(self) -> tuple[Trial, ...]:
-        """Trials that ran to their end and break no constraint, with non-finite values or without."""
+        """Trials that completed and meet the constraints, with or without non-finite values."""
         return tuple(trial for trial in self.trials if trial.state == "complete")
 
     @cached_property
     def wordy(self) -> frozenset[str]:
-        """Names of the parameters that some trial gave a word or a truth value."""
+        """Names of the parameters with text or a bool in some trial."""
         return frozenset(
             name
             for trial in self.trials
@@ -199,7 +199,7 @@ class Trials:
         Raises
         ------
         UsageError
-            No such objective, or several and none named.
+            The objective does not exist, or there are several and none is named.
         """
         names = [known.name for known in self.objectives]
         if objective is None and len(names) == 1:
@@ -213,21 +213,22 @@ class Trials:
         return names.index(objective)
 
     def best(self, objective: str | None = None) -> Trial:
-        """Return the best completed trial that is feasible, the earliest among equals.
+        """Return the best completed trial; of equal ones the earliest.
 
         Raises
         ------
         DataError
             No trial completed with a finite value, or none of those meets the constraints.
         UsageError
-            Several objectives and none named.
+            There are several objectives, and none is named.
         """
         at = self.index_of(objective)
         sign = self.objectives[at].sign
         return max(self._some_contenders(), key=lambda trial: (sign * trial.values[at], -trial.number))
 
     def pareto(self) -> tuple[Trial, ...]:
-        """Return the completed trials that no other beats in one objective without losing in another.
+        """Return the completed trials that are not dominated: no other is better in one objective and equal
+        or better in all.
 
         Raises
         ------
@@ -240,7 +241,7 @@ class Trials:
             for trial in self._some_contenders()
         ]
         front: list[tuple[tuple[float, ...], Trial]] = []
-        last = len(signs) <= 2  # of two objectives the one falls, so the other has to rise: the last decides
+        last = len(signs) <= 2  # with two objectives the first falls, so only the last trial can dominate
         for point, trial in sorted(scored, key=lambda pair: pair[0], reverse=True):
             if not any(_dominates(other, point) for other, _ in (front[-1:] if last else front)):
                 front.append((point, trial))
@@ -252,7 +253,7 @@ class Trials:
         Raises
         ------
         UsageError
-            Several objectives and none named.
+            There are several objectives, and none is named.
         """
         at = self.index_of(objective)
         goal = self.objectives[at]
@@ -273,12 +274,12 @@ class Trials:
         return tuple(dict.fromkeys(name for trial in self.trials for name in trial.params))
 
     def column(self, name: str) -> ParameterColumn:
-        """Return one parameter over all trials, typed, with gaps where it was not drawn.
+        """Return one typed parameter over all trials, with gaps where it was not sampled.
 
         Raises
         ------
         UsageError
-            No such parameter.
+            The parameter does not exist.
         """
         if name not in self.params:
             raise UsageError(f"the study has no parameter {name!r}", fix=nearest(name, self.params))
@@ -290,7 +291,7 @@ class Trials:
         return self.columns_over(self.trials)
 
     def columns_over(self, trials: Sequence[Trial]) -> tuple[ParameterColumn, ...]:
-        """Return every parameter as a column over some of the trials, as over `contenders`."""
+        """Return every parameter as a column over some of the trials."""
         declared = {space.name: space for space in self.space}
         rows = [trial.params for trial in trials]
         return tuple(make_column(name, rows, declared.get(name)) for name in self.params)
@@ -304,7 +305,7 @@ class Trials:
         source: str = "records",
         study_name: str | None = None,
     ) -> Trials:
-        """Build the value from plain mappings, for sweeps that no reader knows.
+        """Build trials from plain mappings, for sweeps without a reader.
 
         Parameters
         ----------
@@ -313,14 +314,14 @@ class Trials:
             ``state``, ``intermediate`` (mapping of step to value), ``started``, ``finished``,
             ``run_id``. Without ``state`` a row with a value is complete, one without has failed.
         objectives : str, StudyObjective or a sequence of them
-            A bare name is maximised.
+            A name without a direction is maximised.
         source, study_name : str
-            Shown to the reader.
+            For display.
 
         Raises
         ------
         DataError
-            An unknown key, a value that is not a number, or what `Trials` refuses.
+            A key is unknown, a value is not a number, or `Trials` rejects the trials.
 
         Examples
         --------
@@ -351,7 +352,7 @@ class Trials:
         Raises
         ------
         DataError
-            Written by another version of the schema, incomplete, or changed.
+            The data have another schema version, or are incomplete or changed.
         """
         made: Trials = decode(cls, data, "trials")
         return made
@@ -427,7 +428,7 @@ def make_column(name: str, rows: Sequence[Mapping[str, Param]], space: Space | N
     rows : sequence of mapping
         Parameters of each trial.
     space : Space or None
-        What the sweep declared of it.
+        Its declared space.
 
     Examples
     --------
@@ -456,7 +457,7 @@ def _numeric(name: str, rows: Sequence[Mapping[str, Param]], space: Space | None
 
 
 def _by_size(value: Param) -> tuple[bool, float, str]:
-    """Order numbers by size, before text by letter."""
+    """Sort key: numbers by size, then text alphabetically."""
     number = is_number(value)
     return not number, float(value) if number else 0.0, str(value)  # type: ignore[arg-type]
 
@@ -473,7 +474,7 @@ RUN_ID = "mlflow_run_id"
 
 @contextmanager
 def quiet_optuna() -> Iterator[Any]:
-    """Give the `optuna` module for a while, its log lines and warnings kept from the user.
+    """Provide the `optuna` module without its log lines and warnings.
 
     Raises
     ------
@@ -504,14 +505,14 @@ def quiet_optuna() -> Iterator[Any]:
 
 
 def trials_of(study: Any, source: str) -> Trials:
-    """Return all that an Optuna study tried.
+    """Return all trials of an Optuna study.
 
     Parameters
     ----------
     study : optuna.Study
         With at least one trial.
     source : str
-        Where it was read, for the reader.
+        Where it was read from, for display.
 
     Examples
     --------
@@ -562,12 +563,12 @@ def _space(name: str, distribution: Any) -> Space:
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search has come.
+    """Progress of a search.
 
     Parameters
     ----------
     done, of : int
-        Trials finished, and the most there will be.
+        Finished trials, and the most there can be.
     best : float
         Best value so far.
 
@@ -584,22 +585,21 @@ class SearchProgress:
 
 @dataclass(frozen=True)
 class Search:
-    """How long to search, and where the study is kept.
+    """Limits of a search, and the storage of its study.
 
     Parameters
     ----------
     trials : int
-        The most trials, the starting points included; those are tried in any case.
+        Most trials, including the starting points, which are always tried.
     patience : int
         Stop after this many trials in a row without a better value.
     timeout : float, optional
-        Stop after this many seconds beyond the starting points; a search that ends by time is not
-        reproducible.
+        Stop this many seconds after the starting points; a search that ends by time is not reproducible.
     seed : int
-        Of the sampler (TPE).
+        Seed of the sampler (TPE).
     storage : str, optional
-        ``sqlite:///study.db`` or another database URL, or the path of a journal file; made when it is
-        not there. Without it the study lives in memory and is exported as `Trials`.
+        ``sqlite:///study.db`` or another database URL, or the path of a journal file; created if it does not
+        exist. Without it the study is in memory and is exported as `Trials`.
     study_name : str, optional
     progress : callable, optional
         Called with a `SearchProgress` after every trial.
@@ -621,15 +621,15 @@ class Search:
 
 @dataclass(frozen=True)
 class Dimension:
-    """One number that is searched.
+    """One searched number.
 
     Parameters
     ----------
     name : str
     low, high : float
-        Bounds, both included.
+        Bounds, inclusive.
     log : bool
-        Whether it is drawn on a logarithmic scale.
+        Whether it is sampled on a logarithmic scale.
 
     Examples
     --------
@@ -649,7 +649,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The best point of a search, its value, and everything that was tried."""
+    """The best point of a search, its value, and all trials."""
 
     point: tuple[float, ...]
     value: float
@@ -675,13 +675,13 @@ def optimise(
         Tried first, so that the result is never worse than the best of them.
     search : Search
     name : str
-        Name of what is sought, for the study.
+        Name of the objective, for the study.
     direction : {"maximize", "minimize"}
 
     Raises
     ------
     UsageError
-        A study of that name is there already, the storage cannot be opened, or no trial had a value.
+        The study already exists, the storage cannot be opened, or no trial had a value.
     MissingExtraError
         Optuna is not installed.
 
@@ -718,9 +718,10 @@ def optimise(
 
 
 def _reproducible(trials: Trials, name: str) -> Trials:
-    """The trials without what differs from run to run: times, and the name that Optuna makes up.
+    """The trials without what differs between runs: times, and the name that Optuna generates.
 
-    Bounds are left out, too: they hold every decision that there is, so that no better one lies beyond.
+    The bounds of the spaces are removed, too: they include every possible decision, so a best value
+    at a bound does not mean that the space is too small.
     """
     timeless = tuple(replace(trial, started=None, finished=None) for trial in trials.trials)
     scales = tuple(Space(space.name, log=space.log) for space in trials.space)
@@ -728,7 +729,7 @@ def _reproducible(trials: Trials, name: str) -> Trials:
 
 
 class _Watch:
-    """Called after every trial: tells the progress, and stops when nothing has become better for long."""
+    """Callback after every trial: reports the progress, and stops a search without improvement."""
 
     def __init__(self, search: Search, goal: StudyObjective, starts: int) -> None:
         self.search = search
