@@ -38,7 +38,7 @@ SURE = 0.95
 TINY = 1e-6
 """Tolerance for a count that is a sum of weights of 1."""
 _LEAST = 10
-"""Fewest rows of the first test of a metric other than a proportion; with fewer its posterior is not a test."""
+"""Fewest rows of the first test of other metrics than proportions, whose posterior needs that many."""
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ highest specificity is chosen."""
 _POINTS = {"tpr at fpr": "fpr<=", "precision at recall": "recall>=", "recall at precision": "precision>="}
 """Constraints whose best threshold is that of an operating point."""
 _PRECISE = ("recall", "fnr", "fn", "tp")
-"""Constrained metrics of the positives: of thresholds that meet the constraint, the most precise is chosen."""
+"""Constrained metrics of the positives: of thresholds that meet the constraint, the most precise is best."""
 
 
 @dataclass(frozen=True)
