@@ -19,7 +19,7 @@ MARGINS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 SEED = 31
 FITTED = 3
 """Tables of each family of one half for which each margin is tried."""
-CHECKED = 12
+CHECKED = 31
 """Tables of each family of both halves that are read with the fitted margin."""
 OUTCOMES = ("right", "refused with a way that works", "refused", "wrong")
 Counts = dict[str, int]
