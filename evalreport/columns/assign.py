@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from evalreport.columns.names import (
 )
 from evalreport.columns.nested import (
     as_columns,
+    best_of_few,
     decoded,
     fill_from_format,
     flags_of,
@@ -83,12 +85,14 @@ def _fields(name: str, values: Array, depth: int) -> Iterator[tuple[str, Array]]
 
 def _records(values: Array) -> list[Mapping[Any, Any]] | None:
     """Return the cells of a column of records; None for other columns, and for scores by label."""
-    if values.ndim != 1 or values.dtype != object or is_nested(values):
+    if values.ndim != 1 or values.dtype != object:
         return None
     first = next((cell for cell in values if not is_gap(cell)), None)
     if not isinstance(_alone(first), Mapping):
         return None
     cells = [_alone(cell) for cell in values.tolist()]
+    if is_nested(values) and (first is _alone(first) or not all(map(isinstance, cells, repeat(Mapping)))):
+        return None  # scores by label, unless each row lists its first label alone
     if any(not isinstance(cell, Mapping) and not is_gap(cell) for cell in cells):
         return None
     return [cell if isinstance(cell, Mapping) else {} for cell in cells]
@@ -320,6 +324,7 @@ def with_plain_columns(
             name = part.columns[0]
             held[name] = parsed_lists(held[name]) if request.list_separator is None else held[name]
             held[name] = decoded(held[name], request.labels, name) if codes else held[name]
+    roles = _with_best_label(truth, columns, roles, notes)
     scored = roles.score
     if scored is not None:
         try:
@@ -338,10 +343,32 @@ def with_plain_columns(
     ):
         notes.append(f"{roles.truth.display_name} is used as the label: it fits the predictions best")
     names = tuple(dict.fromkeys((*rows.names, *columns)))
-    parts = [part for part in (roles.truth, roles.pred, roles.score) if part is not None]
-    unpacked = {_head(part) for part in parts if part.pattern.endswith("[*]")}
+    parts = [part for part in (roles.truth, roles.pred, scored) if part is not None]
+    unpacked = {_head(part) for part in parts if part.pattern.endswith("[*]")} | (
+        rows.columns.keys() - columns
+    )
     names = tuple(name for name in names if name not in unpacked)
     return replace(rows, truth=truth, columns=columns, names=names), roles, (*said, *notes)
+
+
+def _with_best_label(
+    truth: Mapping[str, Array], columns: dict[str, Array], roles: Roles, notes: list[str]
+) -> Roles:
+    """Read lists of the best labels with their scores as predictions of one label per row."""
+    scored = roles.score
+    if scored is None or roles.truth.labels or _head(scored) not in columns:
+        return roles
+    if any(map(list_of, truth[roles.truth.columns[0]][:_LOOKED_AT].tolist())):
+        return roles
+    name = _head(scored)
+    best = best_of_few(columns[name])
+    if best is None:
+        return roles
+    del columns[name]
+    columns[f"{name}.label"] = best
+    listed = f"{name} lists the best labels only, so its scores are not used"
+    notes.append(listed if roles.pred else f"{listed}; the best label is the prediction")
+    return replace(roles, pred=roles.pred or Part((f"{name}.label",)), score=None)
 
 
 def _broken_vectors(columns: Mapping[str, Array]) -> Iterator[str]:

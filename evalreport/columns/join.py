@@ -558,7 +558,7 @@ def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
 
 def _folds(table: RawTable, name: str) -> str:
     count = len(set(_texts(table, name).tolist()))
-    read = f"column {name} has {pluralize(count, 'fold')}, which are pooled into one sample"
+    read = f"column {name} has {pluralize(count, 'fold')}, pooled into one out-of-fold sample"
     return f"{read}; for results by fold pass --set fold={name}"
 
 

@@ -300,7 +300,14 @@ def _label_set(
         if declared:
             return declared
         raise DataError("no label occurs in any list", fix="pass the label set with --labels")
-    labels = found.union(cast_label(label, found or {""}, "score column for label") for label in scored)
+    named = {cast_label(label, found or {""}, "score column for label") for label in scored}
+    if len(named) > 1 and found and found.isdisjoint(named):
+        raise DataError(
+            "no score column belongs to a label that occurs",
+            where=f"scores of {list_names(scored)}; labels {list_names(sorted(map(str, found)))}",
+            fix="name the score columns after the labels, or leave them out: --set no_scores",
+        )
+    labels = found | named
     if len(labels) > MAX_CLASSES:
         raise DataError(
             f"there are {len(labels):,} distinct labels; at most {MAX_CLASSES:,} are read",

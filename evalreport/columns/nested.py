@@ -293,6 +293,30 @@ def matrix_of(values: Array, name: str) -> Mapping[str, Array]:
     return columns
 
 
+def best_of_few(values: Array) -> Array | None:
+    """Return the label with the highest score in each row of lists that are cut off; None for others.
+
+    Lists are cut off where a row lacks a label of other rows and its scores do not sum to 1.
+
+    Examples
+    --------
+    >>> cells = [{"ham": 0.5, "spam": 0.3}, {"eggs": 0.4, "ham": 0.2}]
+    >>> best_of_few(np.fromiter(cells, dtype=object)).tolist()
+    ['ham', 'eggs']
+    """
+    rows = [_row(cell) for cell in values.tolist()] if values.dtype == object else [None]
+    known = [row for row in rows if row is not None and not isinstance(row, _Places)]
+    width = len({label for row in known for label in row})
+    off = any(len(row) < width and abs(sum(row.values()) - 1) > _ROUNDING for row in known)
+    if len(known) < len(rows) or not off:
+        return None
+    return np.fromiter((max(row, key=row.__getitem__) for row in known), dtype=object, count=len(known))
+
+
+_ROUNDING = 0.01
+"""Distance of a sum of probabilities from 1 up to which labels that are not listed have the score 0."""
+
+
 def name_places(
     found: Mapping[str, Array], values: Array, labels: Sequence[Label] | None
 ) -> Mapping[str, Array]:
@@ -470,27 +494,63 @@ def with_label_sets(
     The columns, and the notes on what was assumed.
     """
     found, notes = dict(columns), []
+    sets: dict[str, frozenset[Any]] = {}
     for name, values in columns.items():
         if name in named or values.ndim != 1 or values.dtype != object:
             continue
         some = label_set_of(values[:_LOOKED_AT])
         known = None if some is None else label_set_of(values)
-        if known is None or known == _FLAGS:
-            continue
+        if known is not None and known != _FLAGS:
+            sets[name] = known
+    cells = [values[:_LOOKED_AT] for name, values in columns.items() if name not in sets and values.ndim == 1]
+    seen = {str(cell) for some in cells for cell in some.tolist()}
+    # of ids and names of the same labels, those that are values of another column name the scores
+    for name, known in sorted(sets.items(), key=lambda one: seen.isdisjoint(map(str, one[1]))):
         orders = [list_of(cell) or [] for cell in found.pop(name).tolist()]
         shown = list_names(sorted(map(str, known)))
         note = f"{name} contains the label set ({shown}) in every row: it is not the truth"
         vectors = [other for other, cells in found.items() if _is_vector(cells[:_LOOKED_AT], len(known))]
         scored = [other for other in vectors if role(other) == "score"] or vectors
         if len(scored) == 1 and _is_vector(found[scored[0]], len(known)):
-            cells = [_numbers_of(cell) or [] for cell in found[scored[0]].tolist()]
-            pairs = [dict(zip(map(str, o), v, strict=True)) for o, v in zip(orders, cells, strict=True)]
+            rows = [_numbers_of(cell) or [] for cell in found[scored[0]].tolist()]
+            pairs = [dict(zip(map(str, o), v, strict=True)) for o, v in zip(orders, rows, strict=True)]
             found[scored[0]] = np.fromiter(pairs, dtype=object, count=len(pairs))
             note = f"{note}; it gives the order of {scored[0]}"
         notes.append(note)
+    pairs = {
+        (name, other): best
+        for name in found
+        if name not in named and found[name].dtype == object and found[name].size and list_of(found[name][0])
+        for other in found
+        if name != other and (best := _best_first(found[name], found[other])) is not None
+    }
+    for (name, other), best in sorted(
+        pairs.items(), key=lambda one: seen.isdisjoint(label for row in one[1] for label in row)
+    )[:1]:
+        del found[name]
+        found[other] = best
+        notes.append(f"{name} lists the best labels of each row, {other} their scores")
     return found, tuple(notes)
 
 
+def _best_first(labels: Array, scores: Array) -> Array | None:
+    """Return label to score in each row of two columns: the best labels, and their falling scores."""
+    if labels.ndim != 1 or labels.dtype != object or len(labels) < _LISTS:
+        return None
+    pairs: list[dict[str, float]] = []
+    for cell, other in zip(labels.tolist(), scores.tolist(), strict=True):
+        names = list_of(cell) if isinstance(cell, str | list) else None
+        numbers = _numbers_of(other)
+        if not names or not numbers or len(names) != len(numbers) or not isinstance(names[0], str):
+            return None
+        if len(set(names)) < len(names) or sorted(numbers, reverse=True) != numbers:
+            return None
+        pairs.append(dict(zip(names, numbers, strict=True)))
+    return np.fromiter(pairs, dtype=object, count=len(pairs)) if max(map(len, pairs)) > 1 else None
+
+
+_LISTS = 5
+"""Rows from which falling scores, as many as labels in each row, are scores of these labels."""
 _LOOKED_AT = 50
 """Rows that tell whether the others are looked at."""
 

@@ -63,4 +63,4 @@ def test_folds_are_one_sample_and_that_is_said() -> None:
     rows = table(fold=[0.0, 1.0, 2.0, 1.0], y=[1, 2, 3, 4])
     kept, _, (note,) = rows_meant(rows, Columns())
     assert kept.n == 4
-    assert note.startswith("the 3 folds of column fold") and note.endswith("pass --set fold=fold")
+    assert note.startswith("column fold has 3 folds") and note.endswith("pass --set fold=fold")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import shlex
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 from evalreport.columns.find_columns import find_in_files, to_predictions
+from evalreport.core.errors import DataError
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores, Probabilities
@@ -23,7 +25,23 @@ from evalreport.tracking.runs import find_run
 from evalreport.workflow.collect import collect_run
 from evalreport.workflow.request import Request
 from tests.cli.running import run
-from tests.layouts.layouts import CITIES, LAYOUTS, TEST, G, H, K, P, Q, Y, csv, document, lines, softmax
+from tests.layouts.layouts import (
+    CG,
+    CITIES,
+    CK,
+    LAYOUTS,
+    TEST,
+    G,
+    H,
+    K,
+    P,
+    Q,
+    Y,
+    csv,
+    document,
+    lines,
+    softmax,
+)
 from tests.tracking import make_run
 
 
@@ -243,3 +261,70 @@ def test_the_test_file_of_several_parts(sqlite_store: Store, tmp_path: Path) -> 
     assert option is not None
     other = read_run(sqlite_store, find_run(sqlite_store, made.run_id), RunRequest(artifact=option.group(1)))
     assert other.table.n == (~TEST).sum()
+
+
+NAMES = np.array(["oslo", "paris", "rome", "bern", "lima", "riga"])
+
+
+def listed(shape: str, count: int) -> tuple[list[dict[str, Any]], float]:
+    """Rows with the best labels and their falling scores as tools nest them, and the accuracy of the best."""
+    rng = np.random.default_rng(count)
+    rows, right = [], 0
+    for i in range(120):
+        known = str(rng.choice(NAMES))
+        first = known if rng.random() < 0.8 else str(rng.choice(NAMES))
+        best = [first, *(str(name) for name in rng.permutation(NAMES) if name != first)][:count]
+        scores = np.sort(rng.dirichlet(np.ones(6)))[::-1].round(6).tolist()[:count]
+        right += first == known
+        pairs = [{"label": name, "score": score} for name, score in zip(best, scores, strict=True)]
+        ids = [str(NAMES.tolist().index(name)) for name in best]
+        rows.append(
+            {"text": f"t{i}", "label": known}
+            | {
+                "pairs": {"prediction": pairs},
+                "mapping": {"probs": dict(zip(best, scores, strict=True))},
+                "two lists": {"labels": best, "scores": scores},
+                "two lists as text": {"labels": str(best), "scores": str(scores)},
+                "a cloud": {"prediction": {"ids": ids, "displayNames": best, "confidences": scores}},
+            }[shape]
+        )
+    return rows, right / 120
+
+
+@pytest.mark.parametrize(
+    ("shape", "count"),
+    [("pairs", 1), *product(["pairs", "mapping", "two lists", "two lists as text", "a cloud"], [3, 6])],
+)
+def test_lists_of_the_best_labels_are_predictions_or_scores(shape: str, count: int, tmp_path: Path) -> None:
+    """All labels in each row are scores; the best few alone give the prediction, never scores of 0."""
+    rows, accuracy = listed(shape, count)
+    found = to_predictions(find_in_files(lines(rows)(tmp_path), RunRequest().columns))
+    known = np.array(labels(found, found.y_true))
+    assert set(known) == set(NAMES)
+    if count == 6:
+        assert isinstance(found.scores, Probabilities)
+        best = found.scores.values.argmax(axis=1)
+    else:
+        assert isinstance(found.scores, NoScores) and found.y_pred is not None
+        best = found.y_pred
+    assert (np.array(labels(found, best)) == known).mean() == accuracy
+
+
+def test_the_list_of_records_in_a_document_is_its_table(tmp_path: Path) -> None:
+    rows = [
+        {"gold": {"label": a}, "output": {"label": b}} for a, b in zip(CK.tolist(), CG.tolist(), strict=True)
+    ]
+    path = document({"model": "m", "size": 3, "predictions": rows})(tmp_path)
+    found = to_predictions(find_in_files(path, RunRequest().columns))
+    assert found.y_pred is not None and (found.y_pred == found.y_true).mean() == (G == K).mean()
+
+
+def test_scores_by_place_are_never_labels_of_their_own(tmp_path: Path) -> None:
+    """Lists of labels as the truth beside lists of scores whose places are no label that occurs."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"labels": sorted(rng.choice(NAMES, 2, replace=False).tolist()), "scores": rng.random(3).tolist()}
+        for _ in range(60)
+    ]
+    with pytest.raises(DataError, match="no score column belongs to a label that occurs"):
+        to_predictions(find_in_files(lines(rows)(tmp_path), RunRequest().columns))
