@@ -1,11 +1,10 @@
-"""Many runs of the same rows by one metric: all pairs at once, held together by one critical value.
+"""Many runs on the same rows by one metric: all paired differences, with simultaneous intervals.
 
-What the rows contribute to the metric of each run is a matrix of runs × rows; its products with itself are
-the variances of all paired differences, for which a comparison pair by pair would need k (k - 1) / 2 passes.
-The critical value is the quantile of the largest of all standardised differences if no two runs differed
-(max-t: Hothorn, Bretz & Westfall 2008; Romano & Wolf 2005), drawn from the covariance of the runs. Every
-interval of a pair has the level that it leaves, so that all of them hold at once, and ranks, words and
-differences that are read off them cannot contradict each other.
+The contributions of the rows to the metric of each run are a matrix of runs × rows. Its products with itself
+give the variances of all paired differences at once; pair by pair this would need k (k - 1) / 2 passes. The
+critical value is the quantile of the largest standardised difference if no two runs differ (max-t: Hothorn,
+Bretz & Westfall 2008; Romano & Wolf 2005), sampled from the covariance of the runs. Every interval uses it,
+so all intervals hold simultaneously, and ranks, verdicts and differences never contradict each other.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array
 
 DRAWS = 10_000
-"""Of the largest difference: its 95% quantile is then known to within 0.02 standard errors."""
+"""Samples of the largest difference: its 95% quantile then has an error of 0.02 standard errors."""
 Spread: TypeAlias = Literal["mean", "classes", "effective"]
-"""How the variance of a sum of contributions is known: of a mean, class by class, of unequal moment."""
+"""Variance of a sum of contributions: of a mean, class by class, or with effective degrees of freedom."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContributionsOfRun:
-    """What each row, or cluster of rows, does to one metric of a run, in an order that all runs share.
+    """Contributions of each row, or cluster of rows, to a metric of a run, in an order that all runs use.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ class ContributionsOfRun:
     parts : float32 array of shape (units,)
         Contributions, with sum 0.
     strata : int32 array of shape (units,)
-        Codes of the classes within which contributions vary; all 0 where that does not matter.
+        Codes of the classes within which the variance is computed; all 0 for other metrics.
     spread : str
     """
 
@@ -54,7 +53,7 @@ class ContributionsOfRun:
 
 
 def in_common_order(p: Predictions) -> Predictions:
-    """Return the rows in the order of their ids, so that runs which hold the same rows agree."""
+    """Return the rows in the order of their ids, so that runs with the same rows have the same order."""
     if p.ids is None:
         return p
     order = np.argsort(p.ids, kind="stable")
@@ -62,7 +61,7 @@ def in_common_order(p: Predictions) -> Predictions:
 
 
 def contributions_of_run(metric: Metric, p: Predictions) -> ContributionsOfRun | Undefined:
-    """Return what the rows of a run contribute to a metric.
+    """Return the contributions of the rows of a run to a metric.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def contributions_of_run(metric: Metric, p: Predictions) -> ContributionsOfRun |
 
     Returns
     -------
-    ContributionsOfRun, or Undefined where the metric has no value here, or no derivative by its rows
+    ContributionsOfRun, or Undefined if the metric has no value or no derivative by its rows
 
     Examples
     --------
@@ -113,12 +112,12 @@ class RunField:
     names : tuple of str
     metric : Metric
     level : float
-        At which all intervals hold at once.
+        Simultaneous confidence level of all intervals.
     values : float64 array of shape (k,)
     errors, df : float64 arrays of shape (k, k)
-        Standard error of each difference and the degrees of freedom that it is known with.
+        Standard error of each difference, and its degrees of freedom.
     covariance : float64 array of shape (k, k)
-        Of the runs' values.
+        Covariance of the runs' values.
     """
 
     names: tuple[str, ...]
@@ -131,7 +130,7 @@ class RunField:
 
     @cached_property
     def pair_level(self) -> float:
-        """The level of the interval of each pair, at which all of them hold at once."""
+        """The level of each pair's interval, so that all intervals have `level` simultaneously."""
         from scipy.special import ndtr
 
         if len(self.names) < 3:
@@ -140,7 +139,7 @@ class RunField:
 
     @cached_property
     def critical(self) -> float:
-        """How many standard errors the largest difference is from 0 in `level` of all samples by chance."""
+        """The `level` quantile of the largest absolute difference, in standard errors, if no runs differ."""
         values, vectors = np.linalg.eigh(self.covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         drawn = np.random.default_rng(0).standard_normal((DRAWS, len(self.names))) @ root.T
@@ -161,7 +160,7 @@ class RunField:
         return reach
 
     def difference(self, run: str, baseline: str) -> Difference:
-        """Return the difference of two runs, with the interval that holds beside all others."""
+        """Return the difference of two runs with its simultaneous interval."""
         a, b = self.names.index(run), self.names.index(baseline)
         gap, reach = float(self.values[a] - self.values[b]), float(self.reach[a, b])
         low, high = gap - reach, gap + reach
@@ -185,7 +184,7 @@ class RunField:
         )
 
     def rank_runs(self, values: dict[str, Result]) -> tuple[RankedRun, ...]:
-        """Return the runs, the best first, with the ranks that all pairs at once leave to each."""
+        """Return the runs, best first, with their simultaneous possible ranks."""
         return ranking(values, self.pairs, self.metric.better)
 
 
@@ -198,7 +197,7 @@ def run_field(
     ----------
     metric : Metric
     runs : sequence of (name, ContributionsOfRun)
-        Of the same rows, in the same order.
+        On the same rows in the same order.
     level : float
 
     Examples
@@ -229,13 +228,13 @@ def run_field(
 
 
 def _squares(products: Array) -> Array:
-    """Squared lengths of all differences of rows, from their products."""
+    """Squared norms of all differences of two rows, from the products of the rows."""
     own = np.diag(products)
     return np.maximum(own[:, None] + own[None, :] - 2 * products, 0.0)
 
 
 def _effective_df(parts: Array) -> Array:
-    """Degrees of freedom of every pair, as `intervals.paired.effective` has them of one."""
+    """Degrees of freedom of every pair, as in `intervals.paired.effective`."""
     n, second = parts.shape[1], parts**2
     fourth, cubed = (second**2).sum(axis=1), (second * parts) @ parts.T
     quartic = fourth[:, None] + fourth[None, :] - 4 * (cubed + cubed.T) + 6 * (second @ second.T)
@@ -248,7 +247,7 @@ def _effective_df(parts: Array) -> Array:
 
 
 def _class_by_class(parts: Array, classes: npt.NDArray[np.int32]) -> tuple[Array, Array, Array]:
-    """Covariance, squared errors and degrees of freedom, as `intervals.paired.by_class` has them of one."""
+    """Covariance, squared errors and degrees of freedom of every pair, as in `intervals.paired.by_class`."""
     runs = len(parts)
     covariance, weights = np.zeros((runs, runs)), np.zeros((runs, runs))
     for code in np.unique(classes):

@@ -97,7 +97,7 @@ def _sentences(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Itera
     for name, ev in runs:
         yield from (f"“{name}”: {remark}." for remark in ev.remarks if remark not in of_all)
     turned = [(name, one.action) for name, ev in runs for one in ev.findings if one.rule == "inverted"]
-    if turned:  # the scores may be those of another label
+    if turned:  # the scores may belong to another label
         who = some_of([f"“{name}”" for name, _ in turned])
         yield f"Significantly worse than chance: {who}. {turned[0][1]}"
 
@@ -132,14 +132,14 @@ COUNTED = tuple(find(name, "binary") for name in ("recall", "precision", "f1"))
 RANKED = tuple(find(name, "binary") for name in ("roc_auc", "average_precision"))
 """Metrics of each class from scores."""
 CELLS = 2_000_000
-"""(row, class) cells up to which scores are compared class by class: each class is a sort. Chosen by hand
-for speed, so that classes stay a small part of a comparison's time."""
+"""Most (row, class) cells for comparing scores class by class, which takes a sort for each class. Chosen for
+speed, so that classes take a small part of a comparison's time."""
 BLOCK = 40
 """Classes resampled at once: 40 tables of 18 cells of 2000 resamples are 12 MB."""
 
 
 def part_differences(samples: PairedSamples, names: tuple[str, str]) -> tuple[Difference, ...]:
-    """Return the differences of each class and each slice, corrected for their number, the largest first.
+    """Return the differences of each class and each slice, corrected for their number, largest first.
 
     Classes and slices with fewer than ten examples are skipped.
     """
@@ -189,7 +189,7 @@ def class_recalls(
 ) -> tuple[tuple[str, InferredDifference], ...]:
     """Return the difference of the recall of each class with enough examples.
 
-    Of a binary problem there is none: its two classes are recall and specificity.
+    Empty for a binary problem: the recalls of its two classes are recall and specificity.
     """
     run, baseline = samples.run.predictions, samples.baseline.predictions
     if isinstance(run.space, Binary | Graded) or run.y_pred is None or baseline.y_pred is None:
@@ -293,17 +293,17 @@ def _slices(samples: PairedSamples, names: tuple[str, str]) -> Iterator[Inferred
 
 
 MOST_RUNS = 20
-"""Runs of which every detail is compared: 190 pairs, as many as a page can show and a reader follow (chosen
-by hand; time and size grow with the square)."""
+"""Most runs for a full comparison: 190 pairs, as many as a page can show and a reader can follow (time and
+size grow with the square)."""
 MOST_LISTED = 6
-"""Maximum number of pairs with a list of alerts: those of four runs."""
+"""Most pairs with a list of alerts: those of four runs."""
 MOST_RANKED = 200
-"""Runs that are ranked by one metric: each against the best and its neighbours, a row each."""
+"""Most runs for a ranking by one metric."""
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Two runs, how they were matched, and their shared rows."""
+    """Two runs, the result of matching them, and their shared rows."""
 
     names: tuple[str, str]
     evaluations: tuple[Evaluation, Evaluation]
@@ -330,24 +330,24 @@ def compare(
     baseline : int or None
         Position of the run that the others are compared with; None compares all pairs.
     names : sequence of str, optional
-        What to call the runs; their own names otherwise, made distinct.
+        Names of the runs; otherwise their own names, made distinct.
     metrics : sequence of str
-        Instead of the headline metrics.
+        Replaces the headline metrics.
     primary : str, optional
-        The metric that the verdict is about.
+        The metric of the verdict.
     unpaired : bool
-        The runs were scored on other examples: nothing is matched.
+        The runs were scored on other examples: rows are not matched.
     details : bool
-        Whether classes, slices and operating points are compared, too.
+        Whether to compare also classes, slices and operating points.
     costs : Costs, optional
-        What outcomes of two classes cost: runs are also matched where that is lowest.
+        Costs of the outcomes of two classes: runs are also matched at their lowest cost.
 
     Raises
     ------
     UsageError
         Fewer than two or too many runs, different tasks, levels or label pairs, an unknown metric.
     DataError
-        The same example has another truth in two runs.
+        The same example has different true labels in two runs.
 
     Examples
     --------
@@ -422,7 +422,7 @@ def _worse_slices(matches: Sequence[Match]) -> tuple[WorseSlices, ...]:
 
 
 def _worse_note(found: WorseSlices) -> str:
-    """Return a note about the slices that a search found."""
+    """Return a note about the slices from a search."""
     first = next(iter(found.confirmed), None)
     if first is None or first.difference.value is None:
         return f"“{found.run}” compared with “{found.baseline}”: {found.summary}."
@@ -457,7 +457,7 @@ def name_of(ev: Evaluation, place: int) -> str:
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """Return the names, numbered where one comes again.
+    """Return the names, with numbers if one is repeated.
 
     Examples
     --------
@@ -483,7 +483,7 @@ def headline_metrics(
     usual = (*(COMPARED["text"] if text and task == "multiclass" else ()), *COMPARED[task])
     usual = (*(OF_ORDER if _is_ordered(evaluations[0].space) else ()), *usual)
     usual = telling(usual, evaluations[0].space)
-    if task == "graded":  # pass or fail has no score, and a rating without a rule no pass
+    if task == "graded":  # pass or fail has no score, and a rating without a rule has no pass rate
         usual = tuple(name for name in usual if any(name in ev.metrics for ev in evaluations))
     own = dict.fromkeys(name for ev in evaluations for name in ev.own_metrics)
     catalogued = [name for name in names if not is_own(name)]

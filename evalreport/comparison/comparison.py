@@ -23,9 +23,9 @@ MatchVerdict: TypeAlias = Literal[
 class MatchedCount:
     """A count of both runs at a matched point, in rows: run first, and run minus baseline.
 
-    `low` and `high` are None, and `verdict` is ``undefined``, without resamples or where no resample differs.
-    The verdict is ``too_few_to_say`` where the runs differ in so few rows that no result could be
-    significant: the limits are then those of resamples if they contain 0, else None.
+    `low` and `high` are None and `verdict` is ``undefined`` without resamples, or if no resample differs. The
+    verdict is ``too_few_to_say`` if the runs differ in so few rows that no result could be significant: the
+    limits are then those of resamples if they contain 0, else None.
     """
 
     values: tuple[float, float]
@@ -44,15 +44,15 @@ class MatchedPoint:
     run, baseline : str
     kind : {"own_thresholds", "equal_recall", "equal_alerts", "lowest_cost"}
     thresholds : (float, float)
-        Of the run, which moved, and of the baseline, which stayed; at the lowest cost both moved.
+        Threshold of the run, which is moved, and of the baseline, which is not; at the lowest cost both are.
     found, false_positives : MatchedCount
         Positives and negatives at or above the thresholds. At the lowest cost they are cross-fitted: counted
         on rows not used to choose the threshold.
     cost : MatchedCount or None
-        Cost of 1,000 rows; None where no cost was given.
+        Cost of 1,000 rows; None without costs.
     between : bool
         Whether no threshold gives exactly the same number, because of tied scores or weights. The counts are
-        then interpolated from this threshold, which flags more, to the next.
+        then interpolated between this threshold, which flags more, and the next.
     """
 
     run: str
@@ -72,12 +72,12 @@ class AlertPoint:
     Parameters
     ----------
     alerts : float
-        Rows that are flagged.
+        Flagged rows.
     thresholds : (float, float)
-        The lowest threshold of each that flags no more, run first; infinite (null in JSON) where the highest
-        tie already flags more.
+        The lowest threshold of each that flags no more, run first; infinite (null in JSON) if the highest tie
+        already flags more.
     found : MatchedCount
-        With an interval at nine of the places.
+        With an interval at the numbers per 1,000 rows and at the runs' own numbers.
     false_positives : (float, float)
     """
 
@@ -96,7 +96,7 @@ class AlertList:
     run, baseline : str
     rows, positives : float
     own : (float or None, float or None)
-        Alerts at the threshold of each.
+        Alerts of each run at its threshold.
     places : tuple of AlertPoint
     """
 
@@ -122,7 +122,7 @@ class RocCrossing:
 
 Verdict: TypeAlias = Literal["better", "worse", "not_significant", "undefined"]
 PairOutcome: TypeAlias = Literal["better", "worse", "trade_off", "not_significant", "undefined"]
-CLASS = "class: "  # how the scope of a class begins; that of a slice is ``column = value``
+CLASS = "class: "  # prefix of the scope of a class; that of a slice is ``column = value``
 SIGNIFICANT = ("better", "worse")  # verdicts of a difference whose interval excludes 0
 
 
@@ -143,7 +143,7 @@ class Detectable:
     ----------
     power : float
     difference : float or None
-        None where it exceeds the range of the metric.
+        None if it exceeds the range of the metric.
     """
 
     power: float
@@ -163,12 +163,12 @@ class Difference:
     p, p_adjusted : float or None
         Two-sided, by inversion of the interval; adjusted by Holm over the runs compared by this metric.
     adjusted : AdjustedInterval or None
-        The interval at the level of Holm's step; it excludes 0 exactly where the adjusted p is below one
-        minus the level of the comparison.
+        The interval at the level of Holm's step; it excludes 0 exactly if the adjusted p is below one minus
+        the level of the comparison.
     method : str
     verdict : str
-        ``better`` or ``worse`` when `adjusted` excludes 0, else ``not_significant``; ``undefined`` where
-        there is no interval or no better direction.
+        ``better`` or ``worse`` if `adjusted` excludes 0, else ``not_significant``; ``undefined`` without an
+        interval or a better direction.
     detectable : Detectable or None
         The minimum detectable difference at 80% power.
     scope : str
@@ -226,7 +226,7 @@ class McNemarResult:
 
 @dataclass(frozen=True)
 class DelongResult:
-    """DeLong's paired test of two ROC AUCs; `z` is None where the two rankings are the same.
+    """DeLong's paired test of two ROC AUCs; `z` is None if the two rankings are the same.
 
     `p` is that of the difference in ROC AUC, from Student's t.
     """
@@ -241,7 +241,7 @@ class DelongResult:
 class ChangedPrediction:
     """One example that only one run gets right: true label, both predictions, and the responses behind them.
 
-    The responses, run first, only where they may be shown; ``""`` for a run that logged labels.
+    The responses, run first, only if they may be shown; ``""`` for a run that logged labels.
     """
 
     id: str
@@ -287,7 +287,7 @@ class RankedRun:
     value, low, high : float or None
         Over all rows of the run, with the interval.
     ranks : (int, int) or None
-        Lowest and highest possible rank; None where the value is undefined.
+        Lowest and highest possible rank; None if the value is undefined.
     best_group : bool
         Whether it is not significantly worse than the first.
     behind : float or None
@@ -322,8 +322,8 @@ class PairVerdict:
     ----------
     run, baseline : str
     verdict : str
-        ``better`` or ``worse`` where something differs significantly in one direction only, ``trade_off`` in
-        both directions, ``undefined`` where no difference has an interval.
+        ``better`` or ``worse`` if metrics differ significantly in one direction only, ``trade_off`` in both
+        directions, ``undefined`` if no difference has an interval.
     better, worse : tuple of str
         Metrics that differ significantly; the recall of a class is ``recall[class]``.
     over : tuple of str
@@ -344,7 +344,7 @@ class PairVerdict:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often runs are right together, on rows that all of them have.
+    """How often the predictions of runs are correct for the same rows, on rows that all runs have.
 
     Parameters
     ----------
@@ -399,11 +399,11 @@ class Comparison:
         Binary with scores in both, on the same rows: each pair at matched points, over numbers of alerts, and
         the crossings of their curves.
     run_agreement : Agreement or None
-        Rows that all, some and none of the runs get right, where all have the same rows.
+        Rows that all, some and none of the runs get right, if all have the same rows.
     weak_slices : tuple of WorseSlices
-        Of each pair on the same rows: slices in which the run makes more errors than its baseline.
+        For each pair on the same rows: slices in which the run makes more errors than its baseline.
     judge : tuple of JudgedPair
-        Of each pair that one judge graded: the pass rates corrected by people, and their difference.
+        For each pair graded by one judge: pass rates corrected by human grades, and their difference.
     notes : tuple of str
         Caveats for readers: different label sets or thresholds, identical runs.
 
@@ -450,22 +450,22 @@ class Comparison:
 
     @property
     def unit(self) -> tuple[str, str]:
-        """The word for one row and for several, of the first run."""
+        """The singular and plural word for a row, from the first run."""
         return self.evaluations[0].row_unit
 
     def differences_for(self, metric: str, run: str | None = None) -> tuple[Difference, ...]:
-        """Return the differences of a metric, of one run or of all."""
+        """Return the differences of a metric, for one run or for all."""
         return tuple(d for d in self.differences if d.metric == metric and run in (None, d.run))
 
     def differ_significantly(self, metric: str, a: str, b: str) -> bool:
-        """Return whether a difference between two runs is demonstrated."""
+        """Return whether a difference between two runs is significant."""
         return any(d.is_significant and {d.run, d.baseline} == {a, b} for d in self.differences_for(metric))
 
     def to_wire(self) -> dict[str, Any]:
         """Return the comparison as in its file; the evaluations are in separate files.
 
-        Repeated for readers of a single pair: `pairing`, the weakest of the pairs, and `movement`, of the
-        only pair.
+        Two keys are repeated for readers of a single pair: `pairing`, the weakest of the pairs, and
+        `movement`, that of the only pair.
         """
         pairings = (how for *_, how in self.pairings)
         weakest = min(pairings, key=lambda how: (how.kind == "paired", how.n_shared))

@@ -1,10 +1,11 @@
 """Differences between two runs: paired where the rows are the same, else from the runs' own intervals.
 
-Also the verdicts that follow from them. Measured by simulation (`make coverage`: `coverage.json` beside
-this file, tables in `tests/comparison/COVERAGE.md`): the score interval of a proportion, draws of the joint
-cells for functions of binary counts, and Student's interval of the rows' contributions for the rest cover
-93 to 97% from 200 rows on, with weights, clusters, many labels and classes, too. A little less (92.5%)
-where classes have two or three examples; up to 99.9% where two models hardly ever differ on ten positives.
+Also the verdicts that follow from them. Simulated coverage (`make coverage`; `coverage.json` beside this
+file, tables in `tests/comparison/COVERAGE.md`): the score interval of a proportion, posterior samples of the
+joint cells for functions of binary counts, and Student's interval from the contributions of the rows for the
+rest cover 93 to 97% from 200 rows on, also with weights, clusters, many labels and classes. Coverage is lower
+(92.5%) for classes with two or three examples, and up to 99.9% if two models almost never differ on ten
+positives.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _scores(p: Predictions) -> npt.NDArray[np.floating]:
 
 
 def resampled_error(metric: Metric, run: RunReplicates, baseline: RunReplicates) -> SampledError | None:
-    """Return the spread of a difference over resamples of the shared rows, or of whole clusters.
+    """Return the standard error of a difference over resamples of the shared rows, or of whole clusters.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def resampled_error(metric: Metric, run: RunReplicates, baseline: RunReplicates)
     Returns
     -------
     SampledError or None
-        None where the metric is not a function of scores, or fewer than half of the resamples have a value.
+        None if the metric is not a function of scores, or fewer than half of the resamples have a value.
 
     References
     ----------
@@ -189,13 +190,13 @@ class PairedSamples:
 
     @cached_property
     def cells(self) -> Array:
-        """Binary: how often each (truth, answer of the run, answer of the baseline) occurs."""
+        """Binary: the count of each (true label, prediction of the run, prediction of the baseline)."""
         a, b = self.run.predictions, self.baseline.predictions
         return joint_cells(*(np.asarray(codes, dtype=np.int32) for codes in (a.y_true, a.y_pred, b.y_pred)))
 
     @cached_property
     def draws(self) -> tuple[BinaryCounts, BinaryCounts]:
-        """Binary: posterior draws of the counts of both, each at its own threshold."""
+        """Binary: posterior samples of the counts of both, each at its own threshold."""
         drawn = paired_draws(self.cells, self.sampling)
         points = [side.facts.threshold for side in (self.run, self.baseline)]
         at = [np.nan if point is None or isinstance(point.value, tuple) else point.value for point in points]
@@ -218,9 +219,9 @@ class PairedSamples:
         return RunReplicates(self.run, units), RunReplicates(self.baseline, units)
 
     def agreement(self, metric: Metric) -> tuple[int, int, int] | None:
-        """Return (run alone, baseline alone, all) hits of a proportion over the same rows; None for others.
+        """Return hits of a proportion over the same rows (only run, only baseline), and all rows; or None.
 
-        The counts come with the sign of the metric: of an error rate they are exchanged.
+        For an error rate, hits are errors.
         """
         first, second = (hits(metric, side) for side in (self.run, self.baseline))
         if first is None or second is None:
@@ -260,7 +261,7 @@ def hits(metric: Metric, counted: Counted) -> Mask | None:
 
 
 def denominator_rows(metric: Metric, p: Predictions) -> Mask | None:
-    """Return the rows that a proportion is taken over; None for all."""
+    """Return the rows in the denominator of a proportion; None for all."""
     match metric.over:
         case "positives":
             return np.asarray(p.y_true == 1)
@@ -288,10 +289,10 @@ class InferredDifference:
 def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, str]) -> InferredDifference:
     """Return the difference of a metric on shared rows, with its interval.
 
-    A proportion of the same rows takes Tango's score interval, any other function of binary counts draws of
-    the joint cells; the rest, and all with weights or clusters, the differences of the rows' contributions
-    (for ROC AUC these are DeLong's). A metric without such contributions (a maximum over thresholds, a
-    binned error) takes the spread of its difference over resamples of the rows.
+    A proportion of the same rows has Tango's score interval; another function of binary counts has posterior
+    samples of the joint cells. Other metrics, and all with weights or clusters, use the differences of the
+    rows' contributions (for ROC AUC these are DeLong's). A metric without contributions (a maximum over
+    thresholds, a binned error) uses the standard error of its difference over resamples.
     """
     start = _start(metric, [side.value(metric) for side in (samples.run, samples.baseline)], names)
     if start.difference is None:
@@ -320,13 +321,13 @@ def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str
 
 
 def with_interval(start: Difference, curve: ConfidenceCurve, method: str, level: float) -> InferredDifference:
-    """Return a difference with its interval of one level, and those of every other."""
+    """Return a difference with its interval at one level, and the intervals at all levels."""
     low, high = curve.limits(level)
     return InferredDifference(replace(start, low=low, high=high, p=curve.p, method=method), curve)
 
 
 def without_interval(start: Difference, reason: str) -> InferredDifference:
-    """Return a difference that has no interval, and why."""
+    """Return a difference without an interval, and the reason."""
     return InferredDifference(replace(start, reason=reason))
 
 
@@ -343,7 +344,7 @@ def _difference_of_equal_rows(
 
 
 def classwise(metric: Metric) -> bool:
-    """Return whether few rows of one class weigh as much as many of another.
+    """Return whether few rows of one class can weigh as much as many of another.
 
     Examples
     --------
@@ -364,7 +365,7 @@ def _difference_by_contributions(
         return _difference_by_resamples(metric, samples, start)
     how = "paired contributions" if samples.clusters is None else "paired contributions, by cluster"
     error, gap = sampling_error(metric, samples, first - second), start.difference or 0.0
-    # What is left of equal contributions is the rounding of a sum of a row's shares.
+    # Equal contributions differ only by the rounding of the sum of a row's parts.
     if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
         return _constant_difference(metric, samples, start)
     if metric.interval == "delong" and samples.plain:
@@ -423,7 +424,7 @@ def _difference_by_resamples(metric: Metric, samples: PairedSamples, start: Diff
 
 
 def _own_difference(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
-    """The difference of a metric of the user's own: its spread over paired bootstrap resamples."""
+    """The difference of a user's own metric, with its standard error over paired bootstrap resamples."""
     level, (run, baseline) = samples.sampling.level, (samples.run.predictions, samples.baseline.predictions)
     error = own_difference_error(metric.name, run, baseline, samples.sampling)
     if isinstance(error, str):
@@ -439,12 +440,12 @@ def _own_difference(metric: Metric, samples: PairedSamples, start: Difference) -
 def unpaired_difference(
     metric: Metric, values: tuple[Result, Result], names: tuple[str, str], level: float
 ) -> InferredDifference:
-    """Return the difference of two independent estimates from their own intervals (MOVER).
+    """Return the difference of two independent estimates from their intervals (MOVER).
 
     Parameters
     ----------
     level : float
-        Of both intervals.
+        Confidence level of both intervals.
 
     References
     ----------
@@ -476,8 +477,8 @@ def adjusted_verdicts(
 ) -> tuple[Difference, ...]:
     """Return differences with Holm-adjusted intervals and their verdicts, in the given order.
 
-    The family of the correction is one metric, over all pairs of runs (or classes, or slices) given. The
-    verdict is whether the adjusted interval excludes 0, and nothing else.
+    The family of the correction is one metric, over all given pairs of runs (or classes, or slices). The
+    verdict depends only on whether the adjusted interval excludes 0.
 
     Parameters
     ----------
@@ -533,7 +534,7 @@ def _adjusted_verdict(
 
 
 def possible_difference(metric: str, value: float | None, difference: float) -> float | None:
-    """Return a difference from a value of a metric, None where the range of the metric has no room for it.
+    """Return a difference from a value of a metric, or None if it exceeds the range of the metric.
 
     Examples
     --------
@@ -547,25 +548,25 @@ def possible_difference(metric: str, value: float | None, difference: float) -> 
 
 
 def verdict_of(low: float, high: float, better: Better) -> Verdict:
-    """Return what an interval of a difference says: better or worse where it excludes 0."""
+    """Return the verdict of an interval of a difference: better or worse if it excludes 0."""
     if low <= 0 <= high:
         return "not_significant"
     return "better" if (low > 0) == (better == "higher") else "worse"
 
 
 FEWEST_OF_CLASS = 20
-"""Examples of a class from which on its recall is part of the verdict: fewer are mostly chance, and each
-class more makes the correction for their number harder on all others."""
+"""Fewest examples of a class for its recall to be part of the verdict. Smaller classes are mostly noise, and
+each additional class makes the correction stricter for all others."""
 
 
 @dataclass(frozen=True, eq=False)
 class VerdictInput:
-    """One difference among those that the verdict of a pair goes by.
+    """One of the differences that a pair's verdict uses.
 
     Parameters
     ----------
     name : str
-        The metric; ``recall[class]`` of a class.
+        The metric, or ``recall[class]``.
     found : InferredDifference
     better : Better
     family : tuple of float
@@ -585,8 +586,8 @@ class VerdictInput:
         return holm(self.family)[self.place]
 
     def difference_at(self, level: float) -> Difference:
-        """Return the difference with its interval and verdict, where `level` is left to all pairs."""
-        assert self.found.curve is not None  # noqa: S101  asked before
+        """Return the difference with its interval and verdict, if all pairs together have `level`."""
+        assert self.found.curve is not None  # noqa: S101  checked by the caller
         own = holm_levels(self.family, level)[self.place]
         return _adjusted_verdict(self.found.difference, self.found.curve, self.p, own, self.better)
 
@@ -596,8 +597,8 @@ def pair_verdict(
 ) -> PairVerdict:
     """Return better, worse, a trade-off (significant both ways) or no significant difference.
 
-    Of several numbers of two equal models one differs more often than a single one does: Holm's correction
-    over all that are looked at keeps a false verdict of a pair as rare as one of a metric.
+    With several metrics two equal models differ in one of them more often than in a single metric. Holm's
+    correction over all of them keeps the rate of false verdicts per pair at that of one metric.
 
     Parameters
     ----------
@@ -619,7 +620,7 @@ def pair_verdict(
     >>> found.verdict, found.better, found.worse
     ('trade_off', ('recall',), ('f1',))
 
-    Of two that are looked at, a p value of 0.04 is not enough:
+    With two metrics, a p-value of 0.04 is not enough:
 
     >>> found = pair_verdict("new", "old", 0.95, [look("recall", 0.0411, 0.02), look("f1", 0.0, 0.03)], "f1")
     >>> round(found.primary.adjusted.level, 3), found.verdict

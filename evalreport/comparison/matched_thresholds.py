@@ -4,7 +4,7 @@ At the default thresholds two models differ mostly in calibration. So the baseli
 the other run moves to the threshold with the same recall, or the same number of alerts. With given costs
 each run has its cheapest threshold, cross-fitted.
 
-At equal recall resamples alone underestimate the error: with few positives above the threshold they vary too
+At equal recall resamples underestimate the error: with few positives above the threshold they vary too
 little.
 """
 
@@ -142,13 +142,13 @@ SURE = normal_quantile(0.999)
 def roc_crossings(samples: PairedSamples, names: tuple[str, str]) -> tuple[RocCrossing, ...]:
     """Return where the ROC curves cross, the strictest first.
 
-    A run is ahead only where its recall is significantly higher, with independent recalls; between two such
-    ranges of the same run there is no crossing.
+    A run is ahead only where its recall is significantly higher, with the recalls as independent proportions;
+    between two such ranges of the same run there is no crossing.
 
     Parameters
     ----------
     samples : PairedSamples
-        Of a binary problem; empty where one has no scores, or only one class occurs.
+        For a binary problem; the result is empty if one run has no scores, or only one class occurs.
     names : (str, str)
         Run and baseline.
     """
@@ -221,7 +221,7 @@ def lowest_cost_flags(
     thresholds : (float, float)
         Cheapest on all rows.
 
-    None where there are fewer units than folds, or only one class outside of a fold.
+    None if there are fewer units than folds, or only one class outside of a fold.
     """
     sides = (samples.run.predictions, samples.baseline.predictions)
     unit, objective = units_of(sides[0]), Objective("cost", costs=costs)
@@ -239,13 +239,13 @@ def lowest_cost_flags(
                     return None
                 share[fold == k] += (scores_of(p)[fold == k] >= at) / repeats
     whole = [_lowest_cost_threshold(p, np.ones(len(p), dtype=bool), objective) for p in sides]
-    assert whole[0] is not None and whole[1] is not None  # noqa: S101  parts of them had one
+    assert whole[0] is not None and whole[1] is not None  # noqa: S101  parts of the rows had a threshold
     return flagged[0], flagged[1], (whole[0], whole[1])
 
 
 def scores_of(p: Predictions) -> npt.NDArray[np.floating]:
     """Return the scores of predictions that have some."""
-    assert not isinstance(p.scores, NoScores)  # noqa: S101  asked before
+    assert not isinstance(p.scores, NoScores)  # noqa: S101  checked by the caller
     return p.scores.values
 
 
@@ -321,9 +321,9 @@ def at_recall(run: ScoreTable, tp: float, share: float = MIDDLE) -> tuple[float,
     ----------
     run : ScoreTable
     tp : float
-        Of the baseline.
+        True positives of the baseline.
     share : float
-        Where the baseline is: see `step_share`.
+        Relative position of the baseline's threshold: see `step_share`.
 
     Examples
     --------
@@ -343,22 +343,22 @@ def at_recall(run: ScoreTable, tp: float, share: float = MIDDLE) -> tuple[float,
 def limits_at_recall(samples: PairedSamples, threshold: float, level: float) -> tuple[float, float]:
     """Return the interval of the difference in false positives at equal recall.
 
-    At each threshold of the run, positives and negatives are independent evidence: of the difference in
-    recall and of the difference in false positives. A difference is excluded where no threshold keeps the
-    sum of both squared deviations within Student's quantile.
+    At each threshold of the run, positives and negatives are independent data on the difference in recall and
+    on the difference in false positives. A difference is excluded if at every threshold the sum of the two
+    squared deviations exceeds the squared quantile of Student's t.
 
     Parameters
     ----------
     samples : PairedSamples
-        Of a binary problem with scores in both.
+        For a binary problem with scores in both.
     threshold : float
-        Of the baseline, which stays.
+        Threshold of the baseline, which does not move.
     level : float
 
     Returns
     -------
     low, high : float
-        Both 0 where the runs rank all rows in the same order: they then agree at equal recall.
+        Both 0 if the runs rank all rows in the same order: they then agree at equal recall.
     """
     if _same_order(samples):
         return 0.0, 0.0
@@ -577,7 +577,7 @@ def _at_equal_recall(
     gap, moved = point.fp[0] - point.fp[1], count.count_changed((point.threshold, own))[1]
     few = len(samples) <= MOST_ROWS
     ends = limits_at_recall(samples, own, samples.sampling.level) if few else (gap, gap)
-    ends = min(ends[0], gap), max(ends[1], gap)  # they are of the middle of each step, the gap need not be
+    ends = min(ends[0], gap), max(ends[1], gap)  # limits are of the middle of steps, the gap may not be
     alarms = count.with_verdict(point.fp, ends, moved, more_is_better=False)
     cost = None
     if costs is not None:
@@ -603,7 +603,7 @@ def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _Operat
             (found,), (raised_there,) = at_alerts(run, wanted)
             mine = float(found), float(raised_there)
             place = int(places_of_alerts(run, wanted)[0])
-            # within a tie the threshold is that which flags all of it
+            # within a tie the threshold flags the whole tie
             place -= sum(_counts(run, place)) < sum(mine) - ROUNDING
         case _:
             place = int(np.searchsorted(run.scores, own[0]))
@@ -685,7 +685,7 @@ class _Counter:
         excludes = low > 0 or high < 0
         if moved < fewest_moved(self.samples.sampling.level):
             few = MatchedCount(values, gap, low, high, "too_few_to_say")
-            return replace(few, low=None, high=None) if excludes else few  # no interval may say otherwise
+            return replace(few, low=None, high=None) if excludes else few  # no interval may contradict it
         verdict: MatchVerdict = "not_significant"
         if excludes:
             verdict = "better" if (low > 0) == more_is_better else "worse"

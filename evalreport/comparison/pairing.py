@@ -22,7 +22,7 @@ def union_space(a: LabelSpace, b: LabelSpace) -> LabelSpace:
     Raises
     ------
     UsageError
-        Different tasks, or binary problems with other labels or another positive.
+        The tasks differ, or binary problems have other labels or another positive label.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class Pairing:
     n_shared : int
         Examples that both runs have; 0 when unpaired.
     reason : str
-        The proof, or why there is none.
+        The proof of the match, or the reason for none.
     only_run, only_baseline : int
         Examples that only one of them has.
     """
@@ -141,17 +141,17 @@ def pair(
     Parameters
     ----------
     unpaired : bool
-        The examples are known to be others: no match is tried.
+        Whether the examples are known to differ: no match is tried.
     names : (str, str)
-        What an error calls them.
+        Names of the runs in errors.
 
     Raises
     ------
     UsageError
         The runs have different tasks.
     DataError
-        An id appears in several rows, an example has different true labels or weights, or without ids equally
-        many rows have another truth.
+        An id is repeated, an example has different true labels or weights, or runs without ids have equally
+        many rows but other true labels.
 
     Examples
     --------

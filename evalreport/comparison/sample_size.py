@@ -24,7 +24,8 @@ Question: TypeAlias = Literal["half_width", "fixed", "other_rows", "same_rows"]
 def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
     """Return the rows needed for a difference, given the difference detectable with `rows` at the same power.
 
-    A standard error falls with the square root of the number of rows, as long as they are of the same kind.
+    The standard error falls with the square root of the number of rows, if they come from the same
+    population.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
     """
     if not wanted or not math.isfinite(detectable):
         return None
-    # a whole number of rows is not rounded up for the last digit of a float
+    # a whole number of rows must not be rounded up because of the last digit of a float
     return math.ceil(rows * (detectable / wanted) ** 2 - 1e-9)
 
 
@@ -75,17 +76,17 @@ class RowsNeeded:
         on as many other rows, or from another model on the same rows, detected at 80% power.
     wanted : float
     rows : int
-        Of the pilot.
+        Rows of the pilot.
     reached : float or None
-        Half-width or minimum detectable difference of the pilot; None where the latter exceeds the range of
-        the metric.
+        Half-width or minimum detectable difference of the pilot; None if the latter exceeds the range of the
+        metric.
     needed : int or None
-        Rows needed; None where the metric cannot differ by so much.
+        Rows needed; None if the metric cannot differ by so much.
     run, baseline : str
-        Of a comparison: the two that differ.
+        The two runs of a comparison.
     needed_most : int or None
-        Rows that the question needs where the metric is at the unfavourable end of the pilot's interval,
-        where it varies most. None of a comparison, and where no number will do.
+        Rows needed if the metric is at the value in the pilot's interval at which it varies most. None for a
+        comparison, or if no number is enough.
     """
 
     metric: str
@@ -107,15 +108,15 @@ def plan_sample(
     Parameters
     ----------
     ev : Evaluation
-        Of the pilot, with its interval.
+        The pilot, with an interval of the metric.
     metric : str
     half_width, detect : float, optional
-        What is wanted, > 0, on the scale of the metric.
+        The wanted half-width or difference, > 0, on the scale of the metric.
 
     Raises
     ------
     DataError
-        The pilot has no value, or no interval, of the metric.
+        The pilot has no value, or no interval, for the metric.
 
     Examples
     --------
@@ -157,9 +158,10 @@ def plan_sample(
 
 
 def _width_ratio(metric: Metric, pilot: Estimate) -> float:
-    """How many times as wide an interval is at the end of the pilot's interval where the metric varies most.
+    """Ratio of the interval's width at the value in the pilot's interval where the metric varies most.
 
-    Within a range of two ends as a proportion does, most in the middle; above one end in proportion to it.
+    In a range with two ends the width is that of a proportion, largest in the middle; above one end it is
+    proportional to the distance from it.
     """
     if pilot.low is None or pilot.high is None:
         return 1.0
@@ -176,7 +178,7 @@ def _width_ratio(metric: Metric, pilot: Estimate) -> float:
     here, most = bounded_spread(pilot.value), max(map(bounded_spread, ends))
     if here > 0:
         return max(1.0, most / here) if math.isfinite(most) else 1.0
-    # without a mistake the interval is that of hardly any variance; its end has some
+    # without errors the pilot's variance is almost 0; at the end of its interval it is not
     half = (pilot.high - pilot.low) / 2
     return max(1.0, normal_quantile(0.975) * most / math.sqrt(pilot.n) / half) if math.isfinite(most) else 1.0
 

@@ -1,14 +1,11 @@
-"""Pointwise confidence bands of ROC and PR curves, from the curve alone.
+"""Curves of a binary problem (ROC, PR, DET, gain, lift, decision curve, calibration), and pointwise bands.
 
-At a threshold, recall and false positive rate are two independent proportions with Wilson limits. The
-recall *at a given* false positive rate moves with both: what an error of the false positive rate moves
-it by is read off the convex hull of the curve, which does not jump from point to point. The two
-distances combine as the sides of a right angle (Zou & Donner 2008, "MOVER"), which keeps the
-lopsidedness of Wilson's limits. Measured over 400 simulated samples of 200 and 1000 rows at prevalence
-0.05, 0.1 and 0.5 a band of 95% covers the true ROC curve 95 to 99% and the true PR curve 92 to 98%
-of the time at a point.
-
-Curves of a binary problem: ROC, PR, DET, gain, lift, decision curve, calibration.
+At a threshold, recall and false positive rate are two independent proportions with Wilson limits. The recall
+*at a given* false positive rate varies with both: the convex hull of the curve gives the change in recall for
+an error of the false positive rate, without jumps between points. The two distances combine as the sides of a
+right triangle (Zou & Donner 2008, "MOVER"), which keeps the asymmetry of Wilson's limits. In 400 simulated
+samples of 200 and 1,000 rows at prevalence 0.05, 0.1 and 0.5, a pointwise 95% band covered the true ROC curve
+95 to 99% and the true PR curve 92 to 98% of the time.
 """
 
 from __future__ import annotations
@@ -43,11 +40,11 @@ from evalreport.statistics.score_table import NOT_TOLD, BinnedTable, ScoreTable,
 from evalreport.statistics.summary import Summary
 
 WIDEST = 100.0
-"""Half-width on the log scale from which a band is unbounded (e^100); e^710 overflows."""
+"""Half-width on the log scale above which a band is unbounded (e^100); e^710 overflows."""
 
 
 def roc_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 0.95) -> Band:
-    """Return limits of recall at each false positive rate.
+    """Return pointwise limits of recall at each false positive rate.
 
     Parameters
     ----------
@@ -78,7 +75,7 @@ def roc_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 
 
 
 def _fill_gaps(fpr: Array, tpr: Array) -> tuple[Array, Array]:
-    """Points of the curve, with others on it wherever two are far apart: limits are not straight between."""
+    """Points of the curve, with more on it between distant points, where limits are not straight."""
     grid = np.linspace(0, 1, 51)  # 7 of the 340 units of a chart: limits look smooth (chosen by eye)
     place = np.searchsorted(fpr, grid, side="right").clip(1, len(fpr) - 1)
     far = fpr[place] - fpr[place - 1] > 2 * grid[1]
@@ -88,15 +85,15 @@ def _fill_gaps(fpr: Array, tpr: Array) -> tuple[Array, Array]:
 
 
 def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: float = 0.95) -> Band:
-    """Return limits of precision at each recall.
+    """Return pointwise limits of precision at each recall.
 
-    The odds of a false positive among the flagged are N/P times FPR/TPR: limits of the false positive rate
-    at that recall, combined with those of the odds N/P.
+    The odds of a false positive among the flagged rows are N/P times FPR/TPR: the limits combine those of the
+    false positive rate at that recall and those of the odds N/P.
 
     Parameters
     ----------
     fpr, tpr : float64 arrays of shape (n,), ascending from 0 to 1
-        Points of the curve, of which the first flags nothing (its limits are those of the second).
+        Points of the curve; the first flags nothing and gets the limits of the second.
     sizes : tuple of float
         Numbers of positives and negatives.
     level : float
@@ -125,7 +122,7 @@ def precision_band(fpr: Array, tpr: Array, sizes: tuple[float, float], level: fl
 
 
 def _vertical_limits(x: Array, limits: tuple[Array, Array], xs: Array, ys: Array) -> tuple[Array, Array]:
-    """Return how far the line `xs`, `ys` falls and rises from `x` when `x` is off by its limits."""
+    """Return how far the line `xs`, `ys` falls and rises if `x` is wrong by its distance to a limit."""
     low, high = limits
     at = np.interp(x, xs, ys)
     return at - np.interp(2 * x - high, xs, ys), np.interp(2 * x - low, xs, ys) - at
@@ -140,7 +137,7 @@ CALIBRATION = (
     "benefit",
     "benefit_all",
 )
-"""What needs probabilities."""
+"""Curves that need probabilities."""
 NO_PROBABILITIES = "needs probabilities; got decision scores"
 GRID = np.arange(1, 100) / 100
 """Threshold probabilities of the decision curve."""
@@ -157,28 +154,28 @@ class BinaryCurves:
     roc_band : Band
         Limits of recall at a false positive rate.
     pr : Curve
-        Recall against precision, in steps; the first point only begins the first step.
+        Recall against precision, in steps; the first point only starts the first step.
     pr_band : Band
         Limits of precision at a recall.
     det : Curve
-        False positive rate against false negative rate (Martin et al. 1997); both axes are meant for a
-        normal-deviate or logarithmic scale.
+        False positive rate against false negative rate (Martin et al. 1997), for normal-deviate or
+        logarithmic axes.
     gain : Curve
-        Share flagged against recall.
+        Proportion flagged against recall.
     lift : Curve
-        Share flagged against recall divided by share flagged.
+        Proportion flagged against recall divided by that proportion.
     benefit, benefit_all : Curve
         Threshold probability against net benefit of the model and of flagging all (Vickers & Elkin
         2006); flagging nothing is 0.
     reliability, reliability_width : Reliability
         Ten bins of equal count and of equal width.
     smooth : Curve
-        Probability against the share of positives that a spline of the logit tells (`facts.smoothing`).
+        Probability against the rate of positives on a logistic regression spline (`SmoothCurve`).
     smooth_band : Band
         Limits of `smooth` at a probability.
     isotonic : Curve
-        Probability against the share of positives that never falls: the CORP reliability diagram
-        (Dimitriadis, Gneiting & Jordan 2021), from end to end of each block.
+        Probability against the isotonic rate of positives: the CORP reliability diagram (Dimitriadis,
+        Gneiting & Jordan 2021), from end to end of each block.
     histogram : Histogram
         Scores by class.
 
@@ -208,9 +205,9 @@ class BinaryCurves:
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """From nothing flagged to all flagged, cut down to the points that any curve may need.
+    """The path from nothing flagged to all flagged, at the points that any curve may need.
 
-    `hull` are places in these points; the other fields are arrays over them.
+    `hull` contains positions in these points; the other fields are arrays over them.
     """
 
     tp: Array
@@ -251,14 +248,14 @@ def binary_curves(
     probabilities : bool
         Whether the scores are probabilities; without them calibration and net benefit are undefined.
     rows : float, optional
-        Number of rows behind weighted counts: what bands and Wilson limits are made for.
+        Number of rows of weighted counts, for bands and Wilson limits.
     level : float
         Confidence level of the bands.
 
     Returns
     -------
     BinaryCurves
-        Each curve at most 400 points, the vertices of its convex hull and its ends among them.
+        Each curve has at most 400 points, including vertices of its convex hull and its ends.
     """
     path = _path(table)
     scale = 1.0 if rows is None else rows / (table.positives + table.negatives)
@@ -273,9 +270,9 @@ def _path(table: ScoreTable) -> _Path:
     def length(place: Places) -> Array:
         return tp[place] / max(P, 1e-300) + fp[place] / max(N, 1e-300)
 
-    # both ends again on a log scale: there a single row moves precision, and the lift, most
+    # both ends also on a log scale: there a single row changes precision and lift the most
     first = np.geomspace(1, len(tp), CANDIDATES // 4).astype(int) - 1
-    last = min(int(np.searchsorted(tp, P)), len(tp) - 1)  # where recall reaches 1 (weights may round)
+    last = min(int(np.searchsorted(tp, P)), len(tp) - 1)  # where recall reaches 1 (weights are rounded)
     places = np.unique(
         np.concatenate(
             [evenly_spaced_places(length, len(tp), CANDIDATES), first, len(tp) - 1 - first, vertices, [last]]
@@ -302,7 +299,7 @@ def _ranking(path: _Path, scale: float, level: float) -> Mapping[str, Any]:
 
 
 def precision_recall(table: ScoreTable) -> Curve | Undefined:
-    """Return recall against precision alone, as `binary_curves` draws it.
+    """Return only recall against precision, as in `binary_curves`.
 
     Examples
     --------
@@ -314,7 +311,7 @@ def precision_recall(table: ScoreTable) -> Curve | Undefined:
 
 
 def _precision_recall(path: _Path) -> tuple[Curve | Undefined, Places]:
-    """The curve, and which points of the path it is drawn through."""
+    """The curve, and the positions of its points in the path."""
     if path.P == 0 or path.N == 0:
         reason = f"no {'positive' if path.P == 0 else 'negative'} example"
         return Undefined(reason, path.P + path.N), path.hull[:0]
@@ -327,7 +324,7 @@ def _line(path: _Path, x: Array, y: Array) -> Places:
 
 
 def _fewer(path: _Path, vertices: Places) -> Places:
-    """The hull's own bends, when it has more vertices than half a curve's points."""
+    """The vertices of the hull, or its sharpest bends if they are more than half of a curve's points."""
     if len(vertices) <= POINTS // 2:
         return vertices
     return vertices[bends(path.fpr[vertices], path.tpr[vertices], np.array([], dtype=int), POINTS // 2, 0.0)]
@@ -336,7 +333,7 @@ def _fewer(path: _Path, vertices: Places) -> Places:
 def _curve(path: _Path, places: Places, x: Array, y: Array, *, steps: bool = False) -> Curve:
     drawn = y[places]
     if steps:
-        drawn[0] = drawn[1]  # the first point only begins the first step
+        drawn[0] = drawn[1]  # the first point only starts the first step
     return Curve(numbers(x[places]), numbers(drawn), numbers(path.threshold[places]), steps)
 
 
@@ -344,7 +341,7 @@ def _det(path: _Path, scale: float) -> Curve:
     fnr = 1 - path.tpr
 
     def scale_rate(rate: Array, weight: float) -> Array:
-        n = max(weight * scale, 1.0)  # rows: half a row from either end, never beyond the middle
+        n = max(weight * scale, 1.0)  # rows: rates are at least half a row from either end
         held = rate.clip(0.5 / n, 1 - 0.5 / n)
         logit: Array = np.log(held / (1 - held)) / (2 * np.log(2 * n))
         return logit
@@ -381,7 +378,7 @@ def _calibration(
 def _smooth(
     table: ScoreTable, rows: float | None, level: float
 ) -> tuple[Curve | Undefined, Band | Undefined]:
-    """The smooth calibration curve at places even in the probability and in its logit."""
+    """The smooth calibration curve at probabilities that are even on the plain and on the logit scale."""
     curve = table.smooth
     if curve is None:
         none = Undefined("the smooth calibration curve has no finite fit", table.total)

@@ -1,10 +1,8 @@
-"""ROC and precision-recall curves of many classes, each against all others, averaged in two ways.
+"""Curves of several labels: averaged ROC and precision-recall curves, confidence, pooled labels.
 
-Micro: all (row, class) decisions together. Macro: the mean of the classes' own curves, recall at each false
-positive rate and precision at each recall, so that the areas under them are the macro averages of the
-areas (Fawcett 2006, "vertical averaging"). Every point lies on the exact curve.
-
-Curves of problems with several labels: confidence of the answer, labels pooled, one threshold for all.
+Micro: all (row, class) decisions pooled. Macro: the mean of the classes' curves, of recall at each false
+positive rate and of precision at each recall, so that the areas under them are the macro averages of the
+areas (Fawcett 2006, "vertical averaging"). Every point is on the exact curve.
 """
 
 from __future__ import annotations
@@ -43,14 +41,15 @@ Line: TypeAlias = tuple[Array, Array]
 """The two coordinates of the points of a curve, from nothing flagged to all flagged."""
 NONE = np.empty(0, dtype=np.intp)
 MOST = 1 << 16
-"""Points of one class's curve at which the mean may bend: 32 times what is drawn."""
+"""Most points of one class's curve at which the mean may bend: 32 times the points considered for drawing."""
 
 
 def average_curves(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
     """Return ``roc_macro``, ``roc_micro``, ``pr_macro`` and ``pr_micro``.
 
-    A class without examples, or to which every row belongs, has no ROC curve, and one without examples no
-    precision: the macro curves are over the others, as `roc_auc_ovr_macro` and `average_precision_macro` are.
+    A class without examples, or with all rows, has no ROC curve, and a class without examples has no
+    precision. The macro curves average the other classes, as `roc_auc_ovr_macro` and
+    `average_precision_macro` do.
 
     Parameters
     ----------
@@ -82,7 +81,7 @@ def average_curves(scores: LabelScores) -> Mapping[str, Curve | Undefined]:
 
 @dataclass(frozen=True)
 class _Lines:
-    """Curves of some classes, each made again where it is gone along: together they would take too much."""
+    """Curves of some classes, computed on each iteration, because all together would need too much memory."""
 
     tables: Sequence[ScoreTable]
     places: Sequence[int]
@@ -121,7 +120,7 @@ def pr_line(table: ScoreTable) -> Line:
 
 
 def _mean_roc(lines: _Lines) -> Line:
-    """Mean recall at each false positive rate, before and after the steps that the classes take there."""
+    """Mean recall at each false positive rate, before and after the steps of the classes there."""
     at = _breaks(lines)
     both = _mean(lines, lambda x, y: np.stack([np.interp(-at, -x[::-1], y[::-1]), np.interp(at, x, y)]))
     both[0, 0] = 0.0  # nothing is flagged
@@ -129,7 +128,7 @@ def _mean_roc(lines: _Lines) -> Line:
 
 
 def _mean_pr(lines: _Lines) -> Line:
-    """Mean precision at each recall; of a class, that of the step which reaches it."""
+    """Mean precision at each recall; a class has the precision of the step that reaches it."""
     at = _breaks(lines)
     at = at[at > 0]
     return at, _mean(lines, lambda x, y: _step(x, y, at))
@@ -138,7 +137,7 @@ def _mean_pr(lines: _Lines) -> Line:
 def _step(x: Array, y: Array, at: Array) -> Array:
     if not len(x):
         return np.zeros(len(at))
-    # recalls are quotients of sums: two that differ by rounding are one step
+    # recalls are quotients of sums: values that differ only by rounding are one step
     reached: Array = y[np.searchsorted(x, at - 1e-12).clip(0, len(x) - 1)]
     return reached
 
@@ -150,7 +149,7 @@ def _mean(lines: _Lines, at: Callable[[Array, Array], Array]) -> Array:
 
 
 def _breaks(lines: _Lines) -> Array:
-    """Where any of the curves bends; of very many places enough to draw them."""
+    """Positions at which any of the curves bends; of very many, enough to draw the curves."""
     parts = [x if len(x) <= MOST else x[evenly_spaced_places(x.__getitem__, len(x), MOST)] for x, _ in lines]
     found = np.unique(np.concatenate([[0.0, 1.0], *parts]))
     evenly = np.linspace(0, len(found) - 1, min(len(found), CANDIDATES)).astype(np.intp)
@@ -167,14 +166,14 @@ def _roc(x: Array, y: Array) -> Curve:
 
 
 def _roc_along(line: Callable[[Places], Line], size: int) -> Curve:
-    """The curve through some of a line's points, of which only those are made that are looked at."""
+    """The curve through some points of a line; only the points that are read are computed."""
     x, y = line(evenly_spaced_places(lambda at: np.add(*line(at)), size, CANDIDATES))
     kept = bends(x, y, NONE, POINTS)
     return Curve(numbers(x[kept]), numbers(y[kept]))
 
 
 def _pr_of(table: ScoreTable) -> Curve:
-    """Of a table with a positive at each odd position."""
+    """The curve of a table with a positive at each odd position."""
     path = table.path
 
     def line(at: Places) -> Line:
@@ -189,7 +188,7 @@ def _pr(x: Array, y: Array) -> Curve:
 
 
 def _pr_along(line: Callable[[Places], Line], size: int) -> Curve:
-    """As `_roc_along`, from recall 0 on."""
+    """As `_roc_along`, starting at recall 0."""
 
     def from_nothing(at: Places) -> Line:
         x, y = line(np.maximum(at - 1, 0))
@@ -201,23 +200,23 @@ def _pr_along(line: Callable[[Places], Line], size: int) -> Curve:
 
 
 EVEN = 101
-"""Thresholds spread evenly over the scores, and as many over the ranks of the scores."""
+"""Evenly spaced thresholds on the scale of the scores, and as many on their ranks."""
 
 
 @dataclass(frozen=True)
 class LabelSweep(Series):
-    """What one threshold for all labels reaches.
+    """Counts and scores at each threshold that all labels share.
 
     Parameters
     ----------
     threshold : tuple of float
-        Ascending; a label is added when ``score >= threshold``.
+        Ascending; a label is predicted when ``score >= threshold``.
     found, added : tuple of float
-        Weight of labels added that belong, and of all labels added.
+        Weight of correctly predicted labels, and of all predicted labels.
     f1_macro : tuple of float
-        Mean over labels of F1, a label that neither occurs nor is added counting 0.
+        Mean F1 over labels; a label that neither occurs nor is predicted counts 0.
     exact : tuple of float
-        Weight of rows of which every label is right.
+        Weight of rows with all labels correct.
 
     Examples
     --------
@@ -234,14 +233,14 @@ class LabelSweep(Series):
 
 
 def thresholds(table: ScoreTable, *, unit: bool) -> Array:
-    """Return thresholds worth a look: evenly spread, evenly over the ranks, and the best micro F1.
+    """Return thresholds for a sweep: evenly spaced, evenly by rank, and that of the best micro F1.
 
     Parameters
     ----------
     table : ScoreTable
-        All decisions together.
+        All decisions pooled.
     unit : bool
-        Whether scores are probabilities, spread over [0, 1].
+        Whether scores are probabilities in [0, 1].
 
     Examples
     --------
@@ -260,12 +259,12 @@ def thresholds(table: ScoreTable, *, unit: bool) -> Array:
     most, least = negated_flagged(np.array([0, len(table) - 1]))
     ranks = search_lazily(negated_flagged, len(table), np.linspace(most, least, EVEN))
     best = table.scores[[_best(table)]]
-    # rounded, so that 0.30000000000000004 of the grid and the score 0.3 are one threshold
+    # rounded, so that the grid's 0.30000000000000004 and the score 0.3 are one threshold
     return np.unique(np.concatenate([np.linspace(*ends, EVEN).round(12), table.scores[ranks], best]))
 
 
 def _best(table: ScoreTable) -> int:
-    """The first place of the greatest F1."""
+    """The first position with the greatest F1."""
     best, highest = 0, -1.0
     for b in table.blocks():
         half = table.tp[b] / (table.tp[b] + table.fp[b] + table.positives)
@@ -276,7 +275,7 @@ def _best(table: ScoreTable) -> int:
 
 
 def label_sweep(scores: RankedScores, at: Array) -> LabelSweep:
-    """Return counts, macro F1 and rows that are wholly right at each threshold.
+    """Return counts, macro F1 and the weight of rows with all labels correct at each threshold.
 
     Parameters
     ----------
@@ -303,7 +302,7 @@ def label_sweep(scores: RankedScores, at: Array) -> LabelSweep:
 
 @dataclass(frozen=True)
 class MulticlassCurves:
-    """Curves of the confidence of the answer (the greatest probability of a row), and of the classes.
+    """Curves of the confidence of the prediction (the greatest probability of a row), and of the classes.
 
     Parameters
     ----------
@@ -312,12 +311,12 @@ class MulticlassCurves:
     reliability : Reliability
         Confidence against accuracy in ten bins of equal width.
     histogram : Histogram
-        Confidence of right (`positive`) and wrong (`negative`) answers.
+        Confidence of correct (`positive`) and wrong (`negative`) predictions.
     roc_macro, roc_micro : Curve
-        False positive rate against recall, each class against all others: the mean of the classes' curves,
-        and all decisions together.
+        False positive rate against recall, one-vs-rest: mean of the classes' curves, and all decisions
+        pooled.
     pr_macro, pr_micro : Curve
-        Recall against precision, in steps, averaged likewise.
+        Recall against precision, in steps, averaged in the same way.
     """
 
     coverage: Curve | Undefined
@@ -331,20 +330,20 @@ class MulticlassCurves:
 
 @dataclass(frozen=True)
 class MultilabelCurves:
-    """Curves over all (row, label) decisions together.
+    """Curves over all (row, label) decisions pooled.
 
     Parameters
     ----------
     pr : Curve
         Micro-averaged recall against precision, in steps.
     reliability : Reliability
-        Probability against observed share, all labels pooled, in ten bins of equal width.
+        Probability against observed rate, all labels pooled, in ten bins of equal width.
     histogram : Histogram
-        Probabilities of labels that the row carries (`positive`) and does not carry.
+        Probabilities of the true labels of a row (`positive`) and of the others.
     cardinality : Cardinality
-        Number of labels per row, in truth and in the predictions.
+        Number of labels per row, true and predicted.
     sweep : LabelSweep
-        What one threshold for all labels reaches, threshold by threshold.
+        Results at each threshold that all labels share.
     """
 
     pr: Curve | Undefined
@@ -360,7 +359,7 @@ def coverage(table: ScoreTable) -> Curve:
     Parameters
     ----------
     table : ScoreTable
-        Confidence of each answer, positive where the answer was right.
+        Confidence of each prediction, positive if it was correct.
 
     Examples
     --------
@@ -375,11 +374,11 @@ def coverage(table: ScoreTable) -> Curve:
         answered: Array = (table.tp[size - 1 - place] + table.fp[size - 1 - place]) / total
         return answered
 
-    # the first answers again on a log scale: there a single one moves accuracy most
+    # the first predictions also on a log scale: there a single one changes accuracy the most
     places = np.union1d(
         evenly_spaced_places(share, size, CANDIDATES), np.geomspace(1, size, 512).astype(int) - 1
     )
-    places = np.append(places[0], places)  # the first step begins at nothing answered
+    places = np.append(places[0], places)  # the first step starts at coverage 0
     at = size - 1 - places
     x, accuracy, threshold = share(places), table.tp[at] / (table.tp[at] + table.fp[at]), table.scores[at]
     x[0], threshold[0] = 0.0, np.inf

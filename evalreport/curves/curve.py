@@ -1,8 +1,6 @@
-"""What a curve is: columns of numbers, small enough for a page, equal after a trip through JSON.
+"""Types of curves, reliability and histograms: columns that are small enough for a page and survive JSON.
 
-Reliability and histograms: sums over runs of the sorted scores.
-
-Fewer points for the same line: the bends that show, the steps that show.
+Also the choice of points that draw a line or steps without visible loss.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from evalreport.statistics.confusion import Array, Places, search_lazily
 from evalreport.statistics.score_table import ScoreTable
 
 POINTS = 400
-"""The most points that a curve keeps."""
+"""Most points of a curve."""
 
 Numbers: TypeAlias = tuple[Infinite, ...]
 
@@ -48,7 +46,7 @@ class Series:
             raise ValueError(f"columns of unequal length: {told}")
 
     def lengths(self) -> dict[str, int]:
-        """Return how many rows each column speaks for."""
+        """Return the number of rows of each column."""
         columns = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: len(column) for name, column in columns.items() if isinstance(column, tuple)}
 
@@ -62,10 +60,10 @@ class Curve(Series):
     x, y : tuple of float
         At most 400 points, `x` ascending.
     threshold : tuple of float, or None
-        The threshold behind each point (positive when ``score >= threshold``); infinite where nothing is
-        flagged (null in JSON).
+        The threshold of each point (positive when ``score >= threshold``); infinite if nothing is flagged
+        (null in JSON).
     steps : bool
-        Whether `y[i]` holds on ``(x[i-1], x[i]]``: precision does not interpolate linearly between points
+        Whether `y[i]` applies on ``(x[i-1], x[i]]``: precision does not interpolate linearly between points
         (Davis & Goadrich 2006).
 
     Examples
@@ -86,7 +84,7 @@ class Curve(Series):
 
 @dataclass(frozen=True)
 class Band(Series):
-    """Pointwise confidence limits along `x`: each point alone has the stated level, not all at once.
+    """Pointwise confidence limits along `x`: each point has the confidence level, not the whole band.
 
     Examples
     --------
@@ -103,20 +101,20 @@ class Band(Series):
 
 @dataclass(frozen=True)
 class Reliability(Series):
-    """Mean score against observed rate, bin by bin; empty bins are skipped.
+    """Mean score against observed rate by bin; empty bins are skipped.
 
     Parameters
     ----------
     start, end : tuple of float
-        Limits of each bin: its least and greatest score (equal count) or its edges (equal width).
+        Limits of each bin: its lowest and highest score (equal count) or its edges (equal width).
     score : tuple of float
         Mean score in the bin.
     observed, low, high : tuple of float
-        Proportion of positives (of right predictions, for a top label) with Wilson limits.
+        Rate of positives (of correct predictions, for a top label) with Wilson limits.
     n : tuple of float
         Weight in the bin.
     equal : str
-        ``count`` or ``width``: what is equal about the bins.
+        ``count`` or ``width``: which property of the bins is equal.
 
     Examples
     --------
@@ -145,7 +143,7 @@ class Histogram(Series):
     edges : tuple of float
         One more than there are bins; bins are closed on the right, the first on both sides.
     positive, negative : tuple of float
-        Weight of positives (right predictions) and negatives (wrong predictions) in each bin.
+        Weight of positives (correct predictions) and negatives (wrong predictions) in each bin.
 
     Examples
     --------
@@ -158,20 +156,20 @@ class Histogram(Series):
     negative: Numbers
 
     def lengths(self) -> dict[str, int]:
-        """Return how many bins each column speaks for; between n + 1 edges are n bins."""
+        """Return the number of bins of each column; n + 1 edges have n bins."""
         return {**super().lengths(), "edges": len(self.edges) - 1}
 
 
 @dataclass(frozen=True)
 class Cardinality(Series):
-    """How many rows carry 0, 1, 2, … labels.
+    """Number of rows with 0, 1, 2, … labels.
 
     Parameters
     ----------
     labels : tuple of float
-        Number of labels on a row.
+        Number of labels of a row.
     true, predicted : tuple of float
-        Weight of rows with that many labels in truth and in the predictions.
+        Weight of rows with that many true labels, and predicted labels.
 
     Examples
     --------
@@ -185,7 +183,7 @@ class Cardinality(Series):
 
 
 RELIABILITY_BINS = 10
-"""Tenths, as Hosmer & Lemeshow (1980) group risks and most published diagrams do."""
+"""Tenths, as for the risk groups of Hosmer & Lemeshow (1980) and most published diagrams."""
 HISTOGRAM_BINS = 25
 """Bars of 4% each: still distinct on a phone (chosen by eye)."""
 
@@ -198,13 +196,13 @@ def reliability(
     Parameters
     ----------
     table : ScoreTable
-        Of probabilities.
+        Score table of probabilities.
     equal : {"count", "width"}
-        Bins of equal weight (tied scores stay together) or of equal width on [0, 1] (closed on the
-        right, the first holding 0). Empty bins are left out.
+        Bins of equal weight (tied scores stay together) or of equal width on [0, 1] (closed on the right,
+        the first includes 0). Empty bins are skipped.
     rows : float, optional
-        Number of rows behind weighted counts, which the Wilson limits are made for; without it the
-        weights are treated as numbers of rows.
+        Number of rows of weighted counts, for the Wilson limits; without it weights count as numbers of
+        rows.
     level : float
         Confidence level of the Wilson limits.
 
@@ -243,7 +241,7 @@ def histogram(table: ScoreTable, *, unit: bool, bins: int = HISTOGRAM_BINS) -> H
     Parameters
     ----------
     unit : bool
-        Whether scores are probabilities: bins on [0, 1]; else from the least to the greatest score.
+        Whether scores are probabilities: bins on [0, 1]; else from the lowest to the highest score.
 
     Examples
     --------
@@ -273,12 +271,12 @@ def weights_between(table: ScoreTable, starts: Places) -> tuple[Array, Array]:
 
 
 def weights_above(table: ScoreTable, places: Places) -> tuple[Array, Array]:
-    """Return the weight of positives and negatives scored at least as high as the scores at some places.
+    """Return the weight of positives and negatives with at least the score at each position.
 
     Parameters
     ----------
     places : int array
-        The place after the last one is above all scores.
+        The position after the last one is above all scores.
 
     Examples
     --------
@@ -307,21 +305,21 @@ def _equal_count(table: ScoreTable) -> Places:
 
 
 CANDIDATES = 2048
-"""Points that a curve is first cut down to, evenly along its length: finer than any screen."""
+"""Points considered for drawing a curve, evenly along its length: finer than any screen."""
 SHOWS = 1 / 2000
 """A bend smaller than this proportion of the axes is not visible (0.17 of 340 units)."""
 
 
 def evenly_spaced_places(length: Callable[[Places], Array], size: int, count: int) -> Places:
-    """Return places spread evenly over an ascending length, the ends included.
+    """Return evenly spaced positions along an ascending length, including the ends.
 
     Parameters
     ----------
-    length : function from places to values
+    length : function from positions to values
     size : int
-        Number of places.
+        Number of positions.
     count : int
-        The most places to return, but for one.
+        Most positions to return, plus one.
 
     Examples
     --------
@@ -337,18 +335,18 @@ def evenly_spaced_places(length: Callable[[Places], Array], size: int, count: in
 
 
 def bends(x: Array, y: Array, keep: Places, limit: int, tolerance: float = SHOWS) -> Places:
-    """Return the places that draw a polyline: Ramer-Douglas-Peucker, the worst bend first.
+    """Return the positions that draw a polyline: Ramer-Douglas-Peucker, the worst bend first.
 
     Parameters
     ----------
     x, y : float64 arrays of shape (n,)
         In units of the axes (0 to 1).
     keep : int array
-        Places that stay in any case; the ends are added.
+        Positions that are always kept; the ends are added.
     limit : int
-        The most places to return.
+        Most positions to return.
     tolerance : float
-        The line may leave the points by this much where the limit allows.
+        Greatest distance of the line from the points, if the limit allows it.
 
     Examples
     --------
@@ -370,7 +368,7 @@ def bends(x: Array, y: Array, keep: Places, limit: int, tolerance: float = SHOWS
 
 
 def _worst(x: Array, y: Array, a: int, b: int) -> tuple[float, int, int, int]:
-    """Negative distance of the point furthest from the chord a-b, with its place."""
+    """Negative distance of the point furthest from the chord a-b, with its position."""
     if b - a < 2:
         return 0.0, a, a, b
     dx, dy = x[b] - x[a], y[b] - y[a]
@@ -382,7 +380,7 @@ def _worst(x: Array, y: Array, a: int, b: int) -> tuple[float, int, int, int]:
 
 
 def stairs(x: Array, y: Array, limit: int) -> Places:
-    """Return the places that draw a step curve: a new one where x or y has moved far enough to show.
+    """Return the positions that draw a step curve: a new one where x or y has changed visibly.
 
     Examples
     --------
@@ -397,7 +395,7 @@ def stairs(x: Array, y: Array, limit: int) -> Places:
 
 
 def _thin_steps(points: list[tuple[float, float]], step: float, limit: int) -> list[int] | None:
-    """Places of a step curve, None as soon as they are too many."""
+    """Positions of a step curve, or None if they are too many."""
     kept = [0]
     last_x, last_y = points[0]
     for place, (x, y) in enumerate(points):
