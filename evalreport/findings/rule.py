@@ -318,7 +318,7 @@ SHORT: Mapping[str, ShortClaim] = {
     ),
     "micro_macro_gap": ShortClaim(
         "{n_weak:count} weak {nouns}",
-        "macro F1 {f1_macro_supported:brief}, micro {f1_micro:brief}",
+        "F1 < {half:two}, half of micro F1: {weak:few}",
         step="Add examples of the weak {nouns}, or choose a threshold for each.",
     ),
     "overpredicted_labels": ShortClaim(
@@ -333,7 +333,7 @@ SHORT: Mapping[str, ShortClaim] = {
     "unknown_threshold": ShortClaim("No threshold is given", "only the ranking is measured", "data"),
     "two_accuracies": ShortClaim(
         "“Accuracy” has two meanings",
-        "all labels right: {subset_accuracy:whole}; single labels: {label_accuracy:whole}",
+        "all labels: {subset_accuracy:whole}; single labels: {label_accuracy:whole}",
         "data",
     ),
     "empty_predictions": ShortClaim(
@@ -365,6 +365,7 @@ SHORT: Mapping[str, ShortClaim] = {
         "Similar classes are confused",
         "{inside:count} of {mistakes:count} mistakes",
         mistakes="inside",
+        step="Decide whether {families[0][labels]:few} need to be distinguished: merge them, or add examples that differ.",
     ),
     "top_confusions": ShortClaim(
         "{pairs[0][truth]:label} misclassified as {pairs[0][predicted]:label}",

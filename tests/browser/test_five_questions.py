@@ -88,7 +88,7 @@ class Reader:
     @property
     def threshold(self) -> float | None:
         """The one that the page recommends."""
-        found = self.found(rf"(?:The recommended threshold is|the threshold to about) ({NUMBER}):")
+        found = self.found(rf"(?:Use the threshold|the threshold to about) ({NUMBER}):")
         return number(found[0]) if found else None
 
 

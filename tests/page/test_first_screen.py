@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import evalreport as er
 from evalreport.core.format import brief, rounded_half_up
-from evalreport.core.result import Estimate
+from evalreport.core.result import Estimate, Undefined
 from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.parts import WeakSlice, WeakSlices
 from evalreport.findings.chance import decision_skill
 from evalreport.page.charts import LEFT, RIGHT, x_axis
 from evalreport.page.contents import sections
@@ -144,3 +147,79 @@ def test_a_half_is_rounded_up_as_a_ratio_and_as_per_cent() -> None:
         assert brief(value, "percent") in (f"{up}%", f"{thousandths / 10:.1f}%")
         assert float(rounded_half_up(value, 2)) == up / 100
         assert int(rounded_half_up(100 * value, 0)) == up
+
+
+def path_of(price: first_screen.Price | None) -> list[tuple[float, float]]:
+    assert price is not None
+    points = [tuple(map(float, point.split())) for point in price.path.removeprefix("M").split("L")]
+    return [(x, y) for x, y in points]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_curve_of_misses_passes_through_the_threshold_in_use(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(800) < 0.2
+    scores = np.clip(np.where(truth, rng.beta(2, 3, 800), rng.beta(1, 40, 800)).round(3), 0, 1)
+    price = first_screen.make_price(er.evaluate(truth.astype(int), scores=er.Probabilities(scores)), None)
+    points = path_of(price)
+    assert price is not None and points == sorted(points, key=lambda point: (point[0], -point[1]))
+    (now,) = price.marks
+    assert now.name == "In use 0.500"
+    near = [
+        abs((x - now.x) * (b - y) - (a - x) * (now.y - y)) / max(float(np.hypot(a - x, b - y)), 0.1)
+        for (x, y), (a, b) in pairwise(points)
+        if x - 0.06 <= now.x <= a + 0.06 and b - 0.06 <= now.y <= y + 0.06
+    ]
+    assert near and min(near) < 0.2
+
+
+@pytest.mark.parametrize(("wrong", "keyed"), [(20, True), (150, False), (0, False)])
+def test_a_number_is_never_inside_the_part_of_another(wrong: int, keyed: bool) -> None:
+    truth = np.arange(300) % 3
+    answers = np.where(np.arange(300) < wrong, (truth + 1) % 3, truth)
+    bars = first_screen.make_bars(er.evaluate(truth, answers, labels=er.Multiclass([0, 1, 2])), None)
+    assert bars is not None
+    expected = (("ok", str(300 - wrong), "right"), ("no", str(wrong), "wrong"))
+    assert bars.key == (expected if keyed else ())
+    assert any(part.number for part in bars.bars[0].parts) != keyed
+
+
+@pytest.mark.parametrize(("confirmed", "state"), [(0, "passed"), (1, "failed")])
+def test_a_search_for_weak_slices_is_a_comparison_of_groups(confirmed: int, state: str) -> None:
+    ev = er.evaluate([0, 1] * 100, [0, 1] * 99 + [1, 1], resamples=20)
+    (check,) = [one for one in first_screen.run_checks(ev) if "group" in one.title]
+    assert check.state == "unchecked", "nothing was searched"
+    weak = WeakSlice("error", "kind = a", ("kind",), ("a",), 40, 20, Undefined("not computed"), 0.1, 0.001)
+    ev = replace(ev, weak_slices=WeakSlices(275, 4, (weak,) * confirmed))
+    (check,) = [one for one in first_screen.run_checks(ev) if "slice" in one.title]
+    assert (check.state, check.section, check.detail) == (state, "groups", "275 slices searched")
+    assert not any("Not compared" in one.title for one in first_screen.run_checks(ev))
+
+
+def test_texts_of_which_none_is_repeated_are_not_called_few() -> None:
+    texts = [f"message {k}" for k in range(200)]
+    ev = er.evaluate([0, 1] * 100, [0, 1] * 99 + [1, 1], texts=texts, resamples=20)
+    (check,) = [one for one in first_screen.run_checks(ev) if "repeated" in one.title]
+    assert (check.title, check.detail) == ("No repeated texts", "")
+
+
+def test_weak_labels_are_defined_and_named() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.random((3000, 6)) < [0.5, 0.4, 0.4, 0.05, 0.05, 0.05]
+    answers = truth & (rng.random((3000, 6)) < [0.95, 0.95, 0.95, 0.05, 0.05, 0.9])
+    ev = er.evaluate(truth, answers, labels=er.Multilabel(list("abcdef")), resamples=50)
+    (weak,) = [one for one in first_screen.find_problems(ev) if "weak" in one.title]
+    half = float(ev["f1_micro"].value or 0) / 2
+    named = [entry.label for entry in ev.classes if float(entry.metrics["f1"].value or 0) < half]
+    assert sorted(map(str, named)) == ["d", "e"] and weak.title == "2 weak labels"
+    assert str(weak.detail).startswith(f"F1 < {half:.2f}, half of micro F1: ")
+    assert all(f"“{name}”" in str(weak.detail) for name in named)
+
+
+def test_refusals_are_said_to_be_part_of_the_unparsed_responses() -> None:
+    labels = ["yes", "no"]
+    truth = [labels[k % 2] for k in range(100)]
+    responses = [*(["I'm sorry, but I can't assist with that."] * 12), *([""] * 8), *truth[20:]]
+    ev = er.evaluate(truth, er.parse(responses, labels), labels=er.Multiclass(labels))
+    details = {one.title: one.detail for one in first_screen.find_problems(ev)}
+    assert details["12 refusals"] == "part of the 20 unparsed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import evalreport as er
 from evalreport.cli.sweep import _every_column
+from evalreport.core.format import threshold as threshold_text
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.threshold_selection import ThresholdSelection
@@ -16,7 +18,13 @@ from evalreport.findings.chance import ranking_skill
 from evalreport.findings.ordered_rules import find
 from evalreport.findings.score_quality import is_well_calibrated
 from evalreport.page.render import render
-from evalreport.page.sections.chosen_thresholds import advice_sentence, headline, summary
+from evalreport.page.sections.chosen_thresholds import (
+    advice_sentence,
+    forest,
+    headline,
+    summary,
+    verdict_section,
+)
 from evalreport.page.sections.first_screen import next_step
 from evalreport.page.sections.threshold_table import COIN, candidates, likely, recommended_candidate, steps
 from evalreport.thresholds.best_threshold import Optimum
@@ -141,3 +149,32 @@ def test_a_threshold_that_was_given_is_a_choice() -> None:
     p = rare_mail()
     given = predictions(MAIL, names(MAIL, p.y_true), scores=p.scores, threshold=0.5)
     assert "threshold_not_chosen" not in {finding.rule for finding in find(evaluated(given))}
+
+
+def test_the_title_of_a_constraint_names_the_metric_of_its_value() -> None:
+    found = er.sweep(scored(0, 1500, 0.2, 1.5), ["f1", "recall>=0.95"])
+    assert isinstance(found, ThresholdSelection) and found.whole is not None
+    f1, precision = forest(found).rows
+    assert (f1.title, precision.title) == ("F1", "Precision at recall ≥ 0.95")
+    at_half = float(found.objectives["f1"].score(found.whole.counts_at_threshold(0.5)))
+    assert f"; {at_half:.2f} with 0.5" in f1.gloss.text
+    for row, best in zip((f1, precision), found.optima.values(), strict=True):
+        assert row.gloss.text.startswith(f"with the threshold {threshold_text(best.threshold)}")
+
+
+def test_a_constraint_is_said_to_be_violated_as_likely_as_its_probability() -> None:
+    titles = {}
+    for seed in range(3):
+        found = er.sweep(scored(seed, 1500, 0.2, 1.5), "recall>=0.95")
+        assert isinstance(found, ThresholdSelection)
+        best = found.best
+        assert isinstance(best, Optimum) and best.out_of_sample is not None
+        for chance in (0.2, 0.49, 0.9):
+            other = replace(
+                best, out_of_sample=replace(best.out_of_sample, chance=chance), at_confidence=None
+            )
+            found = replace(found, found={"recall>=0.95": other})
+            titles[chance] = [one.title for one in verdict_section(found).body.wrong]
+    assert titles[0.2] == ["Recall ≥ 0.95: probably violated"]
+    assert titles[0.49] == ["Recall ≥ 0.95: as likely violated as met"]
+    assert titles[0.9] == []

@@ -208,7 +208,12 @@ def refusals(ev: Evaluation) -> FindingDraft | None:
         return None
     return FindingDraft(
         "The model declines to answer {refusals:count} of {n:rows} ({share:percent}).",
-        {"refusals": declined, "n": report.n, "share": declined / report.n},
+        {
+            "refusals": declined,
+            "n": report.n,
+            "share": declined / report.n,
+            "n_unparsed": report.n_unparsed,
+        },
     )
 
 
@@ -265,7 +270,9 @@ REFUSALS = AddedRule(
     refusals,
     "unparsed_labels",
     ShortClaim(
-        "{refusals:count} {refusals:refusal|refusals}", "{share:whole} of responses", mistakes="refusals"
+        "{refusals:count} {refusals:refusal|refusals}",
+        "part of the {n_unparsed:count} unparsed",
+        mistakes="refusals",
     ),
 )
 FUZZY_LABELS = AddedRule(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -74,6 +75,7 @@ from evalreport.page.sections.first_screen import (
 )
 from evalreport.page.sections.headline import WORDS, Warned, brief_row, format_day
 from evalreport.page.sections.threshold_table import (
+    COIN,
     ROUGH,
     NamedThreshold,
     candidates,
@@ -364,9 +366,10 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
     match best:
         case Optimum() if (style := objective_style(best.metric)) != "number":
             out_of_sample = best.out_of_sample or NO_VALUE
-            gloss = _gloss(name, best)
-            value, title = out_of_sample.value, objective_title(name)
-            row = forest_row(name, title, gloss, value, style, reference=_at_half(found, name))
+            value, plain = out_of_sample.value, _at_half(found, name)
+            row = forest_row(
+                name, row_title(name, best), _gloss(name, best, plain), value, style, reference=plain
+            )
             return brief_row(row, value, style)
         case Cutoff():
             gloss = say("at a confidence of at least {at}", at=threshold_text(best.threshold))
@@ -382,14 +385,27 @@ def _row(found: ThresholdSelection, name: str, best: Selected) -> ForestRow | No
             return None
 
 
-def _gloss(name: str, best: Optimum) -> Sentence:
-    at = threshold_text(best.threshold)
-    if name == best.metric:
-        level = (
-            "" if best.no_skill is None else f"; flagging all: {brief(best.no_skill, objective_style(name))}"
-        )
-        return say("at a threshold of {at}{level}", at=at, level=level)
-    return say("{metric} at a threshold of {at}", metric=objective_title(best.metric), at=at)
+def row_title(name: str, best: Optimum) -> str:
+    """Return what the value of a choice is: of a constraint the metric that is best where it is met."""
+    if best.constraint is None:
+        return objective_title(best.metric)
+    bound = without_parentheses(objective_title(name))
+    bound = bound if bound[1:2].isupper() else bound[0].lower() + bound[1:]
+    return f"{without_parentheses(objective_title(best.metric))} at {bound}"
+
+
+def without_parentheses(title: str) -> str:
+    """Return a title without its second name: "Recall ≥ 0.95" of "Recall (sensitivity) ≥ 0.95"."""
+    return re.sub(r" \([^)]*\)", "", title)
+
+
+def _gloss(name: str, best: Optimum, plain: float | None) -> Sentence:
+    """The threshold of a choice; the value at 0.5, and that of flagging all."""
+    style = objective_style(best.metric)
+    more = "" if plain is None else f"; {brief(plain, style)} with {MIDDLE:g}"
+    if name == best.metric and best.no_skill is not None:
+        more += f"; flagging all: {brief(best.no_skill, style)}"
+    return say("with the threshold {at}{more}", at=threshold_text(best.threshold), more=more)
 
 
 def _at_half(found: ThresholdSelection, name: str) -> float | None:
@@ -529,11 +545,17 @@ def _problems(found: ThresholdSelection) -> Iterator[SummaryItem]:
         yield SummaryItem(f"{objective_title(name)}: no result", reason, "", "failed")
     for name, best in found.optima.items():
         if best.chance is not None and not likely(best):
-            title = f"{objective_title(name)} may be violated"
+            bound = without_parentheses(objective_title(name))
+            low, high = COIN
+            how = "as likely violated as met" if low <= best.chance <= high else "not certain to be met"
+            title = f"{bound}: {'probably violated' if best.chance < low else how}"
             words = say(
-                "met on new data with a probability of {chance:percent}", chance=best.chance, of=ROUGH
+                "{threshold:threshold} meets it on new data with probability {chance:percent}",
+                threshold=best.threshold,
+                chance=best.chance,
+                of=ROUGH,
             )
-            yield SummaryItem(title, words, "", "failed")
+            yield SummaryItem(title, words, "bounds", "failed")
     for name, tuned in found.tuned_choices.items():
         value = tuned.out_of_sample.value
         if isinstance(value, Undefined):

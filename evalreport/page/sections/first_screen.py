@@ -189,7 +189,8 @@ def _classes(ev: Evaluation) -> CountBars | None:
     parts: list[tuple[Look, float, str]] = [("ok", right, "right"), ("no", wrong, "wrong")]
     if is_text(ev):
         parts.append(("none", lost, "unparsed"))
-    bars = [make_bar(units(ev).capitalize(), parts, words=not is_text(ev))]
+    keyed = is_text(ev) or 0 < wrong < INSIDE / 100 * ev.confusion.total  # too narrow for its words
+    bars = [make_bar(units(ev).capitalize(), parts, words=not keyed)]
     known = [c for c in ev.classes if c.support]
     if by_order(ev) is None:
         known.sort(key=lambda c: c.right / c.support)
@@ -203,7 +204,7 @@ def _classes(ev: Evaluation) -> CountBars | None:
         {"n": ev.confusion.total, "right": right, "wrong": wrong + lost},
         units=units(ev),
     )
-    key = tuple((look, count(n), text) for look, n, text in parts) if is_text(ev) else ()
+    key = tuple((look, count(n), text) for look, n, text in parts) if keyed else ()
     return CountBars(tuple(bars), description, key)
 
 
@@ -214,7 +215,7 @@ def _labels(ev: Evaluation) -> CountBars:
     return CountBars(
         (
             make_bar("True labels", [("ok", right, "found"), ("no", true - right, "missed")]),
-            make_bar("Predicted", [("ok", right, "correct"), ("no", made - right, "added")]),
+            make_bar("Predicted", [("ok", right, "correct"), ("no", made - right, "wrong")]),
         ),
         say(
             "Of {wanted:count} true labels {hit:count} are found; of {added:count} predicted labels {wrong:count} are wrong.",
@@ -256,7 +257,7 @@ class Price:
     y: tuple[Tick, ...]
     marks: tuple[Mark, ...]
     y_title: str = "Missed"
-    x_title: str = "False positives (logarithmic)"
+    x_title: str = "False positives (log scale, zero included)"
 
 
 def make_price(ev: Evaluation, better: MarkedThreshold | None) -> Price | None:
@@ -273,11 +274,7 @@ def make_price(ev: Evaluation, better: MarkedThreshold | None) -> Price | None:
     if better is not None:
         marks.append(("best", better.threshold, better.tp, better.fp))
     most = min(p, max([1.3 * (p - t) for _, _, t, _ in marks] or [p]) or p)
-    order = np.lexsort((-tp, fp))
-    least = np.minimum.accumulate(p - tp[order])
-    first = np.append(True, np.diff(least) < 0) & (least <= most)  # the fewest misses up to each count
-    xs, ys = _across(fp[order][first], n), _up(least[first], most)
-    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
+    path = "M" + "L".join(_corners(tp, fp, (p, n, most)))
     return Price(
         "price",
         "Misses and false positives by threshold",
@@ -287,6 +284,24 @@ def make_price(ev: Evaluation, better: MarkedThreshold | None) -> Price | None:
         tuple(Tick(float(_up(np.array([at]), most)[0]), count(at)) for at in _even(most)),
         tuple(_mark(look, at, t, f, (p, n, most)) for look, at, t, f in marks),
     )
+
+
+def _corners(tp: np.ndarray, fp: np.ndarray, ends: tuple[float, float, float]) -> list[str]:
+    """Return the places of the curve: fewest and most misses at each number of false positives.
+
+    The points of all other thresholds are on the lines between them. The curve begins at the lower end of
+    the plot.
+    """
+    p, n, most = ends
+    order = np.lexsort((tp, fp))
+    at, missed = fp[order], p - tp[order]
+    step = np.diff(at) > 0
+    kept = (np.append(True, step) | np.append(step, True)) & (missed <= most)
+    at, missed = at[kept], missed[kept]
+    if len(at) and (p - tp[fp == at[0]]).max() > most:
+        at, missed = np.append(at[0], at), np.append(most, missed)
+    places = zip(_across(at, n).tolist(), _up(missed, most).tolist(), strict=True)
+    return list(dict.fromkeys(f"{x:.1f} {y:.1f}" for x, y in places))
 
 
 def _across(fp: np.ndarray, n: float) -> np.ndarray:
@@ -605,13 +620,20 @@ def _repeats(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
     elif ev.clusters is not None:
         yield SummaryItem("Intervals account for groups of rows", f"{count(ev.clusters)} groups")
     elif "duplicate_texts" in ev.data_checks:
-        yield SummaryItem(
-            "Few repeated texts", f"{count(ev.data_checks['duplicate_texts'])} of {count(ev.rows)}"
-        )
+        again = ev.data_checks["duplicate_texts"]
+        title = "Few repeated texts" if again else "No repeated texts"
+        yield SummaryItem(title, f"{count(again)} of {count(ev.rows)}" if again else "")
 
 
 def _groups(ev: Evaluation, seen: dict[str, Finding]) -> SummaryItem:
     """Whether groups were compared, and whether one is worse."""
+    search = ev.weak_slices
+    if not ev.slices and search is not None and search.looked and not search.reason:
+        n = len(search.confirmed)
+        title = f"{pluralize(n, 'weak slice')} found by a search" if n else "No weak slice found by a search"
+        return SummaryItem(
+            title, f"{count(search.looked)} slices searched", "groups", "failed" if n else "passed"
+        )
     if not ev.slices:
         return SummaryItem("Not compared by group", "no group column", "", "unchecked")
     columns = len({part.column for part in ev.slices})

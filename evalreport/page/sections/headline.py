@@ -420,7 +420,7 @@ def _multilabel_entries(ev: Evaluation) -> tuple[Entry, ...]:
         )
     return (
         ("recall_micro", "true labels found"),
-        ("precision_micro", "predicted labels that are correct"),
+        ("precision_micro", "correct predicted labels"),
         ("f1_macro", "every label counts the same"),
         ("subset_accuracy", "{units} with every label correct"),
     )

@@ -105,7 +105,7 @@ def micro_section(ev: Evaluation) -> Section | None:
 
 
 def _summary(ev: Evaluation) -> Sentence:
-    summary = tell(ev, "One threshold for all labels. Choose it on validation data, not on these rows.")
+    summary = tell(ev, "The slider moves one threshold for all labels. Choose thresholds on validation data.")
     if ev.tuned is not None:
         summary += say("This run has one threshold per label; see the table of labels.")
     elif one_threshold(ev) is None:

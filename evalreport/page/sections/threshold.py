@@ -421,12 +421,16 @@ def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None,
     data = _data(sweep, grid, rule) | ({} if now is None else {"now": now})
     data |= {} if level is None else {"z": normal_quantile((1 + level) / 2)}
     return Section(
-        "threshold", "Choose a threshold", "Choose a threshold", "threshold", _summary(ev), body, data
+        "threshold", "Choose a threshold", "Choose a threshold", "threshold", _summary(ev, asked), body, data
     )
 
 
-def _summary(ev: Evaluation) -> Sentence:
+def _summary(ev: Evaluation, asked: Mapping[str, Optimum] | None) -> Sentence:
     summary = say("Choose the threshold on validation data, not on these rows.")
+    if asked is not None:
+        summary = say("The counts are of the rows on which the thresholds were chosen.")
+        if any(best.out_of_sample and best.out_of_sample.method == "cross-fitted" for best in asked.values()):
+            summary += say("The held-out estimates are cross-fitted.")
     if ev.threshold is None and ev.confusion is not None:
         summary += say("No single threshold gives the logged predictions; this section uses the scores only.")
     if ev.confusion is None:

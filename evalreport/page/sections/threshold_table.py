@@ -399,7 +399,7 @@ def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Se
     finds = "{found_more:count} more" if more >= 0 else "{found_fewer:count} fewer"
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
-        f"The recommended threshold is *{{to:threshold}}*: {finds} found for {alarms} false {{extra:positive|positives}} than at {{threshold:threshold}}."
+        f"Use the threshold *{{to:threshold}}*: {finds} found for {alarms} false {{extra:positive|positives}} than at {{threshold:threshold}}."
         + ("" if priced else " A cost or constraint of your own takes precedence."),
         {"found_more": more, "found_fewer": -more, "alarms_more": extra, "alarms_fewer": -extra},
         to=one.threshold,
