@@ -1,4 +1,4 @@
-"""Allowed locations of the artifacts of a run: the address is untrusted, the creator of the run sets it."""
+"""Allowed locations of the artifacts of a run: the address is untrusted, because a run's creator sets it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from evalreport.core.errors import UnsafeFileError
 from evalreport.core.text import redact_uri
 
 ROOT_SETTING = "MLFLOW_DEFAULT_ARTIFACT_ROOT"
-"""MLflow's own setting of the folder for artifacts; a server's word for a folder counts in it alone."""
+"""MLflow's own setting of the artifact folder; a folder named by a server is accepted only inside it."""
 CLOUDS = ("s3", "r2", "gs", "wasbs", "abfss", "dbfs", "hdfs", "viewfs", "sftp")
 """Schemes of artifact stores that MLflow reaches with the user's own credentials."""
 
 
 def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
-    """Return the folder of a run's artifacts when it is on this machine, else None.
+    """Return the folder of a run's artifacts if it is on this machine, else None.
 
-    Only the tracking server itself (scheme, host and port), cloud stores, and the folders of a store that is
-    a file are gone to; folders that a server names, in ``MLFLOW_DEFAULT_ARTIFACT_ROOT`` alone.
+    Only these locations are opened: the tracking server itself (scheme, host and port), cloud stores, and
+    folders of a file store. A folder named by a server must be inside ``MLFLOW_DEFAULT_ARTIFACT_ROOT``.
 
     Parameters
     ----------
     uri : str
-        Where the run says that its artifacts are.
+        Artifact location of the run.
     tracking : str
         Tracking URI.
     where : str
-        The run, for the error.
+        The run, for errors.
 
     Raises
     ------
@@ -63,14 +63,14 @@ def artifact_root(uri: str, tracking: str, where: str) -> Path | None:
 
 
 def local_path(uri: str) -> Path:
-    """Return the path that an address of this machine, or a bare path, names.
+    """Return the path of a file address on this machine, or of a bare path.
 
     Examples
     --------
     >>> local_path("file:///tmp/a%20b").as_posix(), local_path("a%20b").as_posix()
     ('/tmp/a b', 'a%20b')
     """
-    from urllib.request import url2pathname  # with it come HTTP, TLS and e-mail: 15 ms of every start
+    from urllib.request import url2pathname  # imports HTTP, TLS and e-mail: 15 ms of every start
 
     return Path(url2pathname(urlsplit(uri).path) if uri.startswith("file:") else uri)
 
@@ -101,7 +101,7 @@ def _is_configured(folder: Path) -> bool:
 
 
 def _same_origin(uri: str, tracking: str) -> bool:
-    """Tell whether an address is of the tracking server: a token is for one scheme, host and port."""
+    """Return whether an address is of the tracking server: a token is for one scheme, host and port."""
     ours = origin_of(tracking)
     resolved = (
         uri.replace("mlflow-artifacts:", f"{ours[0]}:", 1) if uri.startswith("mlflow-artifacts:") else uri
@@ -110,7 +110,7 @@ def _same_origin(uri: str, tracking: str) -> bool:
 
 
 def origin_of(uri: str) -> tuple[str, str, int | None]:
-    """Return scheme, host and port of an address; the scheme's own port where none is named.
+    """Return scheme, host and port of an address; without a port, the default one of the scheme.
 
     Examples
     --------
@@ -122,15 +122,15 @@ def origin_of(uri: str) -> tuple[str, str, int | None]:
     parts = urlsplit(uri)
     try:
         port = parts.port
-    except ValueError:  # no number, or none that a port can have: equal to no address
+    except ValueError:  # not a valid port: equal to no address
         port = -1
     return parts.scheme, parts.hostname or "", port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def is_server(tracking: str) -> bool:
-    """Tell whether a tracking store is a server, or a database of another machine: its word is foreign.
+    """Return whether a tracking store is a server or a remote database, with untrusted artifact locations.
 
-    Also a server of this machine: what listens there may be the near end of a tunnel.
+    A server on this machine counts, too: it may be the near end of a tunnel.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def is_server(tracking: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host name means this machine.
+    """Return whether a host name means this machine.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """Files of a run: listed recursively, and downloaded into a private folder.
 
-Names, paths and addresses come from a server that anybody may have written to; each is judged before
-it is used.
+Names, paths and addresses come from a server that anyone may have written to; each is checked before use.
 """
 
 from __future__ import annotations
@@ -35,20 +34,20 @@ from evalreport.tracking.runs import RunInfo
 
 logger = logging.getLogger(__name__)
 MAX_ARTIFACTS = 10_000
-"""Artifacts of a run that are listed: each folder is a request."""
+"""Most artifacts of a run that are listed: each folder is a request."""
 MAX_DEPTH = 20
-"""Folders within folders: a store that answers with itself would never end."""
+"""Most levels of folders: a store that returns itself as a folder would never end."""
 LONGEST_NAME = 255
-"""Characters that file systems allow a name."""
+"""Longest name that file systems allow."""
 _AGAIN = "try again; if it stays so, look at the server's log and at proxies on the way"
 _PART = re.compile(r"part[-_.]?\d", re.IGNORECASE)
-"""How Spark, Dask and Arrow begin the names of the files of one table."""
+"""Prefixes that Spark, Dask and Arrow give the files of one table."""
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f\\#?]|%(?:2e|2f|5c|00|25)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """A file of a run: its path inside the run, and its size in bytes where the store tells it.
+    """A file of a run: its path inside the run, and its size in bytes if the store reports it.
 
     A folder of `parts` is one table in several files.
     """
@@ -59,16 +58,16 @@ class Artifact:
 
     @classmethod
     def folder(cls, path: str, parts: Sequence[Artifact]) -> Artifact:
-        """Return a folder of parts."""
+        """Return a folder of parts as one artifact."""
         return cls(path, sum(part.size or 0 for part in parts), tuple(parts))
 
     @property
     def files(self) -> tuple[Artifact, ...]:
-        """The files that it is made of."""
+        """The files of the artifact."""
         return self.parts or (self,)
 
     def is_streamed(self, format: str | None) -> bool:
-        """Whether it is of formats that can be read batch by batch."""
+        """Whether its formats can be read batch by batch."""
         try:
             found = {reader_of(PurePosixPath(file.path).name, format).name for file in self.files}
         except EvalreportError:
@@ -77,7 +76,7 @@ class Artifact:
 
 
 def with_parts(files: Sequence[Artifact]) -> list[Artifact]:
-    """Return files, with those of a folder that are by their names the parts of one table as one.
+    """Return files; files of a folder whose names mark them as parts of one table become one artifact.
 
     Examples
     --------
@@ -97,7 +96,7 @@ def with_parts(files: Sequence[Artifact]) -> list[Artifact]:
 
 
 def is_safe(path: str) -> bool:
-    """Tell whether an artifact path stays inside its run however it is read.
+    """Return whether an artifact path stays inside its run under every interpretation.
 
     Examples
     --------
@@ -117,7 +116,7 @@ def list_artifacts(
 ) -> list[Artifact]:
     """Return all files of a run, or of a folder in it, in the order of their paths.
 
-    Names that could lead outside of the run are ignored.
+    Names that could point outside of the run are ignored.
 
     Parameters
     ----------
@@ -130,7 +129,7 @@ def list_artifacts(
     Raises
     ------
     UnsafeFileError
-        The artifact store is at a place where we do not go.
+        The artifact store is at a location that is not allowed.
     ServerError
     DataError
         Over 10,000 files.
@@ -159,12 +158,12 @@ def list_artifacts(
 
 
 def find_artifact(store: Store, run: RunInfo, path: str) -> Artifact | None:
-    """Return the file of a run at this very path, or None; nothing but its folder is listed.
+    """Return the file of a run at exactly this path, or None; only its folder is listed.
 
     Raises
     ------
     UnsafeFileError, ServerError
-        As of `list_artifacts`.
+        See `list_artifacts`.
     """
     if not is_safe(path):
         return None
@@ -189,18 +188,18 @@ def download_artifact(
     run : RunInfo
     artifact : Artifact
     any_size : bool
-        Whether it may be larger than memory holds.
+        Whether it may be larger than memory.
 
     Raises
     ------
     ArtifactNotFoundError
-        No such artifact.
+        The artifact does not exist.
     UnsafeFileError
-        A path outside of the run, a link, or an artifact store that is not allowed.
+        The path is outside of the run or a link, or the artifact store is not allowed.
     DataError
-        Larger than 2 GB, or than the disk has room for.
+        It is larger than 2 GB, or than the free disk space.
     ServerError
-        Also where the size differs from the listing.
+        Also if the size differs from the listing.
     """
     root = store.artifact_root(run.artifact_uri, run.display_name)
     most = None if any_size else MAX_FILE
@@ -273,7 +272,7 @@ def _download(store: Store, run: RunInfo, artifact: Artifact, folder: Path, most
 
 
 def refuse_links(root: Path, path: str, where: str) -> None:
-    """Refuse an artifact that is a link, or behind one: it may be any file of this machine.
+    """Reject an artifact that is a link, or is behind one: it could be any file of this machine.
 
     Raises
     ------
@@ -285,7 +284,7 @@ def refuse_links(root: Path, path: str, where: str) -> None:
         try:
             status = place.lstat()
         except OSError:
-            return  # it is not there, which MLflow says better
+            return  # it does not exist; MLflow's error is better
         linked = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
         if stat.S_ISLNK(status.st_mode) or linked:
             raise UnsafeFileError(

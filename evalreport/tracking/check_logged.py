@@ -1,4 +1,4 @@
-"""Whether a run holds what was sent into it: files by size or content, metrics point by point, tags."""
+"""Check that a run contains what was logged: files by size or content, every point of metrics, tags."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from evalreport.tracking.runs import Tracking
 
 @dataclass(frozen=True)
 class MissingParts:
-    """What a run does not hold of what was sent into it.
+    """What was logged into a run but is missing or changed there.
 
     Parameters
     ----------
     files : mapping from path to str
         ``missing`` or ``changed``.
     metrics : mapping from key to ((step, value), …)
-        The points that are not there.
+        The missing points.
     tags : mapping from name to text
-        As they should be.
+        The expected values.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class MissingParts:
     tags: Mapping[str, str] = field(default_factory=dict)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the names of what is lacking."""
+        """Return the names of the missing parts."""
         return {"files": self.files, "metrics": sorted(self.metrics), "tags": sorted(self.tags)}
 
     def __bool__(self) -> bool:
@@ -62,14 +62,14 @@ class CheckedPart:
     Parameters
     ----------
     part : str
-    lacking : Lacking
+    missing : MissingParts
     files, metrics : int
-        How many were looked at.
-    unfinished : bool
-        Whether a logging is under way or was cut short.
+        Number of checked files and metrics.
+    incomplete : bool
+        Whether a logging is in progress or was interrupted.
     manifest : Manifest
     digest : str
-        Of what was logged, by the manifest, or by the tag where that is lost.
+        Digest of the logged payload, from the manifest, or from the tag if that is lost.
     """
 
     KEYS: ClassVar = ("part", "whole", "incomplete", "files", "metrics", "missing")
@@ -84,12 +84,12 @@ class CheckedPart:
 
     @property
     def whole(self) -> bool:
-        """Whether all is there and as it was sent."""
+        """Whether nothing is missing or changed."""
         return not self.missing and not self.incomplete
 
     @property
     def trouble(self) -> str:
-        """What is wrong, to follow "it had"."""
+        """Description of the problem, as the object of "it had"."""
         lost = f"lost or changed {self.missing}" if self.missing else ""
         return " and ".join(filter(None, ("an unfinished logging" if self.incomplete else "", lost)))
 
@@ -100,12 +100,12 @@ class CheckedPart:
 
 
 def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedPart | None:
-    """Hold a part of a run against its manifest: every file by its content, every point of every metric.
+    """Compare a part of a run with its manifest: every file by its content, every point of every metric.
 
     Returns
     -------
     CheckedPart or None
-        None where nothing of this part was ever logged.
+        None if this part was never logged.
 
     Raises
     ------
@@ -139,17 +139,17 @@ def lacking_files(
     read: Collection[str],
     where: str,
 ) -> dict[str, str]:
-    """Return the files that are missing or changed: by their sizes, and some by their content.
+    """Return the files that are missing or changed, by size, and for some by content.
 
     Parameters
     ----------
     tracking : Tracking
     run_id : str
     sizes : mapping from path to bytes
-        Of what was sent.
+        Sizes of the files that were sent.
     stands : callable
-        From path and content to whether that is what was sent.
-    read : paths whose content is looked at
+        From path and content to whether it is the content that was sent.
+    read : paths whose content is compared
     where : str
     """
     there = list_file_sizes(tracking, run_id, sizes, where)
@@ -167,10 +167,10 @@ def lacking_files(
 def missing_points(
     tracking: Tracking, run: Any, metrics: Mapping[str, Points], timestamp: int, where: str
 ) -> dict[str, Points]:
-    """Return the points that a run does not hold.
+    """Return the missing points of metrics.
 
-    A single value is there when it is what the run shows; of a curve, of which a run shows the last point
-    alone, the history is asked for.
+    A single value is compared with the value that the run shows. A run shows only the last point of a curve,
+    so for curves the history is requested.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def missing_points(
     run : mlflow.entities.Run
     metrics : mapping from key to ((step, value), …)
     timestamp : int
-        That the points of a curve bear.
+        Timestamp of the points of a curve.
     where : str
     """
     found = {}
@@ -198,7 +198,7 @@ def missing_points(
 
 
 def history(tracking: Tracking, run_id: str, key: str, timestamp: int, where: str) -> dict[int, list[float]]:
-    """Return the values of a metric that bear a timestamp, by step."""
+    """Return the values of a metric with a timestamp, by step."""
     held: dict[int, list[float]] = {}
     for entry in tracking.ask(methodcaller("get_metric_history", run_id, key), where):
         if entry.timestamp == timestamp:
@@ -207,5 +207,5 @@ def history(tracking: Tracking, run_id: str, key: str, timestamp: int, where: st
 
 
 def _equal(one: float, other: float) -> bool:
-    """Tell whether two values are one: databases keep 15 digits at least."""
+    """Return whether two values are equal to 12 digits: databases keep at least 15."""
     return math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-300)

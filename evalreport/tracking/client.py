@@ -53,14 +53,14 @@ FOREIGN = (
     "azure",
     "databricks",
 )
-"""Packages whose exceptions are theirs; all others are our own mistakes and pass."""
+"""Packages whose exceptions are converted; others are evalreport's own bugs and pass through."""
 _LONGEST = 200
-"""Characters of a server's own message that an error repeats: two lines of a terminal."""
+"""Most characters of a server's message in an error: two lines of a terminal."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Which failures are meant (error code or words), and the error that says so."""
+    """A kind of failure (error code or words), and the error for it."""
 
     words: str
     message: str
@@ -166,13 +166,13 @@ RULES: tuple[Rule, ...] = (
 
 
 def translate_error(error: Exception, store: str) -> EvalreportError | None:
-    """Return the error for a library's exception, or None when it is another one.
+    """Return the error for a library's exception, or None if the exception is not a library's.
 
     Parameters
     ----------
     error : Exception
     store : str
-        Address of the store, as it may be shown.
+        Address of the store, without secrets.
 
     Examples
     --------
@@ -205,9 +205,9 @@ def translate_error(error: Exception, store: str) -> EvalreportError | None:
 
 
 def _rule(code: str, text: str) -> Rule | None:
-    """Return the rule of the error code; else, as codes like INTERNAL_ERROR say nothing, of the words.
+    """Return the rule for an error code, or for its words if the code is general, like INTERNAL_ERROR.
 
-    Of several rules of a code it is the one whose words fit, else the first.
+    Of several rules with the same code, the first with matching words applies, else the first.
     """
     by_code = [rule for rule in RULES if rule.code and rule.code == code]
     by_words = [rule for rule in RULES if rule.words and re.search(rule.words, text, re.IGNORECASE)]
@@ -222,18 +222,18 @@ def _own_words(text: str) -> str:
 
 
 SETTINGS = {
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # its own 7 hang for minutes on a refused connection
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # the default of 7 waits for minutes on a refused connection
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "30",
     "MLFLOW_ALLOW_HTTP_REDIRECTS": "false",  # a redirect may lead to an unknown host
     "MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR": "false",
     "MLFLOW_DISABLE_TELEMETRY": "true",  # requests go to the tracking server only
 }
-"""What holds while MLflow is asked, unless the user has set it."""
+"""Environment variables during MLflow calls, unless the user has set them."""
 LOGGERS = ("mlflow", "alembic", "urllib3")
 
 
 class _Quiet:
-    """Settings made by the first who enters, in whatever thread, and undone by the last who leaves."""
+    """Settings that the first entering thread makes, and the last leaving thread restores."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -265,14 +265,14 @@ class _Quiet:
     def _restore(self) -> None:
         held = {name: logging.getLogger(name).level for name in LOGGERS}
         undone = {name: self._levels[name] for name in LOGGERS if held[name] == logging.CRITICAL}
-        _set_levels(held | undone)  # others an import has just set
+        _set_levels(held | undone)  # keeps levels that an import has just set
         self._warnings.__exit__(None, None, None)
         for name in self._ours:
             os.environ.pop(name, None)
 
 
 def _set_levels(levels: Mapping[str, int]) -> None:
-    """Set levels of loggers; what hundreds of others remember of them is forgotten once, not for each."""
+    """Set levels of loggers; the caches of all loggers are cleared once, not for each."""
     for name, level in levels.items():
         logging.getLogger(name).level = level
     logging.getLogger(name).setLevel(level)
@@ -283,10 +283,10 @@ _QUIET = _Quiet()
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep MLflow's warnings, log lines, progress bars, retries and telemetry away while inside.
+    """Disable MLflow's warnings, log lines, progress bars, retries and telemetry in a context.
 
-    The user's own environment variables win; everything is as before afterwards. May be entered by
-    several threads at once.
+    The user's own environment variables win; afterwards everything is restored. Several threads may enter at
+    the same time.
 
     Examples
     --------
@@ -300,13 +300,13 @@ def quiet() -> Iterator[None]:
 
 
 _CHUNK = 1024 * 1024
-"""Bytes of a download that are held at a time."""
+"""Bytes of a download in memory at a time."""
 
 
 class RunClient:
-    """A tracking client whose requests for files go to the place that the run names, and nowhere else.
+    """A tracking client that requests files only from the location that the run names.
 
-    Everything else is the `mlflow.MlflowClient` itself.
+    All other methods are those of `mlflow.MlflowClient`.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ class RunClient:
         self._uri = uri
 
     def __getattr__(self, name: str) -> Any:
-        """Return what `MlflowClient` has of this name."""
+        """Return the attribute of `MlflowClient`."""
         return getattr(self._client, name)
 
     @cached_property
@@ -329,7 +329,7 @@ class RunClient:
 
     @cached_property
     def _places(self) -> dict[str, str]:
-        """Where the files of runs lie, as the runs said when they were asked for."""
+        """Artifact locations of runs, as the runs reported them."""
         return {}
 
     def get_run(self, run_id: str) -> Any:
@@ -338,7 +338,7 @@ class RunClient:
         Raises
         ------
         ServerError
-            The answer is of no run, or of another one: something answers in the server's place.
+            The response is another run: something answers in the server's place.
         """
         run = self._client.get_run(run_id)
         if run.info.run_id != run_id:
@@ -347,7 +347,7 @@ class RunClient:
         return run
 
     def search_runs(self, *asked: Any, **named: Any) -> Any:
-        """Return runs, and remember where their files lie, which else takes a request for each."""
+        """Return runs, and store their artifact locations, which otherwise need one request per run."""
         found = self._client.search_runs(*asked, **named)
         self._places.update((run.info.run_id, run.info.artifact_uri) for run in found)
         return found
@@ -358,7 +358,7 @@ class RunClient:
         Raises
         ------
         ServerError
-            As of `get_run`.
+            See `get_run`.
         """
         experiment = self._client.get_experiment(experiment_id)
         if experiment.experiment_id != experiment_id:
@@ -368,7 +368,7 @@ class RunClient:
     def list_artifacts(self, run_id: str, path: str | None = None) -> list[Any]:
         """Return the direct contents of a folder of a run.
 
-        That a run holds nothing at all is believed at the second time: so answers whoever says nothing.
+        An empty run is confirmed by a second request, because a proxy can answer with nothing, too.
         """
         store = self._store_of(run_id)
         entries = list(store.list_artifacts(path))
@@ -378,16 +378,16 @@ class RunClient:
         return entries
 
     def log_artifacts(self, run_id: str, local_dir: str, artifact_path: str | None = None) -> None:
-        """Put the files of a folder, and of those in it, into a folder of a run."""
+        """Upload the files of a folder and its subfolders into a folder of a run."""
         self._store_of(run_id).log_artifacts(local_dir, artifact_path)
 
     def download_artifacts(self, run_id: str, path: str, dst_path: str) -> str:
-        """Fetch one file of a run into a folder, and return where it is.
+        """Download one file of a run into a folder, and return its path.
 
         Raises
         ------
         DataError
-            More than 2 GB came.
+            The download exceeds 2 GB.
         ServerError
             A redirect, or another response that is not a file.
         """
@@ -397,7 +397,7 @@ class RunClient:
         if store.artifact_uri.startswith(("http:", "https:")):
             _stream(store.artifact_uri, path, place)
         else:
-            store._download_file(path, str(place))  # what every kind of artifact store has to have
+            store._download_file(path, str(place))  # every kind of artifact store has this method
         return str(place)
 
     def _store_of(self, run_id: str) -> Any:
@@ -415,7 +415,7 @@ def _other_than(kind: str, wanted: str) -> ServerError:
 
 
 def _artifact_store(place: str, uri: str, run_id: str) -> Any:
-    """Return MLflow's `ArtifactRepository` of a run, once its address has been judged.
+    """Return MLflow's `ArtifactRepository` of a run, after its address was checked.
 
     ``mlflow-artifacts:`` is resolved against this tracking server: MLflow 2 resolves it against a global one.
     """
@@ -430,7 +430,7 @@ def _artifact_store(place: str, uri: str, run_id: str) -> Any:
 
 
 def _stream(address: str, path: str, place: Path) -> None:
-    """Fetch a file through the tracking server; anything but the file itself is an error."""
+    """Download a file through the tracking server; any other response is an error."""
     from mlflow.utils.credentials import get_default_host_creds
     from mlflow.utils.rest_utils import augmented_raise_for_status, http_request
 
@@ -456,20 +456,20 @@ logger = logging.getLogger(__name__)
 
 _SQLITE = re.compile(r"^sqlite(?:\+\w+)?://(?:/(?P<path>[^?]*))?(?:\?.*)?$")
 _SPECIAL = ("databricks", "databricks-uc", "uc")
-"""Tracking URIs that are a word, not a path."""
+"""Tracking URIs that are words, not paths."""
 _NAME_A_STORE = "pass --tracking-uri, or set MLFLOW_TRACKING_URI"
 _MIGRATE = "mlflow migrate-filestore --source . --target sqlite:///mlflow.db"
 
 
 @dataclass(frozen=True)
 class Store:
-    """A tracking store and how to ask it.
+    """A tracking store, and the requests to it.
 
     Parameters
     ----------
     client : RunClient
     uri : str
-        As MLflow takes it, secrets included; never shown (see `shown`).
+        Tracking URI as MLflow accepts it, with secrets; never shown (see `shown`).
     """
 
     client: Any = field(repr=False)
@@ -486,34 +486,34 @@ class Store:
 
     @property
     def remote(self) -> bool:
-        """Whether the store is a server: what it calls a file of this machine is not read."""
+        """Whether the store is a server, whose local file paths are not read."""
         return is_server(self.uri)
 
     def artifact_root(self, uri: str, where: str) -> Path | None:
-        """Return the folder of a run's artifacts if it is on this machine; refuse strange addresses.
+        """Return the folder of a run's artifacts if it is on this machine; reject locations not allowed.
 
         See `evalreport.tracking.artifact_locations.artifact_root`.
         """
         return artifact_root(uri, self.uri, where)
 
     def ask(self, call: Callable[[Any], T], where: str = "") -> T:
-        """Return what `call` gets from the client.
+        """Return the result of `call` with the client.
 
         Parameters
         ----------
         call : callable
-            From the `MlflowClient` to the answer; nothing else belongs into it.
+            From the `MlflowClient` to the result; it contains nothing else.
         where : str
             Run, artifact or experiment concerned, for the error.
 
         Raises
         ------
         RunNotFoundError
-            MLflow knows no such thing.
+            MLflow has no such object.
         UsageError
             MLflow rejects a parameter, such as a filter.
         ServerError
-            Unreachable, refused, or failing.
+            The server is unreachable, refuses the request, or fails.
         """
         failure: EvalreportError
         try:
@@ -542,7 +542,7 @@ class Store:
 def _name_of(call: Callable[[Any], Any]) -> str:
     if not isinstance(call, methodcaller):
         return "log batch"
-    # With keyword arguments a methodcaller reduces to a partial; its text always begins with the name.
+    # With keyword arguments a methodcaller reduces to a partial; its text always starts with the name.
     words = repr(call).split(",", 1)[0].partition("(")[2].rstrip(")")
     return words.strip("'").replace("_", " ")
 
@@ -550,12 +550,12 @@ def _name_of(call: Callable[[Any], Any]) -> str:
 def connect(tracking_uri: str | None = None) -> Store:
     """Return the tracking store of an address, or the one that MLflow itself would use.
 
-    mlflow is imported here (it takes seconds). A server is not asked anything yet.
+    mlflow is imported here (it takes seconds). No request is sent yet.
 
     Parameters
     ----------
     tracking_uri : str, optional
-        As for MLflow. Without it: what `mlflow.set_tracking_uri` or ``MLFLOW_TRACKING_URI`` said, else
+        As for MLflow. Without it: the value from `mlflow.set_tracking_uri` or ``MLFLOW_TRACKING_URI``, else
         ``mlflow.db`` in the working directory.
 
     Raises
@@ -596,7 +596,7 @@ def _reconnect_store(uri: str) -> Store:
 
 
 def _keep_logins(uri: str) -> None:
-    """Hide every login in requests to a store, because a server may repeat it."""
+    """Hide all credentials in requests to a store, because a server may repeat them."""
     parts = urlsplit(uri)
     user, password = parts.username or "", parts.password or ""
     logins = [(user, password), (unquote(user), unquote(password))]
@@ -612,13 +612,13 @@ def _keep_logins(uri: str) -> None:
 
 
 def check_uri(uri: str, *, default: bool = False) -> None:
-    """Refuse addresses for which MLflow would create something.
+    """Reject addresses for which MLflow would create something.
 
     Parameters
     ----------
     uri : str
     default : bool
-        Whether nobody named it.
+        Whether the user did not name it.
 
     Examples
     --------

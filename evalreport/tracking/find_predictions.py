@@ -1,8 +1,7 @@
-"""What of a run may hold its predictions: files in the order in which they count, and how each is read.
+"""Find the predictions of a run: possible files in a fixed order, and how each is read.
 
-Several files may belong together: parts of one data set, or truth and answers apart.
-
-Predictions of a run: looked for in a fixed order, taken only where there is no doubt, and always said.
+A source is used only if it is the only one of its kind, and its name is always printed. Several files may
+belong together: parts of one data set, or true labels and predictions in separate files.
 """
 
 from __future__ import annotations
@@ -78,17 +77,17 @@ _KNOWN = re.compile(
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What was said about where a run keeps its predictions.
+    """The user's options about a run's predictions.
 
     Parameters
     ----------
     artifact : str, optional
         Path inside the run, or a glob.
     format : str, optional
-        Format of the artifact, where its name does not tell.
+        Format of the artifact, if its name does not show it.
     columns : Columns
-    truth_elsewhere : bool
-        Whether the truth comes from another file (``--set truth_file``).
+    label_file : bool
+        Whether the true labels come from another file (``--set truth_file``).
     """
 
     artifact: str | None = None
@@ -98,13 +97,13 @@ class RunRequest:
 
 
 class RunFileReader:
-    """How files of a run are read: whole, or opened to be counted batch by batch.
+    """Reader of the files of a run: whole, or opened to be counted batch by batch.
 
     Parameters
     ----------
     opened : callable, optional
-        From a file or folder to what an engine opened, None where memory is to hold it; without it memory
-        holds all.
+        From a file or folder to a stream of an engine, or None to read it into memory. Without it everything
+        is read into memory.
     """
 
     def __init__(self, opened: Callable[[str], Any] | None = None) -> None:
@@ -113,7 +112,7 @@ class RunFileReader:
 
     @contextmanager
     def keeping(self) -> Iterator[Self]:
-        """Keep the copies of what is opened while inside; errors name the files as the run does."""
+        """Keep the copies of opened files in a context; errors show file names as in the run."""
         with self._kept, self._as_in_run():
             yield self
 
@@ -128,7 +127,7 @@ class RunFileReader:
             raise type(error)(texts[0], where=texts[1], fix=texts[2]) from error
 
     def read_artifact(self, store: Store, run: RunInfo, artifact: Artifact, request: RunRequest) -> Rows:
-        """Download an artifact, and read it or open it."""
+        """Download an artifact, and read or open it."""
         with ExitStack() as copies:
             large = self.opened is not None and artifact.is_streamed(request.format)
             copy = download_artifact(store, run, artifact, any_size=large)
@@ -141,19 +140,19 @@ class RunFileReader:
         return rows
 
     def read_copy(self, path: Path, request: RunRequest, name: str | None = None) -> Rows:
-        """Read a file of this machine, or open it."""
+        """Read or open a file of this machine."""
         is_streamed = os.path.isdir(path) or Artifact(path.name).is_streamed(request.format)
         stream = self.opened(str(path)) if self.opened is not None and is_streamed else None
         return stream or read_requested_columns(path, request.columns, format=request.format, name=name)
 
 
 Rows: TypeAlias = RawTable | Any
-"""What a file was read as; of any other class, what an engine opened."""
+"""The contents of a file; any class other than `RawTable` is a stream that an engine opened."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What may hold the predictions, by its name in messages."""
+    """A possible source of predictions, with its name in messages."""
 
     name: str
     read: Callable[[], Rows]
@@ -161,7 +160,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class CandidateKind:
-    """Candidates that count alike; `meant` where a tag or a usual name says that they hold predictions."""
+    """Candidates of equal priority; `meant` if a tag or a common name marks them as predictions."""
 
     candidates: tuple[Candidate, ...]
     meant: bool = False
@@ -170,9 +169,9 @@ class CandidateKind:
 def kinds_of(
     store: Store, run: RunInfo, request: RunRequest, files: list[Artifact], reader: RunFileReader
 ) -> Iterator[CandidateKind]:
-    """Yield the candidates kind by kind, in the order in which they count."""
+    """Yield the candidates by kind, in the order of priority."""
     models = {str(PurePosixPath(f.path).parent) for f in files if PurePosixPath(f.path).name == "MLmodel"}
-    models.discard(".")  # next to a model at the root is everything else
+    models.discard(".")  # a model at the root has all other files next to it
     readable = [
         file
         for file in _as_tables(files, request)
@@ -195,7 +194,7 @@ def kinds_of(
 
 
 def _as_tables(files: list[Artifact], request: RunRequest) -> Iterator[Artifact]:
-    """Files, with the parts of a table that can be read one after the other as one."""
+    """Files; parts of a table that can be read one after the other are one file."""
     for file in with_parts(files):
         yield from (file,) if file.is_streamed(request.format) or not file.parts else file.parts
 
@@ -209,7 +208,7 @@ def _logged_tables(run: RunInfo) -> list[str]:
         entries = json.loads(run.tags.get(TABLES_TAG, "[]"))
         return [str(entry["path"]) for entry in entries if entry["type"] == "table"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        return []  # the tag is anybody's to write; without it the names decide
+        return []  # anyone can write the tag; without it the names decide
 
 
 def _datasets(store: Store, run: RunInfo, request: RunRequest, reader: RunFileReader) -> Iterator[Candidate]:
@@ -222,7 +221,7 @@ def _datasets(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
 
 
 def dataset_path(dataset: DatasetSource) -> Path | None:
-    """Return the local file that a dataset was logged from; None for code, memory and the network.
+    """Return the local file of a logged dataset; None for code, memory and network sources.
 
     Examples
     --------
@@ -248,12 +247,12 @@ _WORD = re.compile(r"[A-Za-z]+")
 
 
 def one_of(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], tuple[str, ...]]:
-    """Return the one with its name; of several parts of one data set the test rows, with a note.
+    """Return the only one, with its name; of several parts of a data set the test rows, with a note.
 
     Raises
     ------
     UsageError
-        Several could be meant; lists them.
+        Several are possible; the message lists them.
     """
     if len(fitting) == 1:
         return fitting[0], ()
@@ -270,7 +269,7 @@ def one_of(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], tuple[str, 
 def _test_file(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], str] | None:
     """Return the test file among files whose names differ only by a part of the data, with a note.
 
-    None where they differ otherwise, or no one is the test file.
+    None if they differ in another way, or none of them is the test file.
     """
     parts = [_part(name) for name, _ in fitting]
     alike = {_without_part(name) for name, _ in fitting}
@@ -311,20 +310,20 @@ class PairedTables:
 
     @property
     def taken(self) -> str:
-        """What is printed."""
+        """The column mapping, for printing."""
         truth, *answers = map(printable, self.files)
         return f"artifacts {list_names(answers)}, truth from {truth}"
 
 
 MOST_PAIRED = 8
-"""Files without a complete assignment that are compared with each other."""
+"""Most files without a complete assignment that are compared with each other."""
 
 
 def pair_tables(tables: Sequence[Named], request: Columns) -> PairedTables | None:
     """Return the files that together have labels and predictions or scores, by the evidence of their columns.
 
-    The name of a file counts as the name of its only column: ``y_test.csv`` beside ``y_pred.csv``. Rows are
-    joined by ids, or in order where the files have equally many. Arrays may be in more than two files.
+    A file's name counts as the name of its only column: ``y_test.csv`` and ``y_pred.csv``. Rows are joined by
+    ids, or in order if the files have equally many. Arrays may be in more than two files.
 
     Raises
     ------
@@ -388,14 +387,14 @@ def _merge_arrays(answers: Sequence[Named]) -> RawTable:
 
 
 MAX_OPENED = 20
-"""Files of one kind that are opened to see which holds predictions."""
-_LISTED = 10  # files that an error names; the rest is counted
+"""Most files of one kind that are opened to find those with predictions."""
+_LISTED = 10  # most files named in an error; the others are counted
 _SKIPPED = ("images", SITE)
 LOGGING = (
     'table = {"y_true": y_test, "y_pred": model.predict(X_test)}; '
     'mlflow.MlflowClient().log_table(run_id, table, "predictions.json")'
 )
-"""What a run needs that was logged by `mlflow.autolog` alone."""
+"""Code that logs predictions, for a run that was logged only by `mlflow.autolog`."""
 AUTOLOG_TAG = "mlflow.autologging"
 EVALUATOR_FILES = frozenset(
     {
@@ -403,27 +402,27 @@ EVALUATOR_FILES = frozenset(
         *("precision_recall_curve_plot.png", "calibration_curve_plot.png"),
     }
 )
-"""What the default evaluator of `mlflow.models.evaluate` logs of a classifier."""
+"""Files that the default evaluator of `mlflow.models.evaluate` logs for a classifier."""
 Aside: TypeAlias = list[tuple[str, EvalreportError]]
-"""What was looked at and not taken, and why."""
+"""Candidates without predictions, and why."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunTable:
-    """The table that was taken from a run.
+    """The table with the predictions of a run.
 
     Parameters
     ----------
     table : RawTable
     columns : Columns
-        The request, completed by what the source itself knows (of traces: which column is the answer).
+        The request, completed by what the source defines (for traces: which column is the response).
     taken : str
         The column mapping, for printing: ``artifact predictions.parquet``.
     notes : tuple of str
-        What was set aside.
+        What was skipped.
     truth : RawTable or None
-        The true labels, where the run has them in a separate file.
-    artifact : str, path of the one file of the run that all of it comes from, "" where there is no such
+        The true labels, if the run has them in a separate file.
+    artifact : str, path of the only file of the run with the predictions, "" if there is none
     """
 
     table: RawTable
@@ -436,9 +435,9 @@ class RunTable:
 
 @dataclass(frozen=True, eq=False)
 class RunStream:
-    """The predictions of a run as a stream; `taken`, `notes` and `artifact` as of a `RunTable`.
+    """The predictions of a run as a stream; `taken`, `notes` and `artifact` as in a `RunTable`.
 
-    Of a folder of parts `artifact` is the first of them.
+    For a folder of parts `artifact` is the first part.
     """
 
     stream: Any
@@ -449,7 +448,7 @@ class RunStream:
 
 @dataclass(frozen=True)
 class _Opened:
-    """What the candidates of a kind were found to be."""
+    """The contents of the candidates of a kind."""
 
     fitting: tuple[tuple[str, Rows], ...]
     broken: tuple[tuple[str, EvalreportError], ...]
@@ -466,13 +465,13 @@ def read_run(
 def read_run(
     store: Store, run: RunInfo, request: RunRequest | None = None, reader: RunFileReader | None = None
 ) -> RunTable | RunStream:
-    """Return the predictions of a run: their table, or their stream where the reader opens one.
+    """Return the predictions of a run: their table, or their stream if the reader opens one.
 
-    Looked for in this order: the artifact that was named; tables of `log_table`; artifacts with a usual
-    name (``predictions.*``, ``eval_results_table.json``, …); any other artifact that can be read; the file
-    of a logged dataset; traces of `mlflow.genai.evaluate`. A table counts when it has a column of truth
-    and one of predictions. The first kind with one such table decides; with several it is an error. A file
-    that by its tag or name is meant and cannot be read is an error too: no other is taken in its place.
+    Search order: the named artifact; tables of `log_table`; artifacts with a common name (``predictions.*``,
+    ``eval_results_table.json``, …); any other readable artifact; the file of a logged dataset; traces of
+    `mlflow.genai.evaluate`. A table needs a column of true labels and one of predictions. The first kind with
+    such a table decides; more than one in it is an error. A file that a tag or its name marks as predictions
+    but that cannot be read is also an error: no other file replaces it.
 
     Parameters
     ----------
@@ -480,16 +479,16 @@ def read_run(
     run : RunInfo
     request : RunRequest, optional
     reader : RunFileReader, optional
-        How files are read: whole, unless it says otherwise.
+        Reader of the files; by default they are read whole.
 
     Raises
     ------
     ArtifactNotFoundError
-        Nothing that holds predictions; lists what there is.
+        There are no predictions; the message lists what there is.
     ColumnNotFoundError
-        One table, but not with the columns that were asked for.
+        There is one table, without the requested columns.
     UsageError
-        Several could be meant; lists them.
+        Several are possible; the message lists them.
     DataError, UnsafeFileError, ServerError
     """
     try:
@@ -547,7 +546,7 @@ def _is_supported(rows: Rows, request: RunRequest) -> bool:
         return True
     try:
         decision = roles_of_table(rows, request.columns).decision
-    except EvalreportError:  # a question about the columns, as of a table with a grade
+    except EvalreportError:  # the columns need a decision by the user, as for a table with a grade
         return True
     return decision is not None and decision.content_weight > 0
 
@@ -562,12 +561,12 @@ def _make_run_rows(
 
 
 def _open_candidates(candidates: Sequence[Candidate], request: RunRequest, aside: Aside) -> _Opened:
-    """Read candidates: those with the columns it takes, and those that cannot be read at all.
+    """Read candidates: those with the needed columns, and those that cannot be read at all.
 
     Raises
     ------
     ServerError
-        At once: a file that did not arrive is not one that is broken.
+        Raised immediately, because a failed download does not mean that the file is broken.
     """
     fitting: list[tuple[str, Rows]] = []
     broken: list[tuple[str, EvalreportError]] = []
@@ -577,7 +576,7 @@ def _open_candidates(candidates: Sequence[Candidate], request: RunRequest, aside
         table = None
         try:
             rows = candidate.read()
-            if isinstance(rows, RawTable):  # a stream that was opened has what it takes
+            if isinstance(rows, RawTable):  # a stream that was opened has the needed columns
                 table = rows
                 check_columns(table, request)
             fitting.append((candidate.name, rows))
@@ -597,7 +596,7 @@ def _open_candidates(candidates: Sequence[Candidate], request: RunRequest, aside
 def _unreadable_file_error(
     opened: _Opened, later: Iterator[CandidateKind], request: RunRequest
 ) -> EvalreportError:
-    """Return the error of a file that cannot be read, with another of the run that can be taken instead."""
+    """Return the error of a file that cannot be read, with another file of the run to use instead."""
     name, error = opened.broken[0]
     fitting = opened.fitting
     while not fitting and (kind := next(later, None)) is not None:
@@ -610,13 +609,13 @@ def _unreadable_file_error(
 
 
 def check_columns(table: RawTable, request: RunRequest) -> None:
-    """Refuse a table without a column of truth, or with nothing to compare it with.
+    """Reject a table without a column of true labels, or without predictions, scores or responses.
 
     Raises
     ------
     ColumnNotFoundError
     GradedError
-        It has a grade per item instead.
+        The table has a grade per item.
     """
     if request.columns.graded.chosen in table.columns:
         return
@@ -636,7 +635,7 @@ def _check_columns(table: RawTable, request: RunRequest) -> None:
         try:
             roles = roles_of_table(table, request.columns)
             is_complete = any((roles.pred, roles.score, roles.text))
-        except UsageError:  # several columns may have one role: they are predictions all the same
+        except UsageError:  # several columns may have one role: the table has predictions
             is_complete = True
     if not is_complete:
         raise ColumnNotFoundError(
@@ -693,7 +692,7 @@ def _from_traces(store: Store, run: RunInfo, request: RunRequest) -> RunTable:
 
 
 def _children(store: Store, run: RunInfo) -> tuple[str, ...]:
-    """Return the ids of the run's finished children, the newest first."""
+    """Return the ids of the run's finished children, newest first."""
     query = f"tags.mlflow.parentRunId = '{run.run_id}' and attributes.status = 'FINISHED'"
     found = store.ask(methodcaller("search_runs", [run.experiment_id], query, 1, MAX_OPENED))
     return tuple(str(child.info.run_id) for child in found)
@@ -733,7 +732,7 @@ def _nothing(run: RunInfo, files: list[Artifact], aside: Aside, children: tuple[
 
 
 def _missing_predictions_hint(run: RunInfo, files: list[Artifact]) -> tuple[str, str]:
-    """Return what a run keeps in place of predictions, and the call that logs them."""
+    """Return what a run has in place of predictions, and the call that logs them."""
     names = {PurePosixPath(file.path).name for file in files}
     predict = f"evalreport log --run-id {run.run_id[:8]} --predict-on test.csv --truth COLUMN"
     predict = f"or let its model predict a file, which runs its code: {predict}"

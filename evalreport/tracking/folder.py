@@ -1,6 +1,6 @@
 """Write a payload into a folder: all or nothing, never through a link, never over other files.
 
-Which files are ours is known by a manifest in the folder, and of a page by what it says of itself.
+A manifest in the folder lists evalreport's files; a page contains a mark.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from evalreport.tracking.runs import Logged
 
 logger = logging.getLogger(__name__)
 MANIFESTS = ".evalreport"
-"""Folder of the manifests, one for each part; hidden, because it is not a result."""
+"""Folder of the manifests, one per part; hidden, because it is not a result."""
 MARK = b'<meta name="generator" content="evalreport '
-"""A mark in the head of every page that evalreport writes, whatever the file name."""
+"""Mark in the head of every page that evalreport writes, for any file name."""
 HEAD = 4096
-"""Maximum position of the mark in bytes: only short tags come before it."""
+"""Greatest position of the mark in bytes: only short tags come before it."""
 
 
 @dataclass(frozen=True)
 class FolderSink:
-    """A folder, which is made if it is not there.
+    """A folder, which is created if it does not exist.
 
     Parameters
     ----------
     folder : Path
     force : bool
-        Whether to write over files that evalreport did not write.
+        Whether to overwrite files that evalreport did not write.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class FolderSink:
         Raises
         ------
         UsageError
-            The folder cannot be written to; a file of it is a link, or was not written by evalreport.
+            The folder cannot be written to, or one of its files is a link or was not written by evalreport.
         """
         try:
             return self._log(payload, dry_run=dry_run)
@@ -83,7 +83,7 @@ class FolderSink:
         return Logged("dry run" if dry_run else "written", (), tuple(files), tuple(there), tuple(left))
 
     def _ours(self, path: str, manifests: Iterable[Manifest]) -> bytes | None:
-        """Return the content of a file that we wrote; any part may say so, as parts share names."""
+        """Return the content of a file that evalreport wrote, by any manifest, as parts share names."""
         place = self.folder / path
         known = [manifest for manifest in manifests if path in manifest.files]
         if not os.path.isfile(place) or not (known or is_page(place)):
@@ -99,7 +99,7 @@ def _read_manifest(path: Path) -> Manifest:
 
 
 def is_page(place: Path) -> bool:
-    """Tell whether a file is a page that evalreport wrote."""
+    """Return whether a file is a page that evalreport wrote."""
     with suppress(OSError), place.open("rb") as stream:
         head = stream.read(HEAD)
         return MARK in head
@@ -107,20 +107,20 @@ def is_page(place: Path) -> bool:
 
 
 def of_input(page: bytes, origin: str) -> bytes:
-    """Return a page with the mark of the input that it is made of, beside that of evalreport."""
+    """Return a page with the mark of its input in addition to that of evalreport."""
     end = page.index(b">", page.index(MARK)) + 1
     return page[:end] + _input_mark(origin) + page[end:]
 
 
 def free_page(stem: str, origin: str) -> Path:
-    """Return the file for the page of an input: ``STEM.html``, or a numbered one where others' files are.
+    """Return the file for the page of an input: ``STEM.html``, or a numbered one if that is another file.
 
     Parameters
     ----------
     stem : str
         Name of the input, as a file name.
     origin : str
-        Digest of what the input is.
+        Digest that identifies the input.
     """
     names = chain((f"{stem}.html",), (f"{stem}-{number}.html" for number in count(2)))
     return next(place for place in map(Path, names) if _is_free(place, origin))
@@ -153,14 +153,14 @@ def write_page(place: Path, page: bytes, *, force: bool = False) -> Path:
     Raises
     ------
     UsageError
-        It is a link or a folder, holds something else, or cannot be written.
+        It is a link or a folder, contains something else, or cannot be written.
     """
     check_page(place, force=force)
     return write_file(place, page)
 
 
 def check_page(place: Path, *, force: bool = False) -> None:
-    """Refuse to replace a file with content that is not an evalreport page.
+    """Reject replacing a file that is not an evalreport page.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def check_page(place: Path, *, force: bool = False) -> None:
 def write_file(place: Path, data: bytes) -> Path:
     """Write one file; see `write_files`.
 
-    Pipes and devices are written into, never replaced.
+    Pipes and devices are written to, never replaced.
 
     Raises
     ------
@@ -193,9 +193,9 @@ def write_file(place: Path, data: bytes) -> Path:
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:
-    """Write files whole or not at all: each beside its place first, renamed when all of them are there.
+    """Write all files completely or none: next to their places first, renamed when all of them exist.
 
-    So a full disk changes nothing, and a file is never visible half-written.
+    So a full disk changes nothing, and no file is ever visible half-written.
 
     Raises
     ------
@@ -234,15 +234,15 @@ def remove_file(place: Path) -> None:
 
 
 def _make_folder(place: Path, made: list[Path]) -> None:
-    """Make the folder of a file, and note the folders that this takes."""
-    if os.path.isdir(place):  # else a rename would find it out, when others have been renamed
+    """Create the folder of a file, and note the folders that are created."""
+    if os.path.isdir(place):  # else a rename would fail after other files were renamed
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     made += (parent for parent in place.parents if not os.path.exists(parent))
     place.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _remove(files: Iterable[Path], folders: Iterable[Path]) -> None:
-    """Remove what a write that failed has left: its files, and folders that it made and that are empty."""
+    """Remove the remains of a failed write: its files, and empty folders that it created."""
     for path in files:
         with suppress(OSError):
             path.unlink()
@@ -252,7 +252,7 @@ def _remove(files: Iterable[Path], folders: Iterable[Path]) -> None:
 
 
 def run_folder(out: Path, name: str, run_id: str) -> Path:
-    """Return the folder of one of several runs: its name as far as a file name allows, and its id.
+    """Return the folder of one of several runs: its name as a valid file name, and its id.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def run_folder(out: Path, name: str, run_id: str) -> Path:
 
 
 def refuse_link(place: Path, folder: Path) -> None:
-    """Refuse a path that is a link, or has one below the folder.
+    """Reject a path that is a link, or has one below the folder.
 
     Raises
     ------
@@ -279,7 +279,7 @@ def refuse_link(place: Path, folder: Path) -> None:
 
 
 def link_on_the_way(place: Path, folder: Path) -> Path | None:
-    """Return the link that a place is or is behind, from below the folder on; None where there is none."""
+    """Return the link that a path is or goes through, below the folder; None if there is none."""
     inside = (parent for parent in place.parents if parent.is_relative_to(folder) and parent != folder)
     return next((step for step in (place, *inside) if os.path.islink(step)), None)
 

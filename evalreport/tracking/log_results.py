@@ -1,11 +1,9 @@
-"""Tags that we share with others: our block in a run's description, our lines in the list of tables.
+"""Log a payload into a finished MLflow run: through the client only, in place, and only if it changed.
 
-What a logging will write, decided before its first write: what the run lacks of a payload.
-
-A payload into a finished MLflow run: through the client alone, in place, and only when it changed.
-
-Nothing is written before everything has been checked. While a logging is in progress the digest tag shows it;
-the digest comes last, so that one that was interrupted is done again.
+A plan lists what the run lacks of the payload; everything is checked before the first write. While a logging
+is in progress the digest tag shows it. The digest is written last, so an interrupted logging is repeated. The
+run's description and its list of tables are shared with others: only evalreport's block and lines are
+changed.
 """
 
 from __future__ import annotations
@@ -47,15 +45,15 @@ from evalreport.tracking.ownership import (
 from evalreport.tracking.runs import Logged, State, Tracking
 
 NOTE_TAG = "mlflow.note.content"
-"""The run's description, Markdown, which is the user's."""
+"""Tag of the run's description in Markdown, which belongs to the user."""
 TABLES_TAG = "mlflow.loggedArtifacts"
-"""What `log_table` keeps there: a JSON list of ``{"path": …, "type": "table"}``."""
+"""Tag of `log_table`: a JSON list of ``{"path": …, "type": "table"}``."""
 BEGIN = "<!-- evalreport:begin -->"
 END = "<!-- evalreport:end -->"
 
 
 def with_block(note: str, block: str, part: Part = "evaluation") -> str:
-    """Return a description with our block in it, all else as it was.
+    """Return a description with evalreport's block in it, otherwise unchanged.
 
     An existing block of the same part is replaced in place; a new one comes last.
 
@@ -80,7 +78,7 @@ def with_block(note: str, block: str, part: Part = "evaluation") -> str:
 
 
 def with_tables(tag: str, paths: Collection[str]) -> str | None:
-    """Return the list of logged tables with ours in it; None when the tag is not such a list.
+    """Return the list of logged tables with evalreport's in it; None if the tag is not such a list.
 
     Examples
     --------
@@ -103,17 +101,17 @@ def with_tables(tag: str, paths: Collection[str]) -> str | None:
 IMAGES_TAG = "mlflow.loggedImages"
 FOLDER = "images"
 THUMBNAIL = 256
-"""Pixels of the longer side of the preview beside each image."""
+"""Pixels of the longer side of the preview image."""
 
 
 def image_files(images: Mapping[str, bytes], timestamp: int) -> dict[str, bytes]:
-    """Return the files of images: each PNG, and its small WebP preview.
+    """Return the files of images: each PNG and its small WebP preview.
 
     Parameters
     ----------
     images : mapping from key to PNG
     timestamp : int
-        Milliseconds, the same at every logging of the run.
+        Milliseconds, the same in every logging of the run.
 
     Examples
     --------
@@ -145,14 +143,14 @@ def thumbnail(png: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Link:
-    """What the metrics of a run belong to, as MLflow names it; empty is nothing.
+    """The model and the dataset of the metrics of a run, as MLflow names them; empty for none.
 
     Parameters
     ----------
     model_id, model : str
         Id and name of the logged model.
     dataset_name, dataset_digest : str
-        Of the run's dataset, where it has exactly one.
+        Of the run's dataset, if it has exactly one.
     """
 
     model_id: str = ""
@@ -178,26 +176,26 @@ class Link:
 
 
 def link_of(tracking: Tracking, run: Any, model_id: str, where: str) -> Link:
-    """Return the model that predicted, if it is still there, and the one dataset of the run.
+    """Return the model that made the predictions, if it still exists, and the only dataset of the run.
 
     Parameters
     ----------
     tracking : Tracking
     run : mlflow.entities.Run
     model_id : str
-        Empty where nobody can tell.
+        Empty if unknown.
     where : str
 
     Raises
     ------
     ServerError
-        The store cannot be asked.
+        The store cannot be reached.
     """
     if not model_id:
         return Link()
     try:
         model = tracking.ask(methodcaller("get_logged_model", model_id), where)
-    except NotFoundError:  # deleted since
+    except NotFoundError:  # deleted in the meantime
         return Link()
     datasets = [entry.dataset for entry in run.inputs.dataset_inputs] if run.inputs else []
     if len(datasets) != 1:
@@ -206,12 +204,12 @@ def link_of(tracking: Tracking, run: Any, model_id: str, where: str) -> Link:
 
 
 LATEST = 2**63 - 1
-"""The greatest timestamp that a store can hold."""
+"""Greatest timestamp that a store can save."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be logged, and how; see `MlflowSink.log`."""
+    """A payload and the settings of its logging; see `MlflowSink.log`."""
 
     payload: Payload
     tracking: Tracking
@@ -231,7 +229,7 @@ class Job:
         return {}
 
     def files(self, started: int) -> Mapping[str, bytes]:
-        """Return the files of the payload, its images with their previews; made once, as two plans ask."""
+        """Return the files of the payload, images with their previews; cached, because two plans use them."""
         if started not in self._files:
             self._files[started] = {**self.payload.files, **image_files(self.payload.images, started)}
         return self._files[started]
@@ -239,22 +237,22 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to stand in the run, and what of it has to be written.
+    """The complete contents of the run after a logging, and the part to be written.
 
     Parameters
     ----------
-    held : Held
+    held : ExistingArtifacts
     files : mapping from path to bytes
-        As they are to stand.
+        All files after the logging.
     manifest : Manifest
     sent : Sent
         All metrics of the payload, and their timestamp.
     tags : mapping from name to text
-        Those to set, the shared ones too.
-    todo : Lacking
-        What is written; empty where only the digest is missing.
+        Tags to set, including the shared ones.
+    todo : MissingParts
+        What must be written; empty if only the digest is missing.
     nothing : bool
-        Whether the run holds all of it already, the digest too.
+        Whether the run already has everything, including the digest.
     link : Link
     notes : tuple of str
     """
@@ -271,7 +269,7 @@ class Plan:
 
 
 def plan_logging(job: Job, run: Any) -> Plan:
-    """Return what has to be written into a run so that it holds a payload.
+    """Return the plan for logging a payload into a run.
 
     Parameters
     ----------
@@ -281,9 +279,9 @@ def plan_logging(job: Job, run: Any) -> Plan:
     Raises
     ------
     UsageError
-        Files of our names that we did not write, or that are links.
+        Files with evalreport's names were not written by evalreport, or are links.
     UnsafeFileError
-        The run's artifacts are at an address where we do not go.
+        The run's artifacts are at a location that is not allowed.
     ServerError
     """
     tag = run.data.tags.get(job.tag, "")
@@ -316,7 +314,7 @@ def plan_logging(job: Job, run: Any) -> Plan:
 
 
 def _check_held_files(job: Job, run: Any, files: Mapping[str, bytes], tag: str) -> ExistingArtifacts:
-    """Return what the run holds, or refuse what is not ours."""
+    """Return the contents of the run; raise an error for files with evalreport's names from others."""
     path = manifest_of(job.payload.part)
     root = job.tracking.artifact_root(run.info.artifact_uri, job.where)
     if root is not None:
@@ -335,7 +333,7 @@ def _check_held_files(job: Job, run: Any, files: Mapping[str, bytes], tag: str) 
 
 
 def _stands(job: Job, held: ExistingArtifacts, path: str) -> bool:
-    """Tell whether a file of this very payload is there already."""
+    """Return whether a file of this payload is already there."""
     before = held.manifest.sent
     return (
         not job.force
@@ -347,10 +345,10 @@ def _stands(job: Job, held: ExistingArtifacts, path: str) -> bool:
 
 
 def _timestamp(job: Job, held: ExistingArtifacts) -> tuple[bool, int]:
-    """Return whether this payload was logged before, wholly or in part, and the timestamp to use.
+    """Return whether this payload was logged before, completely or in part, and the timestamp to use.
 
-    The same payload keeps its timestamp, or the histories of its metrics would be doubled. Another one uses
-    a fresh one.
+    The same payload keeps its timestamp; otherwise the histories of its metrics would be doubled. Another
+    payload gets a new one.
     """
     before = held.manifest.sent
     if before is not None and before.digest == job.payload.digest and 0 < before.timestamp <= LATEST:
@@ -361,10 +359,10 @@ def _timestamp(job: Job, held: ExistingArtifacts) -> tuple[bool, int]:
 
 
 def _fresh(job: Job, run: Any) -> int:
-    """Return now, or the millisecond after the values that the run shows.
+    """Return the current time, or the millisecond after the latest value that the run shows.
 
-    They would hide the new ones if a clock was wrong then or is wrong now. A run gives the time of a metric
-    only with the metric itself.
+    Later values would hide the new ones, if a clock was wrong then or is wrong now. MLflow gives the time of
+    a metric only with the metric itself.
     """
     keys = {*job.payload.metrics, *job.payload.series}
     shown = (int(metric.timestamp) + 1 for metric in run.data._metric_objs if metric.key in keys)
@@ -372,7 +370,7 @@ def _fresh(job: Job, run: Any) -> int:
 
 
 def _find_logging_time(job: Job) -> int:
-    """Return when the metrics of this payload were logged, where no manifest tells."""
+    """Return when the metrics of this payload were logged, without a manifest."""
     key = next(iter(job.payload.metrics), "")
     points = job.tracking.ask(methodcaller("get_metric_history", job.run_id, key), job.where) if key else ()
     return max((point.timestamp for point in points), default=job.timestamp)
@@ -388,7 +386,7 @@ def _is_overwritten(job: Job, run: Any, absent: Mapping[str, Points], timestamp:
 
 
 def _tags(payload: Payload, held: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Return the tags to set, and those that cannot be set; a shared tag that would be cut is skipped."""
+    """Return the tags to set, and notes on shared tags that are skipped because they would be cut."""
     tags, notes = dict(payload.tags), []
     shared = {
         NOTE_TAG: _note(payload, held),
@@ -411,7 +409,7 @@ def _note(payload: Payload, held: Mapping[str, str]) -> str | None:
 
 
 def _check_alone(job: Job, before: Any) -> None:
-    """Wait for files that another process is writing at this moment."""
+    """Raise an error if another process is writing files at this moment."""
     run = job.tracking.ask(methodcaller("get_run", job.run_id), job.where)
     if run.data.tags.get(job.tag) != before.data.tags.get(job.tag):
         raise busy(job.where)
@@ -430,8 +428,8 @@ def _not_ours(foreign: list[str], where: str) -> UsageError:
 logger = logging.getLogger(__name__)
 
 TOGETHER = 8
-"""Files that are sent between two looks at the run: a local store stores them in a third of the time of eight
-looks."""
+"""Files that are sent between two checks of the run: a local store writes them in a third of the time of
+eight checks."""
 
 
 @dataclass(frozen=True)
@@ -444,11 +442,11 @@ class MlflowSink:
     run_id : str
         Full id.
     force : bool
-        Whether to write over files of others, and files again that stand.
+        Whether to overwrite files of others, and to write unchanged files again.
     allow_running : bool
         Whether to write to a run that has not ended.
     repair : bool
-        Whether changed files of evalreport are restored.
+        Whether to restore changed files of evalreport.
     """
 
     tracking: Tracking
@@ -458,7 +456,7 @@ class MlflowSink:
     repair: bool = False
 
     def log(self, payload: Payload, *, dry_run: bool = False, timestamp: int | None = None) -> Logged:
-        """Log a payload into the run; its status and end time stay as they are.
+        """Log a payload into the run; the run's status and end time are not changed.
 
         Parameters
         ----------
@@ -466,19 +464,19 @@ class MlflowSink:
         dry_run : bool
             Whether to check everything and write nothing.
         timestamp : int, optional
-            Of all metrics of one logging, in milliseconds since 1970, else now. Where the run already has one
-            that is later (a clock that went back), it is the next millisecond after that, or the values would
-            not show.
+            Timestamp of all metrics, in milliseconds since 1970; default is now. If the run has a later one
+            (a clock that went back), the next millisecond after that is used; otherwise the values would not
+            show.
 
         Raises
         ------
         RunNotFoundError, UsageError
-            See `check_run`; also files of our names that we did not write, which are listed, or are links;
-            another logging of the run at the same time.
+            See `check_run`. Also: files with evalreport's names were not written by evalreport (they are
+            listed) or are links; another process is logging to the run.
         LoggingInterrupted
-            The user has stopped it after the run was changed.
+            The user stopped it after the run was changed.
         UnsafeFileError
-            The run's artifacts are at an address where we do not go.
+            The run's artifacts are at a location that is not allowed.
         ServerError
         """
         run = check_run(self.tracking, self.run_id, allow_running=self.allow_running)
@@ -511,14 +509,14 @@ def check_run(tracking: Tracking, run_id: str, *, allow_running: bool = False) -
     tracking : Tracking
     run_id : str
     allow_running : bool
-        Whether a run that has not ended is written to as well.
+        Whether to accept a run that has not ended.
 
     Raises
     ------
     RunNotFoundError
-        Unknown or deleted; a deleted run refuses metrics but takes artifacts.
+        The run is unknown or deleted; a deleted run rejects metrics but accepts artifacts.
     UsageError
-        Still running.
+        The run has not ended.
     ServerError
     """
     run = tracking.ask(methodcaller("get_run", run_id), f"run {run_id[:8]}")
@@ -547,7 +545,7 @@ def _theirs(keys: Sequence[str], held: ExistingArtifacts) -> list[str]:
 
 
 def _apply_plan(job: Job, plan: Plan) -> Plan:
-    """Write, and return the plan that was followed: another one if the run was logged meanwhile."""
+    """Write, and return the plan that was used: a new one if another process has logged in the meantime."""
     run = job.tracking.ask(methodcaller("get_run", job.run_id), job.where)
     refuse_deleted(run, job.where)
     if run.data.tags.get(job.tag, "") != plan.held.tag:
@@ -561,9 +559,9 @@ def _apply_plan(job: Job, plan: Plan) -> Plan:
 
 
 def _write(job: Job, plan: Plan, writer: Writer) -> None:
-    """Write in an order that can be cut anywhere: the manifest before its files, the digest last.
+    """Write in an order that can be interrupted: the manifest before its files, the digest last.
 
-    What the run does not hold afterwards is sent once more; the digest says that all of it was seen there.
+    Missing parts are sent once more; the digest confirms that all of them were read back.
     """
     logger.info("writing %s into %s", plan.todo or "the digest", job.where)
     path = plan.held.manifest_path
@@ -589,7 +587,7 @@ def _write(job: Job, plan: Plan, writer: Writer) -> None:
 
 
 def _lacking(job: Job, plan: Plan, run: Any) -> MissingParts:
-    """Return what the run does not hold of the plan."""
+    """Return what the run lacks of the plan."""
     return MissingParts(
         _lacking_files(job, plan, plan.files),
         missing_points(job.tracking, run, plan.sent.metrics, plan.sent.timestamp, job.where),
@@ -598,7 +596,7 @@ def _lacking(job: Job, plan: Plan, run: Any) -> MissingParts:
 
 
 def _lacking_files(job: Job, plan: Plan, files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the files that the run does not hold; a size that was there before proves nothing."""
+    """Return the files that the run lacks; those whose size was the same before are compared by content."""
     sizes = {path: len(data) for path, data in files.items()}
     before = {**plan.held.sizes, plan.held.manifest_path: sizes.get(plan.held.manifest_path)}
     read = [path for path, size in sizes.items() if before.get(path) == size]
@@ -628,7 +626,7 @@ def _send_files(job: Job, writer: Writer, files: Mapping[str, bytes]) -> None:
 
 
 def _batch_by_folder(files: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield a folder of the run and the names of files that are sent into it together."""
+    """Yield a folder of the run, and the names of files that are sent to it together."""
     folders: dict[str, list[str]] = {}
     for path in files:
         parent, _, name = path.rpartition("/")
@@ -638,7 +636,7 @@ def _batch_by_folder(files: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _make(place: Path, data: bytes) -> None:
-    """Write a file that is to be sent, in the folder of temporary files."""
+    """Write a file into the temporary folder from which it is sent."""
     try:
         place.write_bytes(data)
     except OSError as error:
@@ -652,7 +650,7 @@ def _make(place: Path, data: bytes) -> None:
 def _batch(job: Job, plan: Plan, what: MissingParts) -> dict[str, Any]:
     """Return metrics and tags as one batch: scalars at step 0, series at their steps, one timestamp.
 
-    Scalars show on the run's model, too; a curve would fill its page with points.
+    Scalars are also shown on the run's model; a curve would fill its page with points.
     """
     from mlflow.entities import Metric, RunTag
 

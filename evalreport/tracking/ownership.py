@@ -1,4 +1,4 @@
-"""The record of the files that evalreport wrote into a run, and what the run has before a new logging."""
+"""The record of the files that evalreport wrote into a run, and a run's contents before a new logging."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evalreport.page.payload import Payload
 from evalreport.tracking.runs import Tracking
 
 UNFINISHED = "unfinished"
-"""How the digest tag begins while a logging is in progress, or after it was interrupted."""
+"""Prefix of the digest tag while a logging is in progress, or after it was interrupted."""
 
 
 @dataclass
@@ -55,29 +55,29 @@ class Writer:
         Raises
         ------
         UsageError
-            Another logging began at the same time.
+            Another logging started at the same time.
         ServerError
             The tag was not set.
         """
         try:
             self.tracking.ask(methodcaller("set_tag", self.run_id, self.tag, self.mark), self.where)
         except ServerError:
-            # Of two that create the tag at once a database refuses one; or only the answer was lost.
+            # A database rejects the second of two that create the tag; or the response was lost.
             if self._run().data.tags.get(self.tag, "") == self.before:
                 raise
         self.look()
 
     def look(self) -> Any:
-        """Return the run, if it still exists and no other logging has begun.
+        """Return the run, if it still exists and no other logging has started.
 
         Raises
         ------
         RunNotFoundError
-            It was deleted meanwhile: it would still accept artifacts.
+            It was deleted in the meantime; it would still accept artifacts.
         UsageError
-            Another logging has begun.
+            Another logging has started.
         ServerError
-            The server did not store our tag.
+            The server did not store the tag.
         """
         run = self._run()
         refuse_deleted(run, self.where)
@@ -89,13 +89,13 @@ class Writer:
         return run
 
     def write(self, call: Callable[[Any], object]) -> None:
-        """Write, if no other logging has begun."""
+        """Write, if no other logging has started."""
         self.look()
         self.wrote = True
         try:
             self.tracking.ask(call, self.where)
         except UsageError:
-            self.look()  # a run that was deleted meanwhile is refused as a wrong parameter
+            self.look()  # for a run deleted in the meantime MLflow reports a wrong parameter
             raise
 
     def end(self, state: str) -> None:
@@ -104,7 +104,7 @@ class Writer:
         Raises
         ------
         UsageError
-            Another logging has begun.
+            Another logging has started.
         ServerError
             The server did not store it.
         """
@@ -122,7 +122,7 @@ class Writer:
 
 
 def refuse_deleted(run: Any, where: str) -> None:
-    """Refuse a deleted run: it refuses metrics but accepts artifacts.
+    """Reject a deleted run: it rejects metrics but accepts artifacts.
 
     Raises
     ------
@@ -134,14 +134,14 @@ def refuse_deleted(run: Any, where: str) -> None:
 
 
 def busy(where: str) -> UsageError:
-    """Return the error of a run that another logging writes into, before this one has written anything."""
+    """Return the error for a run into which another process logs, before this one has written anything."""
     return UsageError(
         "another process is logging to this run", where=where, fix="wait until it has ended, and log again"
     )
 
 
 def concurrent_logging_error(run_id: str, where: str) -> UsageError:
-    """Return the error of a run that two loggings have written into at the same time."""
+    """Return the error for a run into which two processes have logged at the same time."""
     return UsageError(
         "another process is logging to this run, which may now contain parts of both results",
         where=where,
@@ -150,7 +150,7 @@ def concurrent_logging_error(run_id: str, where: str) -> UsageError:
 
 
 def not_stored(what: str, where: str) -> ServerError:
-    """Return the error of a server that accepts something and does not store it."""
+    """Return the error for a server that accepts data without storing it."""
     return ServerError(
         f"the server accepted the upload but does not have {what}",
         where=where,
@@ -169,16 +169,16 @@ class Sent:
     Parameters
     ----------
     digest : str
-        Of the payload.
+        Digest of the payload.
     timestamp : int
-        Of all its metrics, milliseconds since 1970. Who takes up the same logging again takes this one, or
-        the histories of the metrics would be doubled.
+        Timestamp of all metrics, milliseconds since 1970. A repeated logging uses the same one; otherwise the
+        histories of the metrics would be doubled.
     metrics : mapping from key to ((step, value), …)
         A single value has step 0.
     tags : mapping from name to text
-        Ours alone, not those that are shared with others.
+        Only evalreport's own tags, not those shared with others.
     sizes : mapping from path to int
-        Bytes of each file.
+        Size of each file in bytes.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class Sent:
 
     @classmethod
     def from_payload(cls, payload: Payload, timestamp: int, files: Mapping[str, bytes]) -> Sent:
-        """Return what a logging of a payload sends."""
+        """Return the record of logging a payload."""
         single = {key: ((0, value),) for key, value in payload.metrics.items()}
         sizes = {path: len(data) for path, data in files.items()}
         return cls(payload.digest, timestamp, {**single, **payload.series}, dict(payload.tags), sizes)
@@ -210,7 +210,7 @@ HEAD = 1024
 
 @dataclass(frozen=True)
 class ManifestRecord:
-    """A manifest as in its file."""
+    """A manifest as it is stored."""
 
     schema: Literal[2]
     files: Mapping[str, tuple[str, ...]]
@@ -221,19 +221,19 @@ class ManifestRecord:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Digests of our files, the names of all that was ever logged, and what the last logging sent.
+    """Digests of evalreport's files, the names of everything that was ever logged, and the last logging.
 
     Parameters
     ----------
     files : mapping from path to digests
-        The digest of what is to stand there, and of what stood there when that was about to be written, so
-        that a logging that was cut short can be taken up.
+        The digest of the file to be written, and of the file that it replaces, so that an interrupted logging
+        can be repeated.
     metrics : frozenset of str
         Keys of metrics and series, which MLflow cannot delete.
     heads : mapping from path to digest
-        Of the first `HEAD` bytes of what is to stand there.
+        Digest of the first `HEAD` bytes of the file to be written.
     sent : Sent or None
-        Of the last logging; None in a folder.
+        The last logging; None in a folder.
 
     Examples
     --------
@@ -260,15 +260,15 @@ class Manifest:
         present: Mapping[str, bytes],
         sent: Sent | None = None,
     ) -> Manifest:
-        """Return the manifest of a logging that comes after another.
+        """Return the manifest of a logging after an earlier one.
 
         Parameters
         ----------
-        files : what is to stand there
-        metrics : keys that are to be written
-        before : what was written earlier
-        present : files that will be replaced, as they are now
-        sent : what is sent beside the files
+        files : files to be written
+        metrics : keys to be written
+        before : manifest of the earlier logging
+        present : existing files that will be replaced
+        sent : what is sent in addition to the files
         """
         digests = {path: [_digest(data)] for path, data in files.items()}
         for path, data in present.items():
@@ -279,38 +279,39 @@ class Manifest:
         return cls(both, before.metrics.union(metrics), heads, sent)
 
     def wrote(self, path: str, data: bytes) -> bool:
-        """Tell whether this is what we have written there, at the last logging or before it."""
+        """Return whether evalreport wrote this content there, in the last logging or the one before."""
         return _digest(data) in self.files.get(path, ())
 
     def stands(self, path: str, data: bytes) -> bool:
-        """Tell whether this is what the last logging was to write there."""
+        """Return whether this is the content of the last logging."""
         return self.files.get(path, ("",))[0] == _digest(data)
 
     def began(self, path: str, data: bytes) -> bool:
-        """Tell whether this is the beginning of what the last logging was to write there.
+        """Return whether this is the beginning of the content of the last logging.
 
-        Of less than `HEAD` bytes nobody can tell; only an empty file is then taken for ours.
+        With fewer than `HEAD` bytes this cannot be determined; then only an empty file counts as
+        evalreport's.
         """
         return path in self.heads and (not data or self.heads[path] == _digest(data[:HEAD]))
 
     def to_wire(self) -> ManifestRecord:
-        """Return the manifest as in its file."""
+        """Return the record of the manifest."""
         return ManifestRecord(SCHEMA, self.files, tuple(sorted(self.metrics)), self.heads, self.sent)
 
     @classmethod
     def from_wire(cls, wire: ManifestRecord) -> Manifest:
-        """Return the manifest of a file, without names that lead out: we wrote none of those."""
+        """Return the manifest of a record, without names outside of the folder: evalreport writes none."""
         files = {path: known for path, known in wire.files.items() if is_inside(path)}
         heads = {path: head for path, head in wire.heads.items() if path in files}
         return cls(files, frozenset(wire.metrics), heads, wire.sent)
 
     def as_bytes(self) -> bytes:
-        """Return the manifest as the file in the run."""
+        """Return the content of the manifest file."""
         return dumps(self).encode()
 
     @classmethod
     def from_json_bytes(cls, data: bytes) -> Manifest:
-        """Return the manifest of a file; an empty one, of a file that is none: then nothing is ours."""
+        """Return the manifest of a file; if it is invalid an empty one, so that no file is evalreport's."""
         try:
             made: Manifest = decode(cls, loads(data))
         except DataError:
@@ -319,7 +320,7 @@ class Manifest:
 
 
 def is_inside(path: str) -> bool:
-    r"""Return whether a name, written with ``/``, is that of a file inside the folder it is relative to.
+    r"""Return whether a name, written with ``/``, is a file inside the folder that it is relative to.
 
     Examples
     --------
@@ -335,16 +336,16 @@ def _digest(data: bytes) -> str:
 
 
 MAX_COMPARED = 256 * 1024**2
-"""Bytes; a file of our name that is larger is not ours."""
+"""Largest file in bytes that is compared; a larger one is not evalreport's."""
 
 
 class OtherSizeError(ServerError):
-    """A file came longer or shorter than the server's list says."""
+    """A downloaded file has another size than the server's listing."""
 
 
 @dataclass(frozen=True)
 class ExistingArtifacts:
-    """What the run holds before we write.
+    """Contents of a run before writing.
 
     Parameters
     ----------
@@ -352,13 +353,13 @@ class ExistingArtifacts:
     where : str
         The run, for errors.
     sizes : mapping from path to int or None
-        Of files that bear names that we are about to give; None where the store does not say.
+        Existing files with names that will be written; None if the store does not report the size.
     manifest_path : str
     manifest : Manifest
     ours : mapping from path to bytes
-        The content of those that we wrote.
+        Content of those that evalreport wrote.
     tag : str
-        The digest tag before we wrote anything.
+        The digest tag before writing.
     """
 
     run: Any
@@ -371,7 +372,7 @@ class ExistingArtifacts:
 
     @property
     def foreign(self) -> list[str]:
-        """Files of our names that we did not write."""
+        """Existing files with evalreport's names that evalreport did not write."""
         return [path for path in self.sizes if path != self.manifest_path and path not in self.ours]
 
 
@@ -385,20 +386,20 @@ def read_held_files(
     *,
     repair: bool = False,
 ) -> ExistingArtifacts:
-    """Return what a run holds.
+    """Return the contents of a run before writing.
 
     Parameters
     ----------
     tracking : Tracking
     run : mlflow.entities.Run
-    names : paths that we are about to write
+    names : paths to be written
     manifest_path : str
     tag : str
-        The digest tag before anything was written: whether a logging was cut short.
+        The digest tag before writing, which shows whether a logging was interrupted.
     where : str
     repair : bool
-        Whether files of our names are ours where the manifest is lost and the digest tag stands: they were
-        when it was set, as a logging refuses those of others.
+        Whether files with evalreport's names are evalreport's if the manifest is lost and the digest tag
+        exists: they were when it was set, because a logging rejects files of others.
     """
     sizes = list_file_sizes(tracking, run.info.run_id, {*names, manifest_path}, where)
     manifest, cut = Manifest(), tag.startswith(UNFINISHED)
@@ -415,7 +416,7 @@ def read_held_files(
 
 
 def _is_half(manifest: Manifest, path: str, data: bytes) -> bool:
-    """Tell whether a file is the beginning of what a logging was writing when it was cut short."""
+    """Return whether a file is the beginning of a file whose writing was interrupted."""
     sizes = {} if manifest.sent is None else manifest.sent.sizes
     return len(data) < sizes.get(path, 0) and manifest.began(path, data)
 
@@ -423,7 +424,7 @@ def _is_half(manifest: Manifest, path: str, data: bytes) -> bool:
 def list_file_sizes(
     tracking: Tracking, run_id: str, names: Collection[str], where: str
 ) -> dict[str, int | None]:
-    """Return those of the names that are files of a run, with their sizes."""
+    """Return the names that are files of a run, with their sizes."""
     sizes: dict[str, int | None] = {}
     for folder in sorted({str(PurePosixPath(path).parent) for path in names}):
         listing = methodcaller("list_artifacts", run_id, None if folder == "." else folder)

@@ -1,4 +1,4 @@
-"""Runs: selected by id (also shortened), or by experiment, filter and age; and the operations on a server."""
+"""Select runs by id (also shortened), or by experiment, filter and age; the interface of a tracking store."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from evalreport.tracking.client import Store, quiet
 
 PARENT_TAG = "mlflow.parentRunId"
 SHORTEST_ID = 6
-"""Characters of an id that may stand for the whole: 16 million beginnings, as of a commit."""
+"""Fewest characters of a shortened id: 16 million prefixes, as for commits."""
 FULL_ID = 32
 """Characters of a run id: a UUID in hexadecimal digits."""
 PAGE = 1000
-"""Runs, or experiments, of one request."""
+"""Runs, or experiments, per request."""
 MOST_CHILDREN = 10
-"""Child runs that are named to a user whose run has none of the predictions."""
+"""Most child runs that are named if a run has no predictions but its children do."""
 NEWEST_FIRST = ["attributes.start_time DESC"]
 YEAR_10000 = 253_402_300_800_000
-"""Milliseconds since 1970 from which a time is not a date."""
+"""Milliseconds since 1970 from which a time is not a valid date."""
 _ID = re.compile(r"[A-Za-z0-9][\w-]{0,255}", re.ASCII)
 _EXPERIMENTS_AT_ONCE = 200
-"""Experiments named in one search: their ids have to fit in one request (chosen by hand)."""
+"""Experiments per search: their ids must fit in one request (chosen by hand)."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class DatasetSource:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """A run as it was found.
+    """A run of a tracking store.
 
     Parameters
     ----------
@@ -61,14 +61,14 @@ class RunInfo:
     status : str
         ``FINISHED``, ``FAILED``, ``KILLED``, ``RUNNING`` or ``SCHEDULED``.
     started : int or None
-        Milliseconds since 1970, UTC; None where the run has no time, or one that is not a date.
+        Milliseconds since 1970, UTC; None if the run has no time, or an invalid one.
     artifact_uri : str
     tags, params : mapping
     datasets : tuple of DatasetSource
     models : tuple of str
-        Ids of the logged models that it made or was given, each once.
+        Ids of the logged models that are outputs or inputs of the run, each once.
     remarks : tuple of str
-        What of the run was ignored, and why.
+        What was ignored of the run, and why.
 
     Examples
     --------
@@ -91,23 +91,23 @@ class RunInfo:
 
     @property
     def display_name(self) -> str:
-        """How the run is named in messages."""
+        """Name of the run in messages."""
         return f"run {self.run_id[:8]} ({self.name})" if self.name else f"run {self.run_id[:8]}"
 
     @property
     def running(self) -> bool:
-        """Whether the run has not ended, so that what it holds may still change."""
+        """Whether the run has not ended, so that its contents may change."""
         return self.status in {"RUNNING", "SCHEDULED"}
 
     @property
     def model(self) -> str:
-        """The one model of the run, which its predictions come from; empty for none or several."""
+        """The model that made the run's predictions, if the run has exactly one; else empty."""
         return self.models[0] if len(self.models) == 1 else ""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The runs that are meant.
+    """A selection of runs.
 
     Parameters
     ----------
@@ -118,11 +118,11 @@ class Selection:
     filter : str
         MLflow's search expression, passed through.
     latest : int, optional
-        Only the newest so many; without an experiment, of all experiments.
+        Only this many of the newest runs; without an experiment, of all experiments.
     max_runs : int
-        More than these are an error.
+        More runs are an error.
     every_status : bool
-        Whether runs that have not finished are meant, too.
+        Whether to include runs that have not finished.
 
     Examples
     --------
@@ -155,9 +155,9 @@ class Selection:
 
 
 def select_runs(store: Store, selection: Selection) -> tuple[RunInfo, ...]:
-    """Return the runs that a selection means, each once: as named, or newest first.
+    """Return the runs of a selection, each once: as named, or newest first.
 
-    Named runs may have any status but deleted; searched ones have finished.
+    Named runs may have any status except deleted; searched runs must have finished.
 
     Parameters
     ----------
@@ -167,9 +167,9 @@ def select_runs(store: Store, selection: Selection) -> tuple[RunInfo, ...]:
     Raises
     ------
     RunNotFoundError
-        An id, an experiment or a finished run that is not there; a deleted run.
+        An id, an experiment or a finished run does not exist, or the run is deleted.
     UsageError
-        An id that is too short or not unique, a filter that MLflow rejects, too many runs.
+        An id is too short or not unique, MLflow rejects a filter, or there are too many runs.
     ServerError
     """
     if selection.run_ids:
@@ -185,14 +185,14 @@ def select_runs(store: Store, selection: Selection) -> tuple[RunInfo, ...]:
 
 
 def find_run(store: Store, run_id: str) -> RunInfo:
-    """Return the run of an id, or of its first six or more characters.
+    """Return the run with an id, or with its first six or more characters.
 
     Raises
     ------
     RunNotFoundError
-        Unknown, or deleted.
+        The run is unknown or deleted.
     UsageError
-        Too short, or not unique.
+        The id is too short or not unique.
     """
     if not _ID.fullmatch(run_id):
         raise RunNotFoundError(f"{run_id!r} is not a run id", fix="copy the id from the MLflow UI")
@@ -214,7 +214,7 @@ def find_run(store: Store, run_id: str) -> RunInfo:
 
 
 def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError:
-    """Return what to say of a parent without predictions, such as that of a cross-validation."""
+    """Return a note about a parent run without predictions, such as that of a cross-validation."""
     named = " ".join(f"--run-id {child[:8]}" for child in children[:MOST_CHILDREN])
     more = f" (and {len(children) - MOST_CHILDREN} more)" if len(children) > MOST_CHILDREN else ""
     has = f"has {len(children)} finished child run{'' if len(children) == 1 else 's'}"
@@ -226,7 +226,7 @@ def parent_alone(where: str, children: tuple[str, ...]) -> ArtifactNotFoundError
 
 
 def child_runs(store: Store, parent: RunInfo) -> tuple[RunInfo, ...]:
-    """Return the child runs of a run that are not deleted, by start, whatever became of them."""
+    """Return the child runs of a run that are not deleted, of any status, by start."""
     query = f"tags.{PARENT_TAG} = '{parent.run_id}'"
     found = list(pages(store, query, [parent.experiment_id]))
     found.sort(key=lambda run: (run.info.start_time or 0, run.info.run_id))
@@ -234,12 +234,12 @@ def child_runs(store: Store, parent: RunInfo) -> tuple[RunInfo, ...]:
 
 
 def active_run_id() -> str:
-    """Return the id of the run that `mlflow.start_run` has begun in this thread.
+    """Return the id of the active run of `mlflow.start_run` in this thread.
 
     Raises
     ------
     UsageError
-        None is active.
+        There is no active run.
     """
     with quiet():
         import mlflow
@@ -253,7 +253,7 @@ def active_run_id() -> str:
 
 
 def _complete_run_id(store: Store, start: str) -> str:
-    """Return the one id that begins so; deleted runs count, to be named as deleted."""
+    """Return the only id with a prefix; deleted runs are included, so that an error can name them."""
     known = {experiment.experiment_id: experiment.name for experiment in all_experiments(store, view=3)}
     query = f"attributes.run_id LIKE '{start}%'"
     found = [run for run in pages(store, query, list(known), view=3) if run.info.run_id.startswith(start)]
@@ -270,7 +270,7 @@ def _complete_run_id(store: Store, start: str) -> str:
 
 
 def valid_time(at: float | None) -> float | None:
-    """Return a time in milliseconds since 1970 if it is a date; None for what a wrong clock or client wrote.
+    """Return a time in milliseconds since 1970 if it is a valid date, else None.
 
     Examples
     --------
@@ -281,7 +281,7 @@ def valid_time(at: float | None) -> float | None:
 
 
 def run_info(run: Any, experiment: str) -> RunInfo:
-    """Return what is kept of an MLflow `Run`; before MLflow 3 runs know of no models."""
+    """Return the used parts of an MLflow `Run`; before MLflow 3 runs have no models."""
     inputs = run.inputs.dataset_inputs if run.inputs else ()
     datasets = [entry.dataset for entry in inputs]
     at, started = run.info.start_time, valid_time(run.info.start_time)
@@ -311,7 +311,7 @@ def _models(run: Any) -> tuple[str, ...]:
 def iterate_pages(
     store: Store, search: Callable[[str | None], Callable[[Any], Any]], where: str = ""
 ) -> Iterator[Any]:
-    """Yield what the pages of an answer hold, one after the other; `search` is told the token of a page."""
+    """Yield the entries of all pages of a result; `search` is called with the token of a page."""
     token = None
     while True:
         page = store.ask(search(token), where)
@@ -322,14 +322,14 @@ def iterate_pages(
 
 
 def all_experiments(store: Store, view: int = 1) -> list[Any]:
-    """Return all experiments; views as MLflow numbers them: 1 active, 2 deleted, 3 both."""
+    """Return all experiments; views have MLflow's numbers: 1 active, 2 deleted, 3 both."""
     return list(
         iterate_pages(store, lambda token: methodcaller("search_experiments", view, PAGE, page_token=token))
     )
 
 
 def _experiments(store: Store, pattern: str | None) -> dict[str, str]:
-    """Return the experiments (id to name) of a name or glob; all active ones without."""
+    """Return the experiments (id to name) with a name or glob; without one, all active experiments."""
     active = {experiment.experiment_id: experiment.name for experiment in all_experiments(store)}
     if pattern is None:
         return active
@@ -412,26 +412,26 @@ State: TypeAlias = Literal["written", "unchanged", "dry run"]
 
 @dataclass(frozen=True)
 class Logged:
-    """What a logging did.
+    """The result of a logging.
 
     Parameters
     ----------
     state : str
-        ``written``, ``unchanged`` (the place holds this very payload: nothing was written) or ``dry run``.
+        ``written``, ``unchanged`` (the place already has this payload: nothing was written) or ``dry run``.
     metrics, files : tuple of str
-        Keys (series included) that the place holds, and paths inside it.
+        Keys (including series) and paths of the payload in the place.
     replaced : tuple of str
-        Those of `files` that were there before.
+        Those of `files` that existed before.
     left : tuple of str
-        Keys and paths of an earlier logging that this one does not have, and that stay.
+        Keys and paths of an earlier logging that are not in this one, and remain.
     notes : tuple of str
-        What the user should know.
+        Notes for the user.
     page : str
-        Address of the run's artifacts in the MLflow UI; empty for a place without a server.
+        Address of the run's artifacts in the MLflow UI; empty without a server.
     model : str or None
-        Id of the logged model that the metrics show on as well; None where the run has none or several.
+        Id of the logged model that also shows the metrics; None if the run has none or several.
     values : mapping from key to float
-        Of metrics that are not series.
+        Values of the metrics, without series.
     """
 
     KEYS: ClassVar = ("state", "metrics", "files", "replaced", "left", "page", "model")
@@ -448,10 +448,10 @@ class Logged:
 
 
 class Sink(Protocol):
-    """A place that takes payloads; `tests/tracking/test_contract.py` says what every one of them keeps."""
+    """A place for payloads; `tests/tracking/test_contract.py` tests what all of them guarantee."""
 
     def log(self, payload: Payload, *, dry_run: bool = False) -> Logged:
-        """Write what the place holds of a payload; in a dry run, check everything and write nothing."""
+        """Write what the place lacks of a payload; in a dry run, check everything and write nothing."""
         ...
 
 
@@ -459,16 +459,16 @@ T = TypeVar("T")
 
 
 class Tracking(Protocol):
-    """A tracking store, as `evalreport.tracking.client.Store` is."""
+    """Interface of a tracking store, such as `evalreport.tracking.client.Store`."""
 
     def ask(self, call: Callable[[Any], T], where: str = "") -> T:
-        """Return what the call gets from the client, or raise one of our errors."""
+        """Return the result of a call of the client, or raise one of evalreport's errors."""
         ...
 
     def page_of_run(self, experiment_id: str, run_id: str) -> str:
-        """Return the address of the run's artifacts in the UI; may be empty."""
+        """Return the address of the run's artifacts in the UI; it may be empty."""
         ...
 
     def artifact_root(self, uri: str, where: str) -> Path | None:
-        """Return the folder of the run's artifacts if it is on this machine; refuse strange addresses."""
+        """Return the folder of the run's artifacts if it is on this machine; reject locations not allowed."""
         ...

@@ -1,4 +1,4 @@
-"""What `mlflow.genai.evaluate` leaves: answers and expectations in traces, as a table."""
+"""Traces of `mlflow.genai.evaluate`, with responses and expectations, as a table."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ GENAI_TAG = ("mlflow.runType", "genai_evaluate")
 ANSWER = "generation"
 ID = "example_id"
 _PAGE = 500
-"""Traces asked for at a time: the most that MLflow gives."""
+"""Traces per request: the most that MLflow returns."""
 _SOURCE_RUN = "mlflow.assessment.sourceRunId"
 
 
 def has_traces(store: Store, run: RunInfo, *, untagged: bool) -> bool:
-    """Tell whether a run holds traces: by the tag of `mlflow.genai.evaluate`, else by asking for one.
+    """Return whether a run has traces, from the tag of `mlflow.genai.evaluate`, else by requesting one.
 
     Parameters
     ----------
     untagged : bool
-        Ask where there is no tag, which clients up to MLflow 3.4 did not set. A server that knows of no
-        traces holds none.
+        Request a trace if there is no tag, which clients up to MLflow 3.4 did not set. A server without
+        traces has none.
 
     Raises
     ------
     ServerError
-        It fails at the question: whether there are traces is not known.
+        The request fails, so that it is unknown whether there are traces.
     """
     if run.tags.get(GENAI_TAG[0]) == GENAI_TAG[1]:
         return True
@@ -52,19 +52,19 @@ def has_traces(store: Store, run: RunInfo, *, untagged: bool) -> bool:
 
 
 def read_traces(store: Store, run: RunInfo, *, expected: bool = True) -> RawTable:
-    """Return one row per trace of a run: its id, its answer, and each expectation as a column.
+    """Return one row per trace of a run: its id, its response, and each expectation as a column.
 
-    The answer is the response as text; of one that is not text (a dict) its JSON. A trace without an answer,
-    because the program failed, has the empty answer, which counts as wrong. The id is a digest of the
-    input, so that two runs over the same data can be paired; where inputs are missing or all alike, the
-    trace's own.
+    The response is text; a response of another type (a dict) becomes JSON. A trace without a response,
+    because the program failed, has an empty response, which counts as wrong. The id is a digest of the input,
+    so that two runs over the same data can be paired; if inputs are missing or all equal, it is the trace's
+    own id.
 
     Parameters
     ----------
     store : Store
     run : RunInfo
     expected : bool
-        Whether the truth has to be among the expectations.
+        Whether the true label must be among the expectations.
 
     Raises
     ------
@@ -107,13 +107,13 @@ def _pages(store: Store, run: RunInfo) -> Iterator[Any]:
 
 
 def _where(store: Store, run: RunInfo) -> dict[str, Any]:
-    """Return the experiment under the name that the client takes it by: older ones by another."""
+    """Return the experiment with the argument name of the client: older clients use another one."""
     known = signature(store.client.search_traces).parameters
     return {"locations" if "locations" in known else "experiment_ids": [run.experiment_id]}
 
 
 def _expectations(trace: Any, run_id: str) -> dict[str, Any]:
-    """Return the valid expectations by name: of several, that of this run, and of those the latest."""
+    """Return the valid expectations by name: if there are several, this run's, and of those the latest."""
     best: dict[str, tuple[bool, int, Any]] = {}
     for assessment in trace.info.assessments or ():
         expectation = getattr(assessment, "expectation", None)
@@ -127,11 +127,11 @@ def _expectations(trace: Any, run_id: str) -> dict[str, Any]:
 
 
 HUMAN = "HUMAN"
-"""Type of the source of an assessment by a person."""
+"""Source type of a human assessment."""
 
 
 def _feedback(trace: Any, run_id: str) -> dict[str, Any]:
-    """Return the valid feedback by name, as `_expectations`; that of people beside a judge has its own name.
+    """Return the valid feedback by name, as `_expectations`; names of human feedback end in ``(human)``.
 
     Feedback with an error is an attempt without a grade.
     """
@@ -178,7 +178,7 @@ def _column(values: Sequence[Any]) -> npt.NDArray[Any]:
 
 
 def _digest(columns: dict[str, npt.NDArray[Any]]) -> str:
-    """Return a digest of what the traces say, whatever their order."""
+    """Return a digest of the contents of the traces, in any order."""
     names = [name for name in columns if name != ID]
     rows = sorted(zip(*(map(str, columns[name]) for name in (ID, *names)), strict=True))
     return hashlib.sha256(json.dumps([names, rows]).encode()).hexdigest()
