@@ -253,8 +253,9 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
             document, done.items, request, where, base=done.base, log_to=to, tracking_uri=uri
         )
     finally:
+        unit = done.comparison.evaluations[0].sample_unit
         print_comparison(console, done, console.say if to_stdout else console.print_result)
-        more = (*needed_lines(done.needed), *equal_lines(done.comparison, options["equivalent"]))
+        more = (*needed_lines(done.needed, unit), *equal_lines(done.comparison, options["equivalent"]))
         (console.say if to_stdout else console.print_result)(*more)
     print_delivered(console, made, options)
     console.emit(

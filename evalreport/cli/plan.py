@@ -69,7 +69,7 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
         ev, found = done
         warn_of(console, ev)
-        console.print_result(title(ev), "  " + metric_line(ev, metric), *needed_lines(found))
+        console.print_result(title(ev), "  " + metric_line(ev, metric), *needed_lines(found, ev.sample_unit))
         return success_record(ev.provenance) | {"metric": ev[metric], "rows_needed": found}
 
     return each_run(console, items, work, show, options)
@@ -79,16 +79,16 @@ WORDS = {
     "half_width": "an interval of ± {wanted} takes {needed} (these {rows} give ± {reached})",
     "fixed": "a difference of {wanted} from a fixed value is detected at 80% power by "
     "{needed} (these {rows}: {reached})",
-    "other_rows": "from another model on other rows, with each model on {needed}",
+    "other_rows": "from another model on other {units}, with each model on {needed}",
     "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} is detected at 80% "
     "power by {needed} (these {rows}: {reached})",
 }
 """What a question and its answer are in words."""
 
 
-def needed_lines(found: Sequence[RowsNeeded]) -> list[str]:
+def needed_lines(found: Sequence[RowsNeeded], unit: tuple[str, str] = ("row", "rows")) -> list[str]:
     """Return the answers, one a line."""
-    return ["  " + _words(one) for one in found]
+    return ["  " + _words(one, unit) for one in found]
 
 
 def equal_lines(found: Comparison, within: float | None) -> list[str]:
@@ -106,7 +106,7 @@ def equal_lines(found: Comparison, within: float | None) -> list[str]:
     return lines
 
 
-def _words(one: RowsNeeded) -> str:
+def _words(one: RowsNeeded, unit: tuple[str, str]) -> str:
     from evalreport.comparison.sample_size import about_rows
     from evalreport.core.estimate_format import reach
     from evalreport.metrics.catalogue import find
@@ -115,9 +115,9 @@ def _words(one: RowsNeeded) -> str:
     template = WORDS[one.question]
     if one.question == "other_rows" and one.run:
         template = WORDS["same_rows"].replace("(these", "of each (these")
-    needed = "no number of rows" if one.needed is None else f"about {about_rows(one.needed)}"
+    needed = f"no number of {unit[1]}" if one.needed is None else f"about {about_rows(one.needed, unit)}"
     if one.needed_most is not None and one.needed_most != one.needed:
-        most = about_rows(one.needed_most).removesuffix(" rows")
+        most = about_rows(one.needed_most, unit).removesuffix(f" {unit[1]}")
         needed += f", {most} at the unfavourable end of the pilot's interval"
     return template.format(
         metric=one.metric,
@@ -125,6 +125,7 @@ def _words(one: RowsNeeded) -> str:
         baseline=one.baseline,
         wanted=_format_target(one.wanted, style),
         needed=needed,
+        units=unit[1],
         rows=f"{one.rows:,}",
         reached="no difference is detectable" if one.reached is None else reach(one.reached, style),
     )

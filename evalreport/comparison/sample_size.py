@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from evalreport.comparison.comparison import Comparison, Difference
 from evalreport.comparison.differences import possible_difference
 from evalreport.core.errors import DataError
-from evalreport.core.format import DIGITS
+from evalreport.core.format import DIGITS, pluralize
 from evalreport.core.json_codec import Whole
 from evalreport.core.result import Estimate, Undefined
 from evalreport.evaluation.evaluation import Evaluation
@@ -52,7 +52,7 @@ def rows_needed(rows: int, detectable: float, wanted: float) -> int | None:
     return math.ceil(rows * (detectable / wanted) ** 2 - 1e-9)
 
 
-def about_rows(rows: int) -> str:
+def about_rows(rows: int, unit: tuple[str, str] = ("row", "rows")) -> str:
     """Return a number of rows as text: rounded up to two digits, the precision of a pilot.
 
     Examples
@@ -61,7 +61,7 @@ def about_rows(rows: int) -> str:
     ('61,000 rows', '120 rows', '7 rows')
     """
     step = 10 ** max(0, len(str(rows)) - DIGITS)
-    return f"{math.ceil(rows / step) * step:,} row{'' if rows == 1 else 's'}"
+    return pluralize(math.ceil(rows / step) * step, *unit)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def plan_sample(
             where="--metric",
             fix="use more rows, or another metric",
         )
-    half, value, rows = (result.high - result.low) / 2, result.value, ev.rows
+    half, value, rows = (result.high - result.low) / 2, result.value, ev.sample_size
     more, found = _width_ratio(find(metric), result), []
     if half_width is not None:
         needed = [rows_needed(rows, half * times, half_width) for times in (1.0, more)]
@@ -201,14 +201,16 @@ def rows_for_difference(found: Comparison, wanted: float) -> tuple[RowsNeeded, .
         The difference, > 0, on the scale of each metric.
     """
     shared = {(run, base): pairing for run, base, pairing in found.pairings}
-    rows = {name: ev.rows for name, ev in zip(found.names, found.evaluations, strict=True)}
+    runs = dict(zip(found.names, found.evaluations, strict=True))
     told = []
     for d in found.differences:
         if d.detectable is None:
             continue
         pairing = shared[d.run, d.baseline]
         paired = pairing.kind == "paired"
-        n = pairing.n_shared if paired else min(rows[d.run], rows[d.baseline])
+        run, base = runs[d.run], runs[d.baseline]
+        shared_units = pairing.n_shared * base.sample_size // base.rows
+        n = shared_units if paired else min(run.sample_size, base.sample_size)
         reach = d.detectable.difference or _reach(d)
         needed = rows_needed(n, reach, possible_difference(d.metric, d.values[1], wanted) or 0.0)
         question: Question = "same_rows" if paired else "other_rows"

@@ -354,6 +354,16 @@ class Evaluation:
         return pluralize(self.rows, *self.row_unit)
 
     @property
+    def sample_size(self) -> int:
+        """How many units a plan counts: rows."""
+        return self.rows
+
+    @property
+    def sample_unit(self) -> tuple[str, str]:
+        """The word for one unit of a plan and for several: "row" unless the rows have a name."""
+        return ("row", "rows") if self.provenance.unit == Provenance.unit else self.provenance.unit
+
+    @property
     def row_unit(self) -> tuple[str, str]:
         """The word for one row and for several."""
         return self.provenance.unit

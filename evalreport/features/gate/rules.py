@@ -109,7 +109,9 @@ class MeasuredBound:
     limits : (float, float) or None
         Its interval, low end first.
     rows, level
-        Number of rows, and the confidence level of the interval.
+        Number of rows, or of graded items, and the confidence level of the interval.
+    unit : (str, str)
+        The word for one of these rows and for several.
     exact : bool
         Whether the value has no sampling error, as counts and settings.
     paired : bool
@@ -125,6 +127,7 @@ class MeasuredBound:
     limits: tuple[float, float] | None
     rows: int
     level: float
+    unit: tuple[str, str]
     exact: bool = False
     paired: bool = True
     reason: str = ""
@@ -163,8 +166,9 @@ def measured_value(ev: Evaluation, bound: Bound) -> MeasuredBound:
         bound,
         result.value,
         interval,
-        ev.rows,
+        ev.sample_size,
         level,
+        ev.sample_unit,
         exact=metric.interval == "none" or result.reason in CERTAIN,
         reason=result.reason or "",
         note=result.reason if result.reason in CERTAIN else "",
@@ -391,9 +395,9 @@ def _explain_inconclusive(found: MeasuredBound) -> _Decision:
         f"values {_fine(found, reach)} from it are decided" if possible else "no possible value is decided"
     )
     if rows is None:
-        words += "; no number of rows decides a value equal to the limit"
+        words += f"; no number of {found.unit[1]} decides a value equal to the limit"
     else:
-        words += f"; this value needs about {about_rows(rows)} instead of {found.rows:,}"
+        words += f"; this value needs about {about_rows(rows, found.unit)} instead of {found.rows:,}"
     return _Decision(Detectable(POWER, reach if possible else None), rows, words)
 
 
@@ -461,7 +465,9 @@ def measured_change(ev: Evaluation, bound: Bound, against: Comparison | None, ru
     pairing = next(how for name, _, how in against.pairings if name == run)
     found = _of_part(ev, bound, against, run) if bound.part else _of_all(bound, against, run)
     if found is None:
-        return MeasuredBound(bound, None, None, 0, against.level, reason=_missing(bound, pairing))
+        return MeasuredBound(
+            bound, None, None, 0, against.level, ev.sample_unit, reason=_missing(bound, pairing)
+        )
     return _measure_difference(ev, bound, found, pairing, against.level)
 
 
@@ -539,8 +545,9 @@ def _measure_difference(
         bound,
         None if found.difference is None else sign * found.difference,
         limits,
-        pairing.n_shared if paired else ev.rows,
+        pairing.n_shared * ev.sample_size // ev.rows if paired else ev.sample_size,
         level,
+        ev.sample_unit,
         paired=paired,
         reason=found.reason,
         note="; ".join(filter(None, (_same(limits), _describe_pairing(pairing)))),

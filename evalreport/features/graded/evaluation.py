@@ -158,20 +158,31 @@ class GradedEvaluation(Evaluation):
         return f"{pluralize(self.items, *self.provenance.unit)}{attempts_each(self)}"
 
     @property
+    def sample_size(self) -> int:
+        """How many units a plan counts: items, with as many attempts each."""
+        return self.items
+
+    @property
     def row_unit(self) -> tuple[str, str]:
         """The word for one row and for several: attempts where items have several."""
         return self.provenance.unit if self.rows == self.items else ("attempt", "attempts")
 
     @property
-    def lines(self) -> tuple[str, ...]:
-        """What a terminal shows below the metrics."""
+    def statements(self) -> tuple[str, ...]:
+        """Repeats and the judge, one sentence each."""
         found = []
         if self.repeats is not None:
             never, some = self.repeats.never, self.repeats.some
             verb = "never passes" if never == 1 else "never pass"
             found.append(f"{pluralize(never, 'item')} {verb}, {count(some)} in some attempts only")
         if self.judge is not None:
-            found += [judge_sentence(self.judge).text]
+            found.append(judge_sentence(self.judge).text)
+        return tuple(found)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What a terminal shows below the metrics."""
+        found = list(self.statements)
         for name, parts in self.measures.items():
             texts = [
                 f"{part} {format_estimate(r, 'number')}"

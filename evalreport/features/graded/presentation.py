@@ -30,6 +30,7 @@ from evalreport.page.payload import UNIT_TAG, metric_keys
 from evalreport.page.sections.appendix import DIGEST, metrics_section, provenance_section
 from evalreport.page.sections.classes import groups_section
 from evalreport.page.sections.headline import Verdict
+from evalreport.page.text_summary import MOST_ROWS, ResultSummary
 
 SHOWN_RATES = 12
 """Rates on the first screen."""
@@ -60,6 +61,18 @@ class GradedPresentation(EvaluationPresentation):
         )
         return [section for section in made if section is not None]
 
+    def summary(self) -> ResultSummary:
+        """Return the evaluation in a few lines: repeats, judge and measures included."""
+        ev, plain = self.of, super().summary()
+        metrics = ((find(name, "graded"), result) for name, result in shown_metrics(ev))
+        rows = [(metric.title, *value_and_interval(result, metric.style)) for metric, result in metrics]
+        rows += [
+            (f"{name}, {MEASURE_PARTS[part]}", *value_and_interval(result, "number"))
+            for name, parts in ev.measures.items()
+            for part, result in parts.items()
+        ]
+        return replace(plain, rows=tuple(rows[:MOST_ROWS]), cautions=(*ev.statements, *plain.cautions))
+
     def metrics(self) -> dict[str, float]:
         """Return the numbers that are logged, under their keys."""
         return super().metrics() | dict(_logged(self.of, self.prefix))
@@ -84,6 +97,22 @@ class GradedPresentation(EvaluationPresentation):
     def exports(self) -> dict[str, bytes]:
         """Graded items are in `evaluation.json` alone."""
         return {}
+
+
+def shown_metrics(ev: GradedEvaluation) -> list[tuple[str, Estimate]]:
+    """Return the metrics of a summary; of repeats those of two attempts and of all.
+
+    Where every attempt has a grade, the rates of missing grades say nothing.
+    """
+    at_k = [name for name in ev.metrics if name.startswith("pass_at_")]
+    kept = {name.removeprefix("pass_at_") for name in (*at_k[:1], *at_k[-1:])}
+    return [
+        (name, result)
+        for name, result in ev.metrics.items()
+        if isinstance(result, Estimate)
+        and (ev.no_grade or name not in (PASS_GRADED, NO_GRADE))
+        and (not name.startswith(("pass_at_", "pass_hat_")) or name.rsplit("_", 1)[1] in kept)
+    ]
 
 
 def in_attempts(ev: GradedEvaluation) -> GradedEvaluation:
@@ -220,7 +249,7 @@ def judge_section(ev: GradedEvaluation) -> Section | None:
     return Section.from_parts("judge", "Judge", "Judge and people", words, *parts)
 
 
-MEASURE_PARTS = {"mean": "Mean", "median": "Median", "p95": "95th percentile"}
+MEASURE_PARTS = {"mean": "mean", "median": "median", "p95": "95th percentile"}
 
 
 def measures_section(ev: GradedEvaluation) -> Section | None:
@@ -245,7 +274,7 @@ def measures_section(ev: GradedEvaluation) -> Section | None:
         if result.reason and result.reason != NOT_ASKED
     }
     notes = (
-        Note(say("{part}: {reason}.", part=MEASURE_PARTS[part], reason=reason))
+        Note(say("{part}: {reason}.", part=MEASURE_PARTS[part].capitalize(), reason=reason))
         for part, reason in sorted(reasons)
     )
     return Section.from_parts("measures", "Measures", "Measures", NOTHING, table, *notes)

@@ -17,6 +17,8 @@ from evalreport.core.result import Estimate
 from evalreport.features.graded.evaluation import GradedEvaluation
 from evalreport.features.graded.judge import corrected_difference, corrected_rate
 from evalreport.intervals.interval_settings import Sampling
+from evalreport.page.payload import present
+from evalreport.page.text_summary import markdown
 from tests.cli.running import run
 from tests.features.graded.simulate import CLOSE, MANY, TIMES, row_of, settings
 
@@ -63,6 +65,11 @@ def test_agreement_is_that_of_scikit_learn() -> None:
         inside = (rows["topic"] == one.value)[:PEOPLE]
         assert value(one.metrics["accuracy"]) == pytest.approx((people == judge)[inside].mean())
     assert {one.judge for one in found.disagreements} == {"pass", "fail"}
+
+
+def test_a_summary_in_markdown_has_the_judge() -> None:
+    ev = judged(frame())
+    assert ev.statements[0] in markdown(present(ev).summary()).replace("\u200b", "")
 
 
 def test_the_corrected_rate_weighs_both_parts() -> None:

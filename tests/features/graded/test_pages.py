@@ -164,6 +164,49 @@ def test_the_plan_of_a_pass_rate_counts_items(tmp_path: Path, capsys: pytest.Cap
     assert found["needed"] == pytest.approx(rate * (1 - rate) * (1.96 / 0.02) ** 2, rel=0.05)
 
 
+def test_plans_and_rules_count_items_not_attempts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """60 items with 3 attempts each are 60 units: as many items as the width of the interval requires."""
+    paths = [tmp_path / f"{name}.csv" for name in "ab"]
+    for seed, path in enumerate(paths):
+        rows = graded_table(seed, repeats=3)
+        rows.assign(passed=rows["rating"] > 2).to_csv(path, index=False)
+    asked = ("--grade", "passed")
+    done = run(capsys, "plan", str(paths[0]), *asked, "--metric", "pass_rate", "--half-width", "2%", "--json")
+    (found,) = done.json["runs"][0]["rows_needed"]
+    interval = done.json["runs"][0]["metric"]
+    half = (interval["high"] - interval["low"]) / 2
+    assert (found["rows"], found["needed"]) == (60, pytest.approx(60 * (half / 0.02) ** 2, abs=1))
+    plan = run(capsys, "plan", str(paths[0]), *asked, "--metric", "pass_rate", "--min-difference", "2%").out
+    checked = run(capsys, "check", str(paths[0]), *asked, "--require", "pass_rate >= 0.6").out
+    compared = run(capsys, "compare", *map(str, paths), *asked, "--min-difference", "2%").out
+    assert " items instead of 60" in checked and "on other items" in plan
+    assert all(re.search(r"by about [0-9,]+ items.* \(these 60: ", words) for words in (plan, compared))
+    assert " rows" not in plan + checked + compared
+
+
+def test_a_summary_in_markdown_has_repeats_and_measures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, summary = tmp_path / "rows.csv", tmp_path / "summary.md"
+    rows = graded_table(repeats=4)
+    rows.to_csv(path, index=False)
+    asked = ("--grade", "rating", "--set", "pass=>=4", "--set", "measure=cost", "-o", str(summary))
+    assert run(capsys, "report", str(path), *asked).code == 0
+    text = summary.read_text(encoding="utf-8").replace("\u200b", "")
+    table = dict(re.findall(r"^\| (.+?) \| (.+?) \|", text, re.MULTILINE))
+    ev = er.evaluate(rows, grade="rating", passing=">=4", id="id", measures="cost")
+    for name, title in (
+        ("pass_at_4", "Pass@4"),
+        ("pass_hat_2", "Pass^2"),
+        ("agreement", "Agreement of repeats"),
+    ):
+        assert float(table[title].rstrip("%")) / 100 == pytest.approx(ev[name].value, abs=0.006)
+    assert float(table["cost, mean"]) == pytest.approx(rows.groupby("id")["cost"].mean().mean(), rel=0.02)
+    assert {"cost, median", "cost, 95th percentile", "Mean score"} < table.keys()
+    assert "Pass@3" not in table
+    assert f"- {ev.lines[0]}" in text and "in some attempts only" in ev.lines[0]
+
+
 def test_a_page_of_grades_has_no_words_of_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, page = tmp_path / "rows.csv", tmp_path / "page.html"
     graded_table(repeats=3).to_csv(path, index=False)
