@@ -181,7 +181,7 @@ def test_a_baseline_beside_the_runs(capsys: Capture) -> None:
 def test_all_pairs_and_ranking(capsys: Capture) -> None:
     files = [f"{model}.parquet" for model in MODELS]
     done = run(capsys, "compare", *files, "--all-pairs")
-    assert done.out.startswith("lr is best by ROC AUC; the next, ")
+    assert done.out.startswith("lr is significantly better than all 3 others by ROC AUC; the next, ")
     shown = [line.split() for line in done.out.splitlines()[1:] if line.strip().startswith(MODELS)]
     assert [words[0] for words in shown[:4]] == ["lr", "histgb", "nb", "rf"]
     assert (shown[0][1:2], shown[1][1:4]) == (["1"], ["2", "to", "4"])

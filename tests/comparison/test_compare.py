@@ -245,7 +245,9 @@ def test_a_run_of_easier_rows_stands_behind_those_that_beat_it_there() -> None:
     assert gap is not None and last.value is not None
     assert last.value > (found.ranking[0].value or 0.0)
     assert last.behind == pytest.approx(-gap)
-    assert headline(found).text.startswith("wide is best by Accuracy; the next, weak, is ")
+    assert headline(found).text.startswith(
+        "wide is significantly better than all 2 others by Accuracy; the next, weak, is "
+    )
     assert f" by {-100 * gap:.1f} points" in str(leaderboard(found))
 
 

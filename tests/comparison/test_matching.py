@@ -324,6 +324,24 @@ def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
     assert raised % 1 and f"new has {round(raised)} false positives" in matched_sentence(found).text
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ((0.0, 0.0), "At equal recall both have 0 false positives."),
+        (
+            (3.0, 1.0),
+            "At equal recall, where too few rows differ for a test, new has 3 false positives instead of 1.",
+        ),
+    ],
+)
+def test_equal_counts_at_equal_recall_need_no_test(values: tuple[float, float], said: str) -> None:
+    found = compare([models.bare(p) for p in few_false_alarms(3)], names=["old", "new"])
+    own = found.matched[0]
+    few = replace(own.false_positives, values=values, verdict="too_few_to_say")
+    points = (own, replace(own, kind="equal_recall", false_positives=few))
+    assert matched_sentence(replace(found, matched=points)).text == said
+
+
 def rounded_runs(
     steps: float, apart: tuple[float, ...] = (1.4,), threshold: float = 1.0
 ) -> list[Predictions]:

@@ -191,5 +191,5 @@ def test_the_verdicts_of_several_runs_are_counted_not_those_of_one_metric() -> N
     assert all(d.verdict == "not_significant" for d in found.differences_for("roc_auc"))
     counts = Counter(one.verdict for one in found.verdicts)
     text = baseline_counts(found).text
-    assert counts["not_significant"] == 1 and "1 is not significantly different" in text
+    assert counts["not_significant"] == 1 and "same is not significantly different" in text
     assert "better" in text or "worse" in text

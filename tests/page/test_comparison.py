@@ -133,10 +133,14 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
         for answer in (truth, wrong + truth[50:], ["b", "a"] * 50)
     )
     found = compare([half, none, ev], 0, names=["half", "none", "whole"])
-    assert baseline_counts(found).text == "Of 2 runs compared with half, 1 is better and 1 is worse."
-    assert headline(found).text == "whole is best by Accuracy; the next, half, is 50.0 points behind."
+    assert baseline_counts(found).text == (
+        "Compared with the baseline, half: whole is better and none is worse."
+    )
+    assert headline(found).text == (
+        "whole is significantly better than all 2 others by Accuracy; the next, half, is 50.0 points behind."
+    )
     found = compare([ev, half, none], 0, names=["whole", "half", "none"])
-    assert baseline_counts(found).text == "Of 2 runs compared with whole, 2 are worse."
+    assert baseline_counts(found).text == "Compared with the baseline, whole: half and none are worse."
     same = compare([ev, ev, none], 0, names=["one", "two", "none"])
     assert (
         headline(same).text == "one and two are tied for best by Accuracy (difference not significant); "

@@ -11,7 +11,16 @@ import pytest
 
 import evalreport as er
 from evalreport.comparison.comparison import Comparison
-from evalreport.page.comparison.comparison_choices import LEVELS, agreement_bars, choice_table, run_lines
+from evalreport.core.result import Estimate
+from evalreport.evaluation.parts import WorseSlice, WorseSlices
+from evalreport.page.comparison.comparison_choices import (
+    LEVELS,
+    agreement_bars,
+    choice_table,
+    overlap_sentence,
+    run_lines,
+)
+from evalreport.page.comparison.sections import parts, verdict_section
 from evalreport.page.render import render
 
 NAMES = ("good", "fine", "weak", "broken")
@@ -85,7 +94,7 @@ def test_the_status_of_each_run_is_its_place_in_the_ranking() -> None:
 def test_two_runs_have_the_words_of_their_verdict() -> None:
     comparison = binary(2)
     words = {line.name: line.status.text for line in run_lines(comparison).lines}
-    expected = {"better": "better", "worse": "worse", "trade_off": "trade-off"}
+    expected = {"better": "better", "worse": "worse", "trade_off": "partly better, partly worse"}
     assert words["new"] == expected[comparison.verdicts[0].verdict]
     assert words["old"] == "baseline"
 
@@ -136,8 +145,46 @@ def test_common_mistakes_of_several_runs_add_up() -> None:
     bars, found = agreement_bars(classes()), classes().run_agreement
     assert bars is not None and found is not None
     assert sum(int(row.text) for row in bars.rows) == found.rows == 900
-    assert str(found.majority) in bars.note.text and found.runs[0] in bars.note.text
+    assert str(found.majority) in bars.vote.text and found.runs[0] in bars.vote.text
     assert "Without" in bars.note.text and "broken" in bars.note.text
+
+
+@pytest.mark.parametrize(
+    ("majority", "said"),
+    [
+        (831, "A majority vote gets 7 more right than fine: 831 instead of 824."),
+        (824, "A majority vote does not help: it is right for 824, fine alone for 824."),
+        (None, ""),
+    ],
+)
+def test_a_majority_vote_helps_only_where_it_gets_more_rows_right(majority: int | None, said: str) -> None:
+    found = classes().run_agreement
+    assert found is not None and (found.runs[0], found.right[0]) == ("fine", 824)
+    bars = agreement_bars(replace(classes(), run_agreement=replace(found, majority=majority)))
+    assert bars is not None and bars.vote.text == said
+
+
+def test_the_ends_of_the_axis_and_the_shaded_interval_are_explained() -> None:
+    found, page = run_lines(classes()), render(classes())
+    assert len(found.ends) == 2 and all(f"<span>{end}</span>" in page for end in found.ends)
+    assert ("r1", f"interval of {classes().ranking[0].run}") in found.keys
+
+
+def test_it_is_said_where_a_worse_run_overlaps_the_best() -> None:
+    best, other, *rest = (replace(entry, best_group=k == 0) for k, entry in enumerate(classes().ranking))
+    said = "good is significantly worse although the intervals overlap"
+    assert overlap_sentence([best, replace(other, low=best.low, high=best.high), *rest]).text.startswith(said)
+    assert not overlap_sentence([best, replace(other, low=0.0, high=(best.low or 0.0) - 0.01), *rest])
+    assert not overlap_sentence([best, replace(other, best_group=True), *rest])
+
+
+def test_a_worse_slice_is_no_matter_of_trust() -> None:
+    """It is in the table of slices, under where the runs differ."""
+    one = WorseSlice("error", "kind = L", ("kind",), ("L",), 9, 3, Estimate(0.1, 9), 0.0, 0.01)
+    found = replace(classes(), weak_slices=(WorseSlices("weak", "good", 1, 1, (one,)),))
+    body = verdict_section(found).body
+    assert [item.title for item in body.checks] == ["All runs on the same cases"]
+    assert "kind = L" in str(parts(found))
 
 
 def test_the_page_has_lines_choices_and_common_mistakes() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
-from evalreport.comparison.comparison import CLASS, Comparison, Difference, RankedRun
+from evalreport.comparison.comparison import CLASS, Agreement, Comparison, Difference, RankedRun
 from evalreport.core.estimate_format import column_places, distinct_decimals
 from evalreport.core.format import FINEST, SCALE, count, format_decimals, format_fixed
 from evalreport.core.result import Estimate
-from evalreport.core.sentences import NOTHING, Sentence, join_as_list, say
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, say, truncate_name
 from evalreport.data.labels import Binary, Graded, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.metrics.catalogue import LOSSES, OF_CHOICES, WITHOUT_PREDICTION, find
@@ -78,6 +78,10 @@ class RunLines:
     band : (float, float) or None
         The interval of the best run on the axis, in 1000 units.
     keys : tuple of (class of the mark, words)
+    more : Sentence
+        What is to be known of the lines.
+    ends : tuple of str
+        Ends of the axis.
     """
 
     kind: ClassVar[str] = "run_lines"
@@ -86,6 +90,12 @@ class RunLines:
     band: tuple[float, float] | None
     keys: tuple[tuple[str, str], ...]
     more: Sentence = NOTHING
+    ends: tuple[str, ...] = ()
+
+
+def key_of_band(name: str) -> tuple[str, str]:
+    """Return the key of the shaded interval."""
+    return "r1", f"interval of {truncate_name(name)}"
 
 
 def run_lines(comparison: Comparison) -> RunLines:
@@ -106,13 +116,12 @@ def run_lines(comparison: Comparison) -> RunLines:
     if best is not None and best.low is not None and best.high is not None:
         band = (place(best.low, axis) or 0.0, place(best.high, axis) or 0.0)
     scale, unit = SCALE[metric.style]
-    ends = " – ".join(tick_text(round(end * scale, 9)) + unit for end in axis)
     hidden = len(comparison.ranking) - len(shown)
     level = f"{comparison.level * 100:.10g}%"
     return RunLines(
         heads=(
             "Run",
-            f"{metric.title}, {level} interval, {ends}",
+            f"{metric.title}, {level} interval",
             _bar_head(comparison) if any(line.bar for line in lines) else "",
             f"{len(order)} {'labels' if task == 'multilabel' else 'classes'}, hardest left: F1 of each"
             if order
@@ -120,8 +129,14 @@ def run_lines(comparison: Comparison) -> RunLines:
         ),
         lines=lines,
         band=band,
-        keys=(*_bar_keys(comparison, lines), *((f"h{k}", f"F1 {words}") for k, (_, words) in _used(lines))),
-        more=say("{hidden:count} more {hidden:run|runs} in the table.", hidden=hidden) if hidden else NOTHING,
+        keys=(
+            *((key_of_band(best.run),) if best is not None and band is not None else ()),
+            *_bar_keys(comparison, lines),
+            *((f"h{k}", f"F1 {words}") for k, (_, words) in _used(lines)),
+        ),
+        more=overlap_sentence(known)
+        + (say("{hidden:count} more {hidden:run|runs} in the table.", hidden=hidden) if hidden else NOTHING),
+        ends=tuple(tick_text(round(end * scale, 9)) + unit for end in axis),
     )
 
 
@@ -198,7 +213,7 @@ def _status_of_two(comparison: Comparison, entry: RankedRun) -> tuple[Sentence, 
         case "worse":
             return say("worse"), "worse"
         case "trade_off":
-            return say("trade-off"), ""
+            return say("partly better, partly worse"), ""
         case "undefined":
             return say("cannot be compared"), ""
         case _:
@@ -303,11 +318,12 @@ class AgreementRow:
 
 @dataclass(frozen=True)
 class AgreementBars:
-    """Rows that all, some and none of the runs get right, and a sentence on the majority vote."""
+    """Rows that all, some and none of the runs get right, a sentence on the majority vote, and a note."""
 
     kind: ClassVar[str] = "agreement_bars"
     rows: tuple[AgreementRow, ...]
     note: Sentence = NOTHING
+    vote: Sentence = NOTHING
 
 
 def agreement_bars(comparison: Comparison) -> AgreementBars | None:
@@ -327,21 +343,26 @@ def agreement_bars(comparison: Comparison) -> AgreementBars | None:
     number = "both" if len(found.runs) == 2 else f"all {len(found.runs)}"
     parts = (
         (say(f"{number} right"), "g1", found.all_right),
-        (say("some of them"), "g2", found.some_right),
-        (say("none"), "g3", found.none_right),
+        (say("some right"), "g2", found.some_right),
+        (say(f"{number} wrong"), "g3", found.none_right),
     )
     left = [name for name in comparison.names if name not in found.runs]
     note = NOTHING
     if left:
         names = join_as_list([say("{name:short}", name=name) for name in left])
         note += say("Without {names}.", names=names)
-    if found.majority is not None:
-        words = (
-            "The majority vote is right for {majority:count}, the best single run, {best:short}, for "
-            "{right:count}."
-        )
-        note += say(words, majority=found.majority, best=found.runs[0], right=found.right[0])
-    return AgreementBars(draw_bars(parts), note)
+    return AgreementBars(draw_bars(parts), note, _majority_vote(found))
+
+
+def _majority_vote(found: Agreement) -> Sentence:
+    """Whether the most frequent prediction is right for more rows than the best run."""
+    if found.majority is None:
+        return NOTHING
+    best, more = found.right[0], found.majority - found.right[0]
+    words = "*A majority vote does not help*: it is right for {majority:count}, {run:short} alone for {best:count}."
+    if more > 0:
+        words = "*A majority vote gets {more:count} more right* than {run:short}: {majority:count} instead of {best:count}."
+    return say(words, majority=found.majority, run=found.runs[0], best=best, more=more)
 
 
 def draw_bars(parts: Sequence[tuple[Sentence, str, int]]) -> tuple[AgreementRow, ...]:
@@ -377,7 +398,7 @@ def _choices(comparison: Comparison) -> Iterator[Row | None]:
     known = [set(ev.metrics) for ev in comparison.evaluations]
     loss = next((name for name in LOSSES.get(space.task, ()) if all(name in names for names in known)), None)
     if loss is not None:
-        yield _by_metric(comparison, loss, say("probabilities that you can use"))
+        yield _by_metric(comparison, loss, say("usable probabilities"))
     yield _every_row(comparison)
     yield _one_class(comparison)
 
@@ -436,7 +457,7 @@ def overlap_sentence(ranking: Sequence[RankedRun]) -> Sentence:
     if len(worse) > MOST_NAMED:
         named = say("{n:count} runs", n=len(worse))
     verb = "is" if len(worse) == 1 else "are"
-    words = f"{{named}} {verb} significantly worse although the intervals overlap: the interval of the difference excludes 0."
+    words = f"{{named}} {verb} significantly worse although the intervals overlap."
     return say(words, named=named)
 
 

@@ -45,14 +45,17 @@ def matched_sentence(comparison: Comparison) -> Sentence:
     lead = {
         "better": "*At equal recall it is better*:",
         "worse": "_At equal recall it is worse_:",
-        "too_few_to_say": "At equal recall too few rows differ to decide:",
+        "too_few_to_say": "At equal recall, where too few rows differ for a test,",
     }.get(alarms.verdict, "At equal recall *the difference is not significant*:")
     weighted = comparison.evaluations[0].weighted
     # between tied scores counts are interpolated; they are shown as whole rows, as in the table
     run_fp, base_fp = alarms.values if weighted else (float(round(value)) for value in alarms.values)
-    words = " {run:short} has {run_fp:count} false {run_fp:positive|positives} instead of {base_fp:count}"
-    words = " both have {run_fp:count} false {run_fp:positive|positives}" if run_fp == base_fp else words
-    words = lead + words + (" (sums of weights)." if weighted else ".")
+    words = (
+        lead + " {run:short} has {run_fp:count} false {run_fp:positive|positives} instead of {base_fp:count}"
+    )
+    if run_fp == base_fp:
+        words = "At equal recall both have {run_fp:count} false {run_fp:positive|positives}"
+    words += " (sums of weights)." if weighted else "."
     at_equal_recall = say(words, run=point.run, run_fp=run_fp, base_fp=base_fp)
     return paragraph(at_equal_recall, _threshold_loss_sentence(point, own))
 

@@ -24,7 +24,7 @@ from evalreport.core.extensions import load_extensions
 from evalreport.core.format import SCALE, count
 from evalreport.core.json_codec import encode
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say, truncate_name
+from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
@@ -34,6 +34,7 @@ from evalreport.page.comparison.comparison_charts import difference_plot, units_
 from evalreport.page.comparison.comparison_choices import (
     SAME_MISTAKES,
     WHICH_ONE,
+    AgreementBars,
     agreement_bars,
     choice_table,
     run_lines,
@@ -498,9 +499,15 @@ class ComparisonHeader:
     headline: Sentence
     summary: Sentence
     parts: tuple[PagePart, ...]
-    columns: tuple[tuple[str, PagePart], ...]
+    columns: tuple[tuple[str, Table | AgreementBars], ...]
     checks: tuple[SummaryItem, ...]
     notes: tuple[str, ...]
+
+    @property
+    def shortest(self) -> str:
+        """Title of the column with fewest rows, under which the checks are; of equal ones the last."""
+        rows = [(len(part.rows), -k, title) for k, (title, part) in enumerate(self.columns)]
+        return min(rows, default=(0, 0, ""))[2]
 
 
 def verdict_section(comparison: Comparison) -> Section:
@@ -523,7 +530,7 @@ def verdict_section(comparison: Comparison) -> Section:
 
 
 def _checks(comparison: Comparison) -> Iterator[SummaryItem]:
-    """Whether the runs are compared on the same rows, and the slices in which a run is worse."""
+    """Whether the runs are compared on the same rows."""
     apart = [how for _, _, how in comparison.pairings if how.kind == "unpaired"]
     if apart:
         yield SummaryItem("Runs are not paired row by row", apart[0].reason, "", "failed")
@@ -531,10 +538,6 @@ def _checks(comparison: Comparison) -> Iterator[SummaryItem]:
         runs = "Both" if len(comparison.names) == 2 else "All"
         how = comparison.pairings[0][2]
         yield SummaryItem(f"{runs} runs on the same {comparison.unit[1]}", f"paired, {how.reason}")
-    for found in comparison.weak_slices:
-        for one in found.confirmed[:1]:
-            title = f"{truncate_name(found.run)} makes more errors where {one.slice}"
-            yield SummaryItem(title, f"than {truncate_name(found.baseline)}", "", "failed")
 
 
 def _kicker(comparison: Comparison) -> tuple[str, ...]:

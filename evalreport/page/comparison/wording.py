@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -267,24 +266,27 @@ def missing_reason(d: Difference) -> str:
 
 
 AGAINST: Mapping[PairOutcome, str] = {
-    "better": "{better:count} {better:is|are} *better*",
-    "worse": "{worse:count} {worse:is|are} _worse_",
-    "trade_off": "{trade_off:count} {trade_off:is|are} better in some ways and worse in others",
-    "not_significant": "{not_significant:count} {not_significant:is|are} not significantly different",
-    "undefined": "{undefined:count} cannot be compared",
+    "better": "{n:is|are} *better*",
+    "worse": "{n:is|are} _worse_",
+    "trade_off": "{n:is|are} partly better, partly worse",
+    "not_significant": "{n:is|are} not significantly different",
+    "undefined": "cannot be compared",
 }
-"""How the number of runs with each verdict is reported."""
+"""How the runs with each verdict are reported."""
 
 
 def baseline_counts(comparison: Comparison) -> Sentence:
-    """Return how many of several runs are better, worse or neither compared with the baseline."""
+    """Return which of several runs are better, worse or neither compared with the baseline; of many how many."""
     if comparison.baseline is None or len(comparison.names) < 3:
         return NOTHING
-    counts: Mapping[str, int] = Counter(one.verdict for one in comparison.verdicts)
+    parts = []
+    for outcome, words in AGAINST.items():
+        runs = [one.run for one in comparison.verdicts if one.verdict == outcome]
+        named = join_as_list([say("{run:short}", run=run) for run in runs])
+        who = "{named} " if len(runs) <= MOST_NAMED else "{n:count} runs "
+        parts += [say(who + words, n=len(runs), named=named)] if runs else []
     base = comparison.names[comparison.baseline]
-    outcomes = join_as_list([say(words, counts) for outcome, words in AGAINST.items() if counts.get(outcome)])
-    words = "Of {runs:count} runs compared with {base:short}, {outcomes}."
-    return say(words, runs=len(comparison.verdicts), base=base, outcomes=outcomes)
+    return say("Compared with the baseline, {base:short}: {parts}.", base=base, parts=join_as_list(parts))
 
 
 def ranking_sentence(comparison: Comparison) -> Sentence:
@@ -295,14 +297,15 @@ def ranking_sentence(comparison: Comparison) -> Sentence:
     rest = [entry for entry in known if not entry.best_group]
     if not known:
         return say(f"*No run* has a value by {by}.")
-    counts = {"runs": len(known), "tied": len(best)}
+    counts = {"runs": len(known), "tied": len(best), "others": len(rest)}
     named = join_as_list([say("{run:short}", run=entry.run) for entry in best[:MOST_NAMED]])
     top = best[0].run
     if not rest:
         words = f"*No run is significantly best* by {by}: none of {{runs:count}} is significantly worse than "
         return say(words + "{top:short}.", counts, top=top)
     if len(best) == 1:
-        words = f"{{top:short}} is *best* by {by};"
+        than = "all {others:count} others" if len(rest) > 1 else "the other run"
+        words = f"{{top:short}} is *significantly better* than {than} by {by};"
     elif len(best) > MOST_NAMED:
         words = f"*{{tied:count}} of {{runs:count}} runs* are tied for best by {by}, {{top:short}} first;"
     else:
