@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalreport.api.evaluate import convert_to_view
 from evalreport.api.input import public_api, tuning_rows
-from evalreport.api.results import Result, draw
+from evalreport.api.results import draw
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import comparison
 from evalreport.core.errors import UsageError
@@ -27,6 +27,7 @@ from evalreport.page.comparison.table import (
 )
 from evalreport.page.payload import present
 from evalreport.page.render import render_comparison_brief, render_summary
+from evalreport.page.result_methods import Result
 from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
 from evalreport.thresholds.trial_search import Search, Trials

@@ -33,7 +33,7 @@ from evalreport.api.input import (
     tuning_rows,
     with_positive,
 )
-from evalreport.api.results import Result, draw
+from evalreport.api.results import draw
 from evalreport.columns.label_pairs import texts_of
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.extensions import extension
@@ -47,6 +47,7 @@ from evalreport.data.scores import Scores
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import evaluation as model
 from evalreport.page.render import render_brief
+from evalreport.page.result_methods import Result
 from evalreport.page.sections.headline import headline
 from evalreport.tracking.client import connect
 from evalreport.tracking.runs import find_run

@@ -18,6 +18,7 @@ from evalreport.evaluation.parts import CorrectedDifference, Disparity, JudgedPa
 from evalreport.features.graded.judge import JudgedItems, JudgeResult, corrected_difference, shared_items
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.intervals.interval_settings import Sampling
+from evalreport.page import result_methods
 from evalreport.page.evaluation_terms import tell
 
 FULL = "= 1"
@@ -88,7 +89,7 @@ class GradedRecord:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GradedEvaluation(Evaluation):
+class GradedEvaluation(result_methods.Result, Evaluation):
     """The evaluation of graded items.
 
     Comparison, ranks, rules and sites read it as any other `Evaluation`: every item should pass, so that

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.api.evaluate import convert_to_view
 from evalreport.api.input import public_api
-from evalreport.api.results import Result, draw
+from evalreport.api.results import draw
 from evalreport.comparison.all_pairs import in_common_order
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
@@ -24,6 +24,7 @@ from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric, Proportion
 from evalreport.page.payload import present
 from evalreport.page.render import render_summary
+from evalreport.page.result_methods import Result
 from evalreport.statistics.resampling import unit_sums
 from evalreport.thresholds.per_label import units_of
 from evalreport.thresholds.trial import Direction, StudyObjective, Trial

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalreport.api.evaluate import convert_to_view
-from evalreport.api.results import Result
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.systems import compare, variance
 from evalreport.page.render import render_summary
+from evalreport.page.result_methods import Result
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -295,3 +295,12 @@ def test_every_record_is_complete() -> None:
         texts = (metric.title, metric.meaning, metric.formula, metric.source, metric.use, metric.trap)
         assert all(texts) and not metric.meaning.endswith("."), metric.name
         assert metric.task == "graded"
+
+
+def test_a_graded_evaluation_has_the_methods_of_every_result() -> None:
+    ev = graded(["pass", "fail", None], labels=er.Graded())
+    public = {name for name in dir(er.Evaluation) if not name.startswith("_")} - {"plot"}
+    assert public <= set(dir(ev))
+    assert ev.to_dict()["task"] == "graded"
+    assert "| Pass rate | 33% |" in ev.to_markdown()
+    assert ev.to_html() == er.to_html(ev)
