@@ -25,7 +25,7 @@ MOST: dict[str, int] = {
     "docs": 1,
     "evalreport/adapters": 1,
     "evalreport/api": 2,
-    "evalreport/columns": 14,
+    "evalreport/columns": 1,
     "evalreport/core": 11,
     "evalreport/data": 5,
     "evalreport/evaluation": 27,

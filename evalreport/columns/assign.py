@@ -51,15 +51,15 @@ from evalreport.readers.formats import RawTable
 
 _DEPTH = 4
 _MOST_FIELDS = 200
-"""Fields of a column of records up to which they become columns."""
+"""Most fields of a column of records that become columns."""
 _LOOKED_AT = 50
-"""Rows that tell whether the others are looked at."""
+"""Rows that decide whether the other rows are read."""
 _ENOUGH = 20
 """Minimum number of rows to conclude that lists with one item each are not label sets."""
 
 
 def with_fields(columns: Mapping[str, Array]) -> dict[str, Array]:
-    """Return columns in which the fields of records are columns of their own, as ``prediction.label``.
+    """Return columns in which the fields of records are separate columns, as ``prediction.label``.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def without_single_lists(
 ) -> dict[str, Array]:
     """Return columns in which lists with exactly one label in every row are the labels.
 
-    They stay lists where another column has lists of these labels with several labels in a row.
+    They stay lists if another column has lists of these labels with several labels in a row.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def without_single_lists(
     named : collection of str
         Columns that the user or the format named: these contain labels, not the label set.
     beside : mapping from name to array
-        Columns of the other file, or none.
+        Columns of the other file, or empty.
     """
     found = {name: _items(values) for name, values in columns.items()}
     kept = {name: values for name, values in columns.items() if found[name] is values}
@@ -173,7 +173,7 @@ Array = npt.NDArray[Any]
 
 
 def with_all_columns(rows: Rows, truth: RawTable | None, request: Columns) -> tuple[Rows, tuple[str, ...]]:
-    """Return rows with the columns that no name gives a role, without those that contain the label set."""
+    """Return rows with plain columns (fields of records, single labels), without those of the label set."""
     columns, notes = with_label_sets(
         _plain(rows.columns, request, {} if truth is None else rows.truth), request.named_columns
     )
@@ -188,7 +188,7 @@ def with_all_columns(rows: Rows, truth: RawTable | None, request: Columns) -> tu
 
 
 def _plain(columns: Mapping[str, Array], request: Columns, beside: Mapping[str, Array]) -> dict[str, Array]:
-    """Return columns with the fields of records, and labels in place of lists with one label each."""
+    """Return columns with the fields of records, and labels instead of lists with one label each."""
     found = with_fields(columns)
     is_single = request.task != "multilabel" and request.list_separator is None
     return without_single_lists(found, request.named_columns, beside) if is_single else found
@@ -241,7 +241,7 @@ def roles_of_table(table: RawTable, request: Columns, truth: RawTable | None = N
     Raises
     ------
     ColumnNotFoundError, UsageError, DataError
-        As of `find`.
+        See `find`.
     """
     table, request = as_columns(table, fill_from_format(table, request))
     if truth is None:
@@ -255,7 +255,7 @@ def roles_of_table(table: RawTable, request: Columns, truth: RawTable | None = N
 
 
 def fill_request(request: Columns, more: Columns) -> Columns:
-    """Take from the arrays of the truth file what those of the predictions did not name."""
+    """Return the request, completed with the arrays of the label file."""
     return replace(
         request,
         truth=request.truth or more.truth,
@@ -310,7 +310,7 @@ def with_plain_columns(
     Parameters
     ----------
     codes : bool
-        Whether whole numbers may be places in the list of labels, as in arrays.
+        Whether integers may be positions in the list of labels, as in arrays.
 
     Returns
     -------
@@ -372,7 +372,7 @@ def _with_best_label(
 
 
 def _broken_vectors(columns: Mapping[str, Array]) -> Iterator[str]:
-    """Yield the notes on columns that are named as scores and have a cell without scores."""
+    """Yield the notes on columns with the name of scores that have a cell without scores."""
     for name, values in columns.items():
         if role(name) == "score" and is_nested(values):
             try:
@@ -418,7 +418,7 @@ def _kind(name: str, columns: Sequence[Array]) -> ScoreKind | None:
 def _with_flags(
     truth: dict[str, Array], columns: dict[str, Array], roles: Roles, request: Columns
 ) -> tuple[Roles, tuple[str, ...]]:
-    """Read lists of 0 and 1 as one indicator per label, or as a class where each has a single 1."""
+    """Read lists of 0 and 1 as one indicator per label, or as a class if each has a single 1."""
     held = {"truth": (roles.truth, truth), "pred": (roles.pred, columns)}
     found: dict[str, Array] = {}
     for side, (part, where) in held.items():

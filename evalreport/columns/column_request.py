@@ -1,4 +1,4 @@
-"""What the user says about the columns; everything left open is found by name."""
+"""The user's options about the columns; roles without an option are found by name and contents."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from evalreport.readers.csv import decode
 from evalreport.readers.limits import load
 
 MAX_SHOWN = 20
-"""Column names listed in a message."""
+"""Most column names in a message."""
 MANY = 5
-"""Column names with one beginning that are put as one."""
+"""Column names with a common prefix that are shown as one."""
 
 
 @dataclass(frozen=True)
 class GradeColumns:
-    """Which column plays which part where items have a grade in place of labels.
+    """Columns of items with a grade instead of labels.
 
     Parameters
     ----------
     grade : str, optional
-        The grade of each attempt; else it is found by its name and values.
+        The grade of each attempt; by default found by its name and values.
     repeat : str, optional
-        The number of the repeat, where items were attempted several times.
+        The number of the repeat, if items were attempted several times.
     measures : tuple of str
         Numbers such as cost, latency and tokens.
     passing : str, optional
-        What passes, such as ``>=4``.
+        Condition for a pass, such as ``>=4``.
     judge, human : str, optional
-        Grades of a model for all items, and of people for some.
+        Grades by a model for all items, and by people for some.
     """
 
     grade: str | None = None
@@ -57,19 +57,19 @@ class GradeColumns:
 
     @property
     def assigned_columns(self) -> tuple[str, ...]:
-        """Every column that was named."""
+        """All named columns."""
         named = (self.grade, self.judge, self.human, self.repeat, *self.measures)
         return tuple(name for name in named if name is not None)
 
     @property
     def chosen(self) -> str | None:
-        """The column of grades that was named; with a judge the judge's."""
+        """The named column of grades; with a judge the judge's."""
         return self.grade or self.judge
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column plays which part, as far as it was said.
+    """The columns of each role, as far as the user named them.
 
     Parameters
     ----------
@@ -78,43 +78,43 @@ class Columns:
     score : str, optional
         One column of scores: P(positive) of a binary problem, or its logit or margin.
     scores : str, optional
-        A pattern with one ``*``: one score column per label, named by what the ``*`` stands for.
+        A pattern with one ``*``: one score column per label, named by the text at the ``*``.
     text : str, optional
-        Generated answers from which a label is still to be read.
+        Generated responses, from which labels are parsed.
     id, weight, example_text : str, optional
-        Names of rows; weights; texts that the report may show.
+        Ids of rows; weights; texts that the report may show.
     group : str or tuple of str, optional
-        Which rows belong together: those that agree in this column, or in all of several.
+        Groups of rows: rows with the same value in this column, or in all of several columns.
     slices : tuple of str
         Columns whose values divide the rows into groups of interest.
     slice_bins : int
         Quantile bins of a numeric column of `slices` with more than 20 values; 0 keeps each value.
     task : str, optional
-        ``binary``, ``multiclass`` or ``multilabel``; else it follows from the labels.
+        ``binary``, ``multiclass`` or ``multilabel``; by default it follows from the labels.
     positive : str, optional
-        Positive label of a binary problem; else the greater of the two.
+        Positive label of a binary problem; by default the greater of the two.
     labels : tuple of str or int, optional
-        The declared label set, in order; else what occurs.
+        The declared label set, in order; by default the labels that occur.
     score_kind : str, optional
         ``probability``, ``logit`` or ``decision``.
     batch_axis : bool
-        Arrays (NPZ, NPY) lead with a batch axis, ``[batch, n, …]``, that is flattened to rows.
+        Whether arrays (NPZ, NPY) start with a batch axis, ``[batch, n, …]``, which is flattened to rows.
     list_separator : str, optional
         Separator of the labels in a multilabel text cell: ``joy|anger``.
     no_scores : bool
-        Leave all score columns alone.
+        Whether to ignore all score columns.
     where : tuple of str
-        Rows to keep, each ``COLUMN=VALUE`` or ``COLUMN!=VALUE``; a row is kept that meets all.
+        Conditions for rows, each ``COLUMN=VALUE`` or ``COLUMN!=VALUE``; rows that meet all are kept.
     missing : str, optional
-        ``wrong``: a row without a prediction counts as an answer that could not be read.
+        ``wrong``: a row without a prediction counts as an unparsed prediction.
     weight_kind : {"sampling", "count"}
-        Whether weights are relative, or each a number of equal rows.
+        Whether weights are relative, or numbers of equal rows.
     several_answers : bool
-        Rows of one id, or the list in a cell, are several answers to one row.
+        Whether rows with the same id, or a list in a cell, are several responses to one row.
     label_names : tuple of (label, name)
-        What people call a label: predictions and score columns may use the names.
+        Display names of labels; predictions and score columns may use them.
     graded : GradeColumns
-        Columns of items with a grade in place of labels.
+        Columns of items with a grade instead of labels.
 
     Examples
     --------
@@ -176,12 +176,12 @@ class Columns:
 
     @property
     def named_columns(self) -> tuple[str, ...]:
-        """Every column or pattern that was named, in order."""
+        """All named columns and patterns, in order."""
         return (*self.assigned_columns, *self.filtered_columns)
 
     @property
     def assigned_columns(self) -> tuple[str, ...]:
-        """Every column or pattern that was given a part, in order; a condition on a column gives it none."""
+        """All columns and patterns with a named role, in order, without those of conditions on rows."""
         single = (self.truth, self.pred, self.score, self.scores, self.text, self.id)
         beside = (
             *self.groups,
@@ -195,17 +195,17 @@ class Columns:
 
     @property
     def filtered_columns(self) -> tuple[str, ...]:
-        """The columns that `where` looks at."""
+        """The columns in the conditions of `where`."""
         return tuple(split_clause(clause)[0] for clause in self.where)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The columns that were named as something else than truth or predicted labels."""
+        """The named columns of predictions, scores, responses and ids."""
         return tuple(filter(None, (self.pred, self.score, self.scores, self.text, self.id)))
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The columns that rows must agree in to belong together."""
+        """The columns that have equal values within a group of rows."""
         return (self.group,) if isinstance(self.group, str) else self.group or ()
 
 
@@ -222,7 +222,7 @@ def split_clause(clause: str) -> tuple[str, str, bool]:
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Return column names for a message, at most twenty of them; many of one kind are put as one.
+    """Return column names for a message, at most twenty; many with a common prefix are shown as one.
 
     Examples
     --------
@@ -242,7 +242,7 @@ def list_names(names: Iterable[str]) -> str:
 
 
 def missing_column(column: str, option: str, names: Iterable[str], file: str) -> ColumnNotFoundError:
-    """Return the error of a named column that is not there.
+    """Return the error of a named column that does not exist.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def option_text(option: str, value: str) -> str:
 
 
 def several(found: Sequence[str], what: str, option: str, example: str = "", more: str = "") -> UsageError:
-    """Return the error of names of which more than one could be meant.
+    """Return the error of several possible names.
 
     Examples
     --------
@@ -284,14 +284,14 @@ def several(found: Sequence[str], what: str, option: str, example: str = "", mor
 
 
 def read_labels(spec: str) -> tuple[Label, ...]:
-    """Return the label set of ``--labels``: ``A,B,…``, or ``@FILE`` with a JSON list or one label a line.
+    """Return the label set of ``--labels``: ``A,B,…``, or ``@FILE`` with a JSON list or one label per line.
 
     Raises
     ------
     FileMissingError, DataError
         The file is missing, is not UTF-8, or does not contain a list of labels.
     UsageError
-        An empty list.
+        The list is empty.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Which column is the label, the prediction and the scores: hypotheses, and the decision between them.
 
-A hypothesis assigns all roles. Its weight is the sum of its evidence (`evidence.py`). The best one is taken
-if every hypothesis with another result is far below it; otherwise the choice is left to the user.
+A hypothesis assigns all roles. Its weight is the sum of its evidence (`evidence.py`). The best hypothesis is
+used if every hypothesis with another result has a far lower weight; otherwise the user must choose.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ from evalreport.core.result import BY_NAME, ColumnDecision, ColumnReason
 Array = npt.NDArray[Any]
 NO_REASONS = ColumnDecision(())
 MARGIN = 2.0
-"""Weight by which the best hypothesis exceeds every other one with another result."""
+"""Least distance of the best hypothesis to every other one with another result."""
 LEAST = 3.0
-"""Weight of a hypothesis below which no hypothesis is taken."""
+"""Least weight of a hypothesis that is used."""
 LEAST_SCORE = 2.5
-"""Minimum weight of scores."""
+"""Least weight of scores."""
 _COMPARED = 14
-"""Columns of labels that are compared with each other, those with the best names first."""
+"""Most columns of labels that are compared with each other, those with the best names first."""
 _BEST = 24
-"""Pairs of a label and a prediction for which scores are compared."""
+"""Most pairs of a label and a prediction for which scores are compared."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ class Hypothesis:
     same: bool = False
     """Whether the prediction is the label with the greatest score."""
     names: tuple[tuple[str, str], ...] = ()
-    """Labels with their names in the predictions, where scores with the names of the labels prove them."""
+    """Labels with their names in the predictions, if scores with the names of the labels prove them."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -133,7 +133,7 @@ class AmbiguousColumnsError(UsageError):
     best: tuple[Hypothesis, ...] = ()
 
     def with_location(self, where: str) -> AmbiguousColumnsError:
-        """Return the same error at a place."""
+        """Return the same error with a location."""
         return _of(super().with_location(where), self.best)
 
 
@@ -154,7 +154,7 @@ class _Search:
     request: Columns
     file: str
     apart: bool
-    """Whether labels and predictions are of two files."""
+    """Whether labels and predictions are in separate files."""
 
     @cached_property
     def assigned(self) -> frozenset[str]:
@@ -175,18 +175,18 @@ class _Search:
 def decide(
     columns: Mapping[str, Array], request: Columns, file: str, truths: Mapping[str, Array] | None = None
 ) -> Hypothesis | None:
-    """Return the hypothesis that is taken; None where no complete one has enough evidence.
+    """Return the hypothesis to use; None if no complete one has enough evidence.
 
     Parameters
     ----------
     columns : mapping from name to array
         All columns that may have a role.
     request : Columns
-        What the user said: a constraint of the search.
+        The user's options, which constrain the search.
     file : str
         Name of the file in messages.
     truths : mapping from name to array, optional
-        Columns that may be labels, where these are of another file.
+        Columns that may be labels, if these are in another file.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def decide(
 
 
 def _is_named_alike(best: Hypothesis, other: Hypothesis, search: _Search) -> bool:
-    """Return whether the name of another column says as strongly that it is the label of the prediction."""
+    """Return whether another column's name is equally strong evidence that it is the prediction's label."""
     if search.request.truth is not None or best.pred is None or other.pred != best.pred:
         return False
     mine, theirs = (name_weights(one.truth.columns[0])["label"] for one in (best, other))
@@ -228,7 +228,7 @@ def _is_named_alike(best: Hypothesis, other: Hypothesis, search: _Search) -> boo
 
 
 def _is_named(best: Hypothesis, request: Columns) -> bool:
-    """Return whether the user named a role, or the names of both columns say their roles."""
+    """Return whether the user named a role, or the names of both columns indicate their roles."""
     if request.truth is not None or request.pred is not None:
         return True
     sides = ((best.truth, "label"), (best.pred, "prediction"))

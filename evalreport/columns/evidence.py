@@ -1,7 +1,7 @@
 """Evidence about the roles of columns: profiles of columns, and small functions of profiles in one catalogue.
 
 A function returns a weight and a reason. A positive weight supports the hypothesis; the sum over the
-catalogue is the weight of the hypothesis. Names are evidence like the contents, and prove nothing.
+catalogue is the weight of the hypothesis. Names are evidence like contents; neither proves a role alone.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from evalreport.core.result import BY_NAME
 from evalreport.data.arrays import EDGE, is_gap, is_number
 
 SAMPLE = 2_000
-"""Rows that a profile describes."""
+"""Most rows of a profile."""
 MOST_LABELS = 1_000
-"""Distinct values from which a column is compared with no other as a column of labels."""
+"""Distinct values from which a column is not compared with others as a column of labels."""
 _NESTED = ("[", "(", "{")
 _COMMA = re.compile(r"[-+]?\d*,\d+(e[-+]?\d+)?", re.IGNORECASE)
 """A number with a decimal comma."""
@@ -33,7 +33,7 @@ _COMMA = re.compile(r"[-+]?\d*,\d+(e[-+]?\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Distinct values of a column and the place of each row's value among them, -1 for a gap."""
+    """Distinct values of a column, and the position of each row's value among them, -1 for a gap."""
 
     values: tuple[Any, ...]
     codes: npt.NDArray[np.intp]
@@ -48,7 +48,7 @@ class Labels:
 
     @cached_property
     def counts(self) -> npt.NDArray[np.intp]:
-        """Rows of each value."""
+        """Number of rows with each value."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self))
 
 
@@ -272,15 +272,15 @@ def _spread(column: Array, there: npt.NDArray[np.bool_]) -> Array:
 
 Array = npt.NDArray[Any]
 PROVEN = 0.99
-"""Proportion of rows from which one column is a function of another."""
+"""Least proportion of consistent rows for one column to count as a function of another."""
 SOME = 20
-"""Rows from which agreement in nearly all of them is not chance."""
+"""Fewest rows from which agreement in nearly all of them is not chance."""
 FULL = 40
-"""Rows from which the contents count fully; fewer rows count in proportion."""
+"""Rows from which the contents have full weight; with fewer the weight is proportional."""
 
 
 MOST_RENAMED = 100
-"""Labels up to which a correspondence of two label sets is looked for."""
+"""Most labels for which a one-to-one mapping of two label sets is searched."""
 
 
 class RoleEvidence(NamedTuple):
@@ -304,13 +304,13 @@ class Pair:
     truth_codes: npt.NDArray[np.intp]
     pred_codes: npt.NDArray[np.intp]
     common: float
-    """Proportion of the smaller label set that is in the other as well."""
+    """Proportion of the smaller label set that is also in the other."""
     is_spelled: bool
     """Whether the two spell their labels differently."""
     names: tuple[tuple[str, str], ...] = ()
-    """The label and the name in the predictions, where they correspond without a label in common."""
+    """The label and the name in the predictions, if they are mapped one-to-one without a common label."""
     renamed: float = 0.0
-    """Agreement beyond chance of two label sets without a label in common that correspond one to one."""
+    """Agreement beyond chance of two label sets that are mapped one-to-one without a common label."""
 
     @cached_property
     def kept(self) -> npt.NDArray[np.bool_]:
@@ -397,12 +397,12 @@ def _matched(one: Labels, other: Labels) -> list[Any] | None:
 
 
 def confidence_of(rows: int) -> float:
-    """Return how much the contents of some rows count, from 0 to 1."""
+    """Return the weight of the contents of some rows, from 0 to 1."""
     return min(1.0, rows / FULL)
 
 
 def _has_common_text(pair: Pair) -> bool:
-    """Return whether the two columns have a label in common, whichever label it corresponds to."""
+    """Return whether the two columns have a label in common, as text."""
     one, other = pair.truth.labels, pair.pred.labels
     return one is not None and other is not None and bool({*one.texts} & {*other.texts})
 
@@ -453,27 +453,27 @@ def named(weight: float, *, of_label: bool = False) -> RoleEvidence:
 
 
 def name_of_label(pair: Pair) -> RoleEvidence:
-    """The name says that the column contains the labels."""
+    """The name indicates that the column contains the labels."""
     return named(pair.truth.weights["label"], of_label=True)
 
 
 def name_of_prediction(pair: Pair) -> RoleEvidence:
-    """The name says that the column contains the predictions."""
+    """The name indicates that the column contains the predictions."""
     return named(pair.pred.weights["prediction"])
 
 
 def varied_labels(pair: Pair) -> RoleEvidence:
-    """A column with its own value in nearly every row, or with one value, does not contain labels."""
+    """A column with a different value in nearly every row, or with one value, does not contain labels."""
     return unlikely_values(pair.truth, 3.0)._replace(of_label=True)
 
 
 def varied_predictions(pair: Pair) -> RoleEvidence:
-    """As `varied_labels`, for the predictions."""
+    """The same as `varied_labels` for the predictions."""
     return unlikely_values(pair.pred, 1.0)
 
 
 def unlikely_values(one: Profile, constant: float) -> RoleEvidence:
-    """Return the evidence against a column with its own value in nearly every row, or with one value."""
+    """Return the evidence against a column with different values in nearly all rows, or with one value."""
     if one.is_unique:
         return RoleEvidence(-6.0, "its own value in nearly every row")
     return RoleEvidence(-constant, "one value in all rows") if one.is_constant else NONE
@@ -568,7 +568,7 @@ def _orders(labels: Sequence[str]) -> list[list[str]]:
 
 
 def name_of_scores(scored: Scored) -> RoleEvidence:
-    """The name says that the column contains scores."""
+    """The name indicates that the column contains scores."""
     weight = scored.weights["score"]
     if scored.pair is None and not scored.is_whole:
         weight += max(0.0, scored.weights["prediction"] - 1.0)
@@ -576,7 +576,7 @@ def name_of_scores(scored: Scored) -> RoleEvidence:
 
 
 def decides(scored: Scored) -> RoleEvidence:
-    """The greatest score is that of the prediction: this proves which column is the prediction."""
+    """The highest score is that of the prediction, which proves which column is the prediction."""
     if scored.is_one:
         return NONE
     width = scored.values.shape[1]
@@ -636,7 +636,7 @@ def _is_split(area: tuple[float, float]) -> bool:
 
 
 def confidence_of_many(scored: Scored) -> RoleEvidence:
-    """One score of three labels or more is the confidence of the prediction, or nothing."""
+    """A single score for three or more labels is the confidence of the prediction, or not a score."""
     if not scored.is_one or len(scored.labels) <= 2:
         return NONE
     return RoleEvidence(0.0 if scored.pair is not None else -4.0, "one score for several labels")
@@ -677,7 +677,7 @@ SCORES: tuple[Callable[[Scored], RoleEvidence], ...] = (
     in_unit_interval,
     fits_labels,
 )
-"""RoleEvidence about scores beside a label and a prediction."""
+"""Evidence about scores next to a label and a prediction."""
 
 
 def weights_of_part(part: Part) -> dict[str, float]:

@@ -1,7 +1,6 @@
-"""What the columns of a file mean: the way from a `RawTable` to validated predictions.
+"""Find labels, predictions and scores in the columns of a file: from a `RawTable` to validated predictions.
 
-Nothing is guessed silently: every column that was taken for a part stands in `Found.taken`, every
-assumption in `Found.notes`."""
+All choices are reported: the column of each role in `Found.taken`, every assumption in `Found.notes`."""
 
 from __future__ import annotations
 
@@ -67,14 +66,14 @@ from evalreport.readers.read import read_requested_columns, read_truth
 
 
 def refuse_unused(request: Columns, space: LabelSpace, *, scores: bool, text: bool, weights: bool) -> None:
-    """Refuse the first option that would be ignored.
+    """Raise an error for the first option that would be ignored.
 
     Parameters
     ----------
     request : Columns
-        What was said.
+        The user's options.
     space : LabelSpace
-        What was found.
+        The label space that was found.
     scores, text, weights : bool
         Whether there are any.
 
@@ -111,7 +110,7 @@ def _find_unused_options(
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Truth, predictions and scores as they were found, labels still as they were written.
+    """Labels, predictions and scores as they were found, with labels as they are written in the file.
 
     Parameters
     ----------
@@ -122,21 +121,21 @@ class Found:
     score_kind : str or None
         ``probability``, ``logit`` or ``decision``.
     text : object array of str, shape (n,), or None
-        Generated answers, from which the labels are still to be read.
+        Generated responses, from which labels are parsed later.
     ids, groups, folds, weights, example_texts : arrays of shape (n,), or None
     slices : mapping from column name to array of shape (n,)
     taken : tuple of (part, column)
         The column mapping, for printing.
     notes : tuple of str
-        What was assumed.
+        Assumptions.
     unused : tuple of str
         Unused columns.
     columns : mapping from column name to array of shape (n,)
         The values of these, and of the slices.
     files : tuple of RawTable
-        Where it came from (name, digest, format), predictions first.
+        The files (name, digest, format), predictions first.
     roles : Roles
-        The columns of each role, and why.
+        The columns of each role, with reasons.
     """
 
     space: LabelSpace
@@ -165,11 +164,11 @@ class Found:
 
     @property
     def decision(self) -> ColumnDecision | None:
-        """Why the columns have their roles; None where their names alone decide."""
+        """The reasons for the roles of the columns; None if only their names decide."""
         return None if self.roles is None else self.roles.decision
 
     def with_row_filters(self, names: Sequence[str]) -> Found:
-        """Return the same with the columns whose values said which rows are meant."""
+        """Return a copy with the columns whose values selected the rows."""
         taken = (*self.taken, *(("rows by", name) for name in dict.fromkeys(names)))
         return replace(self, taken=taken, unused=tuple(name for name in self.unused if name not in names))
 
@@ -181,22 +180,22 @@ def find_in_files(
     truth: Path | None = None,
     format: str | None = None,
 ) -> Found:
-    """Read a file of predictions, and of truth where that is another, and find what is in them.
+    """Read a file of predictions, and the file of labels if that is separate, and find their roles.
 
     Parameters
     ----------
     path : Path or binary stream
     request : Columns, optional
-        What was said about the columns.
+        The user's options about the columns.
     truth : Path, optional
-        A file with the truth, joined by id, one to one.
+        A file with the true labels, joined by id, one to one.
     format : str, optional
         Format of `path`; needed for a stream.
 
     Raises
     ------
     FileMissingError, ColumnNotFoundError, UsageError, DataError, UnsafeFileError
-        Each names the file, and where it can the column and the first row.
+        The message names the file, and if possible the column and the first row.
     """
     request = request or Columns()
     table = read_requested_columns(path, request, format=format)
@@ -211,23 +210,23 @@ def find(
     whole: bool = True,
     roles: Roles | None = None,
 ) -> Found:
-    """Find truth, predictions and scores in a table, by what was said and else by common names.
+    """Find labels, predictions and scores in a table, by the user's options and otherwise by the evidence.
 
     Parameters
     ----------
     table : RawTable
     request : Columns, optional
     truth : RawTable, optional
-        Where the truth lives when it is not in `table`; joined by id, one to one.
+        The table of true labels if they are not in `table`; joined by id, one to one.
     whole : bool
-        Whether the table has all rows; what only all of them can contradict is else not looked for.
+        Whether the table has all rows; checks that need all rows are skipped otherwise.
     roles : Roles, optional
-        The columns of each role, where they are decided already.
+        The columns of each role, if they are already decided.
 
     Raises
     ------
     ColumnNotFoundError, UsageError, DataError
-        A table with a grade per item in place of labels is refused as such.
+        Among others: the table has a grade per item instead of labels.
 
     Examples
     --------
@@ -270,7 +269,7 @@ def find(
 def _with_tried_options(
     error: AmbiguousColumnsError, table: RawTable, request: Columns, truth: RawTable | None
 ) -> EvalreportError:
-    """Return the refusal with the options of the hypotheses that read."""
+    """Return the error with the options of those hypotheses that can be read."""
     ways = []
     for one in error.best:
         tried = one.as_request(request)
@@ -289,23 +288,23 @@ def _with_tried_options(
 def find_folds(
     tables: Sequence[RawTable], names: Sequence[str], request: Columns, truth: RawTable | None = None
 ) -> Found:
-    """Find truth, predictions and scores in the tables of the folds of one cross-validation.
+    """Find labels, predictions and scores in the tables of the folds of one cross-validation.
 
-    Of several answers to each row every table holds one instead.
+    With several responses per row, each table has one of them instead.
 
     Parameters
     ----------
     tables : sequence of RawTable
     names : sequence of str
-        What the folds are called; distinct.
+        Names of the folds; distinct.
     request : Columns
     truth : RawTable, optional
-        Of all folds.
+        True labels of all folds.
 
     Raises
     ------
     ColumnNotFoundError, UsageError, DataError
-        As of `find`; folds whose columns differ.
+        See `find`; also if the columns of folds differ.
     """
     made = [_prepare_table(table, request) for table in tables]
     first = made[0]
@@ -319,7 +318,7 @@ def find_folds(
     whole, notes = join_folds([one.table for one in made], names, first.named)
     said = tuple(dict.fromkeys(note for one in made for note in one.said))
     named = replace(first.named, fold=None if request.several_answers else FOLD)
-    if request.several_answers:  # each table holds an answer to the same rows
+    if request.several_answers:  # each table has one response to the same rows
         kept = {name: v for name, v in whole.columns.items() if name != FOLD}
         whole = replace(whole, columns=kept, names=tuple(kept))
     return _find(_Prepared(whole, named, (*said, *notes), first.some), request, truth)
@@ -327,7 +326,7 @@ def find_folds(
 
 @dataclass(frozen=True, eq=False)
 class _Prepared:
-    """A table of columns of one length, how they are named, and what was said on the way."""
+    """A table of columns of one length, the request with its columns, and the notes so far."""
 
     table: RawTable
     named: Columns
@@ -335,9 +334,9 @@ class _Prepared:
     some: bool
     """Whether some rows of the file are skipped."""
     whole: bool = True
-    """Whether all rows are here, not only the first of a stream."""
+    """Whether the table has all rows, not only the first rows of a stream."""
     trial: bool = False
-    """Whether the columns were named to see what they can be, by nobody who knows."""
+    """Whether the columns are named only to try a hypothesis, not by the user."""
 
 
 def _prepare_table(table: RawTable, request: Columns) -> _Prepared:
@@ -374,7 +373,7 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
             text=found.text is not None,
             weights=found.weights is not None,
         )
-        chosen = request.score is not None or request.scores is not None  # who names scores means no others
+        chosen = request.score is not None or request.scores is not None  # named scores exclude all others
         ranked = found.scores is not None
         spare = () if chosen else unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
         said = (*made.said, *notes, *more_notes, *rows.notes, *found.notes, *spare)
@@ -382,13 +381,13 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
 
 
 def plain_columns(table: RawTable, request: Columns, roles: Roles) -> tuple[Mapping[str, Array], Roles]:
-    """Return the columns of a table with one number per cell, and the roles that name them."""
+    """Return the columns of a table with one number per cell, and the roles that use them."""
     rows, plain, _ = with_plain_columns(rows_of(table, None), roles, request, codes=False)
     return rows.columns, plain
 
 
 def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns) -> None:
-    """Refuse what the other columns contradict."""
+    """Raise an error for an assignment that the other columns contradict."""
     table = made.table
     spare = {*found.unused, *(() if rows.id is None else (rows.id,)), *request.slices, *request.groups}
     free = {name: rows.columns[name] for name in rows.columns if name in spare}
@@ -406,7 +405,7 @@ def _refuse_reading(found: Found, rows: Rows, made: _Prepared, request: Columns)
 def _refuse_labels(
     found: Found, free: Mapping[str, Array], request: Columns, *, named: bool, whole: bool
 ) -> None:
-    """Refuse a label column that is another column, and scores that belong to other labels."""
+    """Raise an error for a label column that has another role, or for scores of other labels."""
     some = slice(None, None, max(1, len(found.y_true) // MOST_COMPARED))
     parts, texts = dict(found.taken), found.space.texts
     y_true = found.y_true[some].astype(str)
@@ -440,7 +439,7 @@ def _refuse_labels(
 
 
 def _refuse_empty(rows: Rows) -> None:
-    """Refuse a column with the name of predictions and without a value.
+    """Raise an error for a column with the name of predictions that has no value.
 
     Raises
     ------
@@ -500,7 +499,7 @@ def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTab
 
 
 def scores_of(found: Found) -> Scores:
-    """Return the scores as the value of their kind."""
+    """Return the scores as an object of their kind."""
     if found.scores is None:
         return NoScores()
     match found.score_kind:
@@ -519,22 +518,22 @@ def to_predictions(
     missing: str | None = None,
     weight_kind: WeightKind = "sampling",
 ) -> Predictions:
-    """Return validated predictions of what was found.
+    """Return validated predictions from what was found.
 
     Parameters
     ----------
     found : Found
     answers : Parsed, optional
-        What was read from generated answers, where there are some.
+        The parsed labels of generated responses, if there are some.
     missing : str, optional
         ``wrong``: rows without a prediction count as wrong.
     weight_kind : {"sampling", "count"}
-        Whether weights are relative, or each a number of equal rows.
+        Whether weights are relative, or numbers of equal rows.
 
     Raises
     ------
     DataError
-        What the front door refuses, with the file's name.
+        The data are invalid; the message names the file.
     """
     with in_file(found.files[0].source):
         return predictions(

@@ -1,7 +1,8 @@
-"""Files with a grade per item (right or wrong) in place of two columns of labels.
+"""Files with a grade per item (right or wrong) instead of two columns of labels.
 
-A grade says whether an answer was right, not which label it was. Such a file is refused: read as labels,
-it would be "accuracy 0%, no answer could be read", and two of them would be the same predictions.
+A grade shows whether a response was right, not which label it was. Such a file is rejected here: read as
+labels it would give "accuracy 0%, no answer could be read", and two such files would have the same
+predictions.
 """
 
 from __future__ import annotations
@@ -32,26 +33,26 @@ WORDS = frozenset(
         "false",
     )
 ) | frozenset("cipn")
-"""Texts of a grade, in small letters; the single letters are those of Inspect AI."""
+"""Texts of a grade, in lower case; the single letters are those of Inspect AI."""
 
 
 FEW_LABELS = 8
-"""With half as many distinct labels or fewer, a column is one of labels in a file of any size."""
+"""Twice the most distinct labels of a column that counts as labels in a file of any size."""
 REPEAT = ("epoch", "repeat", "trial", "attempt", "iteration")
 """Names of a column with the number of the attempt at an item."""
 
 
 OF_ANYTHING = ("grade", "graded", "score")
-"""Names of grades that other numbers have as well, such as those of a school."""
+"""Names of grades that are also names of other numbers, such as school grades."""
 
 
 def has_graded_repeats(table: RawTable) -> bool:
-    """Return whether the format names grades, and a column has the number of the attempt."""
+    """Return whether the file format names grades, and a column has the number of the attempt."""
     return "grade" in table.parts and any(plain_name(name) in REPEAT for name in table.columns)
 
 
 def grade_column(table: RawTable) -> str | None:
-    """Return the column with a grade per item: the one that the format names, or one that looks like it.
+    """Return the column with a grade per item: the one that the format names, or one with grades as values.
 
     Examples
     --------
@@ -64,9 +65,9 @@ def grade_column(table: RawTable) -> str | None:
 
 
 def grade_columns(table: RawTable) -> tuple[str, ...]:
-    """Return all columns with a grade per item, the likeliest first: those that the format names come first.
+    """Return all columns with a grade per item, those that the file format names first, then by name.
 
-    A column of scores counts only without any other.
+    A column ``score`` counts only if there is no other.
     """
     known = {plain_name(name): name for name in table.columns}
     tool = [name for part, name in table.parts.items() if part.startswith("grade")]
@@ -79,7 +80,7 @@ def _is_graded(table: RawTable, name: str) -> bool:
     values = table.columns.get(name)
     if values is None or values.ndim != 1:
         return False
-    if values.dtype.kind in "biuf":  # as below, without a look at each cell
+    if values.dtype.kind in "biuf":  # the same as below, without reading each cell
         numbers = values[values == values]  # noqa: PLR0124 (not NaN)
         fits = (numbers == 0) | (numbers == 1) if name.lower() == "score" else (numbers >= 0) & (numbers <= 1)
         return bool(numbers.size and fits.all())
@@ -87,14 +88,14 @@ def _is_graded(table: RawTable, name: str) -> bool:
     if not known:
         return False
     if all(isinstance(value, (bool, int, float)) for value in known):
-        if name.lower() == "score":  # fractions are a score of a class, or of anything
+        if name.lower() == "score":  # fractions may be a score of a class, or any other number
             return all(value in (0, 1) for value in known)
         return all(0 <= value <= 1 for value in known)
     return all(isinstance(value, str) and value.lower() in WORDS for value in known)
 
 
 def unread_grade(table: RawTable) -> str | None:
-    """Return a column with the name of a grade whose values are not grades of one scale.
+    """Return a column with the name of a grade whose values are not grades on one scale.
 
     Examples
     --------
@@ -125,17 +126,17 @@ def _is_number(text: str) -> bool:
 
 
 def refuse_grade(table: RawTable, request: Columns, *, always: bool = False, unread: bool = False) -> None:
-    """Refuse a table that holds a grade per item.
+    """Raise an error for a table with a grade per item.
 
     Parameters
     ----------
     table : RawTable
     request : Columns
-        Where it names columns of labels, scores or texts, these are meant and nothing is refused.
+        If it names columns of labels, scores or texts, no error is raised.
     always : bool
-        Refuse nevertheless.
+        Raise the error even then.
     unread : bool
-        Refuse a column with the name of a grade whose values are not grades, too.
+        Raise the error also for a column with the name of a grade whose values are not grades.
 
     Raises
     ------
@@ -165,7 +166,7 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False, unr
 def refuse_misread_grade(
     table: RawTable, taken: Sequence[tuple[str, str]], right: Any | None, request: Columns
 ) -> None:
-    """Refuse a table with a grade that was found as labels or as a score, or whose labels share nothing.
+    """Raise an error if a grade was found as labels or as a score, or if the labels have none in common.
 
     Parameters
     ----------
@@ -197,13 +198,13 @@ def refuse_misread_grade(
 
 
 def _is_free_text(truth: Any, ids: Any | None) -> bool:
-    """Return whether more than half of the items have an expected response of their own."""
+    """Return whether more than half of the items have a different expected response."""
     items = len(truth) if ids is None or ids.ndim != 1 else len(_texts(ids))
     return 2 * len(_texts(truth)) > max(items, FEW_LABELS)
 
 
 def _refuse_as_score(table: RawTable, name: str, right: Any | None, request: Columns) -> None:
-    """Refuse 0 and 1 as scores of a class where they grade the answers beside them."""
+    """Raise an error for 0 and 1 as scores of a class if they are grades of the predictions."""
     if right is None and any(column in table.columns for column in TEXT):
         refuse_grade(table, request)
     if right is not None and not right.all() and (table.columns[name].astype(bool) == right).all():
@@ -219,7 +220,7 @@ def _texts(values: Any) -> set[str]:
 
 
 def refuse_unparsed(table: RawTable, answers: Parsed, request: Columns) -> None:
-    """Refuse a table with a grade where fewer than half of the answers can be read as labels of the truth.
+    """Raise an error for a table with a grade if fewer than half of the responses can be parsed as labels.
 
     Raises
     ------

@@ -1,8 +1,7 @@
-"""Tables of the folds of a cross-validation become one, with the fold of each row as a column.
+"""Join tables: folds of a cross-validation, true labels from another file by id, and the selection of rows.
 
-Truth from another file, joined by id one to one, and the ids themselves.
-
-Which rows are meant: those that `--where` keeps, and of a table of several parts the test rows.
+Folds become one table with a column of folds. The selected rows are those that `--where` keeps, and of a
+table with several parts of a data set the test rows.
 """
 
 from __future__ import annotations
@@ -48,27 +47,27 @@ from evalreport.data.arrays import (
 from evalreport.readers.formats import RawTable
 
 FOLD = "(fold)"
-"""The column that says which table a row is from; no file has one of that name."""
+"""Name of the column with the table of each row; no file has such a column."""
 _NUMBER = re.compile(r"(\d+)(?=\D*$)")
 
 
 def join_folds(
     tables: Sequence[RawTable], names: Sequence[str], request: Columns
 ) -> tuple[RawTable, tuple[str, ...]]:
-    """Return the rows of all tables, and what is to be said of columns and folds that are missing.
+    """Return the rows of all tables, and the notes on missing columns and folds.
 
     Parameters
     ----------
     tables : sequence of RawTable
-        Of columns of one length.
+        Tables with columns of one length.
     names : sequence of str
-        What the folds are called; distinct.
+        Names of the folds; distinct.
     request : Columns
 
     Raises
     ------
     DataError
-        A column of truth, answers or scores that some folds have and some have not; values of other kinds.
+        Only some folds have a column of labels, predictions or scores, or its types differ.
     """
     times = Counter(name for table in tables for name in table.columns)
     some = [name for name, count in times.items() if count < len(tables)]
@@ -97,7 +96,7 @@ def join_folds(
 
 
 def _counts(name: str, request: Columns) -> bool:
-    """Whether a column is one of truth, answers or scores, as far as its name tells."""
+    """Whether a column is one of labels, predictions or scores, by its name."""
     head = name.partition("[")[0]
     return name in request.named_columns or role(head) is not None or name.startswith(tuple(FAMILIES))
 
@@ -115,7 +114,7 @@ def _stack_column(name: str, tables: Sequence[RawTable]) -> npt.NDArray[Any]:
 
 
 def missing(names: Sequence[str]) -> tuple[str, ...]:
-    """Return what is to be said of folds that their numbers leave out.
+    """Return the notes on folds that are missing from the numbering.
 
     Examples
     --------
@@ -137,17 +136,17 @@ def missing(names: Sequence[str]) -> tuple[str, ...]:
 
 
 ROW = "(row)"
-"""Name of the column of positions that holds answers of a row together where no column of ids is named."""
+"""Name of the column of positions that groups the responses to a row if no column of ids is named."""
 
 
 def one_answer_a_row(table: RawTable, request: Columns) -> tuple[RawTable, Columns]:
-    """Return a table with a row for each answer, where several were said to stand in one cell.
+    """Return a table with one row per response, if a cell contains several.
 
     Parameters
     ----------
     table : RawTable
     request : Columns
-        With `several_answers`; else nothing is done.
+        With `several_answers`; otherwise the table is not changed.
 
     Examples
     --------
@@ -195,32 +194,32 @@ def _lists(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool:
 
 Array = npt.NDArray[Any]
 RUNS = ("run", "run_id", "run_name", "model", "checkpoint", "epoch", "step", "seed")
-"""Columns that tell several sets of predictions in one file apart."""
+"""Names of columns that separate several sets of predictions in one file."""
 MAX_NAME = 1_000
-"""Characters of an id or of the value of a slice."""
+"""Longest id or value of a slice, in characters."""
 MAX_LABEL = 10_000
-"""Characters of a label, which is shown shortened."""
+"""Longest label, in characters; it is shown shortened."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Predictions and truth of the same examples, in the order of the predictions.
+    """Predictions and true labels of the same examples, in the order of the predictions.
 
     Parameters
     ----------
     truth : mapping from name to array
-        Where the truth is looked up: the truth file, or else the predictions' own.
+        Columns in which labels are searched: the label file, or else the predictions.
     columns : mapping from name to array
-        Where all other parts are: the predictions' columns before those of the truth file.
+        Columns of all other roles: those of the predictions, then those of the label file.
     names : tuple of str
-        All columns there are, also those that were not read.
+        All columns of the files, including those that were not read.
     n : int
     id : str or None
         Name of the id column.
     joined : str
-        How truth and predictions were brought together; empty for one file.
+        How labels and predictions were joined; empty for one file.
     notes : tuple of str
-        What was assumed for it.
+        Assumptions of the join.
     """
 
     truth: Mapping[str, Array]
@@ -233,21 +232,21 @@ class Rows:
 
 
 def key_of(table: RawTable, request: Columns, other: str | None = None, *, joins: bool = False) -> str | None:
-    """Return the id column of a table, or None where it has none; the ids are checked.
+    """Return the id column of a table, or None without one; the ids are checked.
 
     Parameters
     ----------
     other : str, optional
-        The id column of the file that this one is joined to, which is looked for first.
+        The id column of the other file of a join, which is tried first.
     joins : bool
-        Whether rows of another file are looked up by these ids, so that each may occur once only.
+        Whether the ids are joined with another file, so that each may occur only once.
 
     Raises
     ------
     ColumnNotFoundError
-        The column that was named is not there.
+        The named column does not exist.
     DataError
-        Ids that are missing, or that join and occur twice.
+        Ids are missing, or repeated in a join.
     """
     if request.id is not None and request.id not in table.columns:
         raise missing_column(request.id, "--id", table.names, table.name)
@@ -276,14 +275,14 @@ def rows_of(
     key, other : str or None
         The id columns of predictions and truth.
     some : bool
-        Whether some rows of the predictions are meant: then the truth may have more.
+        Whether only some rows of the predictions are selected, so that the label file may have more.
 
     Raises
     ------
     ColumnNotFoundError
         There is no id column to join by.
     DataError
-        Ids that are in one of the files only.
+        Some ids are in one of the files only.
     """
     if truth is None:
         return Rows(table.columns, table.columns, table.names, table.n, key)
@@ -311,10 +310,10 @@ def _by_position(table: RawTable, truth: RawTable) -> npt.NDArray[np.intp]:
 
 
 def _refuse_other_order(table: RawTable, truth: RawTable) -> None:
-    """Refuse two files that both hold the index of a frame, when it says that their rows differ.
+    """Raise an error for two files with the index of a frame if the indexes differ.
 
-    Which of the two is right, order or index, nobody but the user knows: a frame that was shuffled keeps
-    its index, and predictions of it that were written anew count from 0.
+    Only the user knows whether the order or the index is right: a shuffled frame keeps its index, and
+    predictions that were written from an array count from 0.
     """
     name = next((name for name in INDEX if name in table.columns and name in truth.columns), None)
     if name is None:
@@ -359,7 +358,7 @@ def _by_id(
 
 
 def check_ids(ids: Array, name: str) -> None:
-    """Refuse ids that are missing or not valid names.
+    """Raise an error for ids that are missing or not valid names.
 
     Raises
     ------
@@ -404,7 +403,7 @@ def _mend(name: str, names: Sequence[str]) -> str:
 
 
 def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
-    """Refuse an id, group or label of very many characters: it is a text.
+    """Raise an error for an id, group or label with so many characters that it is a text.
 
     Raises
     ------
@@ -429,18 +428,18 @@ def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
 
 
 _MOST = 50
-"""Distinct values of a column that is one of parts or folds."""
+"""Most distinct values of a column of parts or folds."""
 
 
 def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tuple[str, ...]]:
-    """Return the rows that are evaluated, the request that names them, and what is to be said of the rest.
+    """Return the selected rows, the request with their conditions, and the notes on the others.
 
     Raises
     ------
     ColumnNotFoundError
-        A column of `--where` that is not there.
+        A column of `--where` does not exist.
     DataError
-        No row is left; lists the values there are.
+        No row is left; the message lists the existing values.
     """
     if request.where:
         kept, said = _where(table, request.where)
@@ -483,7 +482,7 @@ def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray
     Raises
     ------
     ColumnNotFoundError
-        A column that is not there.
+        A column does not exist.
     """
     found = {}
     for clause in clauses:
@@ -495,7 +494,7 @@ def rows_where(table: RawTable, clauses: Sequence[str]) -> dict[str, npt.NDArray
 
 
 def rows_of_truth(table: RawTable, truth: RawTable, request: Columns) -> tuple[RawTable, RawTable, Columns]:
-    """Return predictions and truth of the rows that ``--where`` keeps by columns of the truth's file."""
+    """Return predictions and labels of the rows that ``--where`` keeps by columns of the label file."""
     theirs = [clause for clause in request.where if split_clause(clause)[0] not in table.names]
     theirs = [clause for clause in theirs if split_clause(clause)[0] in truth.names]
     if not theirs:
@@ -513,7 +512,7 @@ def rows_of_truth(table: RawTable, truth: RawTable, request: Columns) -> tuple[R
 
 
 def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
-    """Return the test rows of a table whose column of splits names several parts, their clause and a note."""
+    """Return the test rows of a table with several parts of a data set, their condition and a note."""
     texts = _texts(table, name)
     values = sorted(set(texts.tolist()))
     if not 1 < len(values) <= _MOST or not all(is_part(value) for value in values):
@@ -532,7 +531,7 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
 
 
 def tells_annotations(table: RawTable, name: str) -> bool:
-    """Return whether a column says of each annotation whether it was submitted, discarded or is a draft."""
+    """Return whether a column has the status of annotations: submitted, discarded or draft."""
     if plain_name(name) not in STATUS:
         return False
     values = {value.lower() for value in _texts(table, name).tolist()}
@@ -540,7 +539,7 @@ def tells_annotations(table: RawTable, name: str) -> bool:
 
 
 def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
-    """Return the rows with submitted annotations, their clause and a note, where others are beside them."""
+    """Return the rows with submitted annotations, their condition and a note, if there are others."""
     texts = _texts(table, name)
     values = sorted(set(texts.tolist()))
     unfinished = [value for value in values if value.lower() in UNFINISHED]
@@ -563,7 +562,7 @@ def _folds(table: RawTable, name: str) -> str:
 
 
 def _texts(table: RawTable, name: str) -> Array:
-    """Values as text; whole floats as whole numbers, so that a column with gaps reads as it is written."""
+    """Values as text; whole floats as integers, so that a column with gaps looks as in the file."""
     texts = [text or "" for text in identity_texts(table.columns[name], f"column {name!r}")]
     return np.fromiter(texts, dtype=object, count=len(texts))
 

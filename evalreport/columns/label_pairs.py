@@ -21,11 +21,11 @@ from evalreport.statistics.confusion import Counts
 Array = npt.NDArray[Any]
 Places = npt.NDArray[np.intp]
 MOST_CLASSES = 1000
-"""Labels up to which every pair of labels is counted."""
+"""Most labels for which every pair of labels is counted."""
 
 
 def distinct(values: Array) -> Array:
-    """Return the distinct labels in order; whole numbers close together are counted, and text is not sorted.
+    """Return the distinct labels in order; close integers are counted instead of sorted, text is not sorted.
 
     Examples
     --------
@@ -51,14 +51,14 @@ def rows_as_codes(truth: Array) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column as codes: its distinct values in order, and the place of each row's value among them."""
+    """A column as codes: its distinct values in order, and the position of each row's value among them."""
 
     values: tuple[Any, ...]
     codes: npt.NDArray[np.intp]
 
     @classmethod
     def from_column(cls, column: Array) -> Coded | None:
-        """Return labels, names or whole numbers as codes; None for numbers with fractions and lists."""
+        """Return labels, names or integers as codes; None for numbers with fractions and for lists."""
         if column.ndim != 1 or column.dtype.kind not in "biuUOf":
             return None
         if column.dtype.kind == "f" and not (column == np.rint(column)).all():
@@ -84,18 +84,18 @@ class Coded:
 
     @property
     def names(self) -> frozenset[str]:
-        """The distinct values as text, in small letters."""
+        """The distinct values as text, in lower case."""
         return frozenset(str(value).strip().casefold() for value in self.values)
 
     @property
     def counts(self) -> npt.NDArray[np.intp]:
-        """Rows of each value."""
+        """Number of rows with each value."""
         return np.bincount(self.codes, minlength=len(self))
 
 
 @dataclass(frozen=True, eq=False)
 class LabelPairs:
-    """How often each label of one column occurs in a row with each label of another; labels as text.
+    """Number of rows with each pair of labels of two columns; labels as text.
 
     Parameters
     ----------
@@ -150,20 +150,20 @@ class LabelPairs:
 
     @cached_property
     def same(self) -> Places:
-        """For each label of the other column, the place of the same text in the first; -1 without one."""
+        """For each label of the other column, the position of the same text in the first; -1 without one."""
         return self.rename_labels({})
 
     def rename_labels(self, names: Mapping[str, str]) -> Places:
-        """Return the place of each renamed label of the other column in the first; -1 without one."""
+        """Return the position of each renamed label of the other column in the first; -1 without one."""
         place = {text: code for code, text in enumerate(self.one)}
         found = [place.get(names.get(text, text), -1) for text in self.other]
         return np.array(found, dtype=np.intp)
 
     @cached_property
     def best(self) -> Places | None:
-        """For each label of the other column, one of the first, pairs of most rows first; else None.
+        """For each label of the other column the matching one of the first, most frequent pairs first.
 
-        None unless both columns have as many labels.
+        None unless both columns have equally many labels.
         """
         size = len(self.one)
         if size != len(self.other):
@@ -185,7 +185,7 @@ class LabelPairs:
         return {text: self.one[place] for text, place in zip(self.other, places.tolist(), strict=True)}
 
     def agreement(self, places: Places) -> float:
-        """Return the proportion of rows in which both columns have the same label, by places in the first."""
+        """Return the proportion of rows with the same label in both columns, by positions in the first."""
         known = np.flatnonzero(places >= 0)
         return float(self.table[places[known], known].sum() / self.rows) if self.rows else 0.0
 
@@ -216,9 +216,9 @@ def extras(rows: Rows, request: Columns, file: str) -> Extras:
     Raises
     ------
     ColumnNotFoundError
-        A column that was named and is not there.
+        A named column does not exist.
     DataError
-        Weights that are text; names of over a thousand characters.
+        Weights are text, or names have over a thousand characters.
     """
     weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
     groups = {name: _column(rows, name, "--set group", file) for name in request.groups}

@@ -1,6 +1,6 @@
-"""Score columns as numbers of a known kind, in the order of the labels; and what is found in all.
+"""Problems with any number of labels per row (indicator columns or lists), and scores of all problems.
 
-Problems with any number of labels per row: indicator columns, or lists of names.
+Score columns become numbers of a known kind, in the order of the labels.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a problem of either shape gives: labels in a space, and scores in the order of its labels.
+    """The parts of a problem: labels in a label space, and scores in the order of its labels.
 
     Parameters
     ----------
     text : str or None
-        The column of generated answers.
+        The column of generated responses.
     taken : tuple of (part, column)
     notes : tuple of str
     columns : tuple of str
-        Every column that was used.
+        All used columns.
     """
 
     space: LabelSpace
@@ -67,7 +67,7 @@ def column_mapping(
 
 
 def used_columns(*parts: Part | None) -> tuple[str, ...]:
-    """Return the columns of the parts that there are."""
+    """Return the columns of all given parts."""
     return tuple(column for part in parts if part is not None for column in part.columns)
 
 
@@ -87,7 +87,7 @@ def unscored_labels_note(labels: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class RawScores:
-    """Score columns as numbers, before they are put into the order of the labels.
+    """Score columns as numbers, before they are sorted by label.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def raw_scores(rows: Rows, part: Part, declared: ScoreKind | None) -> RawScores:
     Raises
     ------
     DataError
-        Text, NaN, infinities; values outside [0, 1] where nobody said that they are no probabilities.
+        Text, NaN, infinities; values outside [0, 1] without the option that they are not probabilities.
     """
     columns = [_numbers(rows.columns[name], name) for name in part.columns]
     kind = declared or part.kind
@@ -155,15 +155,14 @@ def _check_unit(values: Array, name: str) -> None:
 
 
 def align_scores(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
-    """Return one score column per label, in the order of the labels, and the labels that had none.
+    """Return one score column per label, in the order of the labels, and the labels without one.
 
-    A label without a column was never scored by the model: its probability is 0 (its logit minus
-    infinity).
+    A label without a column was never scored by the model: its probability is 0 (its logit minus infinity).
 
     Raises
     ------
     DataError
-        A column for something that is not a label; missing columns of margins, which have no zero.
+        A column is for something that is not a label, or columns of margins are missing, which have no zero.
     """
     place = {label: index for index, label in enumerate(scores.labels)}
     strangers = [label for label in scores.labels if label not in set(labels)]
@@ -191,7 +190,7 @@ def align_scores(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple
 
 
 def is_lists(values: Array) -> bool:
-    """Tell whether a column holds lists of labels.
+    """Return whether a column contains lists of labels.
 
     Examples
     --------
@@ -202,7 +201,7 @@ def is_lists(values: Array) -> bool:
 
 
 def is_multilabel(columns: Mapping[str, Array], truth: Part, request: Columns) -> bool:
-    """Tell whether rows carry any number of labels, by what was said and else by the truth.
+    """Return whether rows can have several labels, by the user's options, else by the labels.
 
     Examples
     --------
@@ -249,12 +248,12 @@ def read_multilabel(rows: Rows, roles: Roles, request: Columns) -> Parts:
 
 
 def lists_of(columns: Mapping[str, Array], part: Part, request: Columns) -> Array:
-    """Return the lists of labels of a column, as they are or split.
+    """Return the lists of labels of a column, as lists or split texts.
 
     Raises
     ------
     DataError
-        Texts, and nothing said that separates labels.
+        The cells are texts, and no separator is given.
     """
     name = part.columns[0]
     values = columns[name]

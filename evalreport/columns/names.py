@@ -1,14 +1,11 @@
-"""What a column's name says, in whatever spelling: a small grammar of the words that people use.
+"""The meaning of column names: a small grammar of common words, in any spelling.
 
-``y_true``, ``Predicted``, ``trueLabel``, ``ground truth`` and ``expected_response/value`` are read alike: a
-name is cut into words, and its words are those of truth, of predictions, of scores, or of neither.
+``y_true``, ``Predicted``, ``trueLabel``, ``ground truth`` and ``expected_response/value`` are parsed in the
+same way: a name is split into words, which are words for labels, predictions, scores, or none of these. Score
+columns may also be named after the classes, with any prefix and suffix.
 
-Score columns that are named after the classes, with any prefix and suffix.
-
-Column mapping by names only.
-
-Names are looked up in the order given here, and what was taken is always reported. A choice between
-equals (several score columns) is never made: it is an error that lists them.
+Names are searched in the order given here, and the result is always reported. Several equally good columns
+(such as several score columns) are an error that lists them.
 """
 
 from __future__ import annotations
@@ -36,7 +33,7 @@ Role = Literal["truth", "prediction", "score"]
 LEXICON: Mapping[str, Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("lexicon.json").read_text(encoding="utf-8")
 )
-"""Groups of words with the weight that each word adds to a role of the column; a missing weight is 0."""
+"""Groups of words with the weight that each word adds to a role of a column; a missing weight is 0."""
 _WEIGHTS = {
     word: {role: float(weight) for role, weight in group.items() if not isinstance(weight, str)}
     for group in LEXICON.values()
@@ -61,18 +58,18 @@ _CONFIDENCE = _words_of("confidence")
 _KNOWN = _words_of("true")
 _NOUNS = _words_of("noun", "outcome")
 _BESIDE = _words_of("beside", "output", "annotated", "model") | {"id", "ids", "index"}
-"""Words that may be beside those and change nothing."""
+"""Words that may be added to those without a change of meaning."""
 _LABELLIKE = _NOUNS | _BESIDE | _KNOWN
 
 SPLITS = ("split", "subset", "partition", "set", "data_split", "dataset_split", "phase", "stage")
 """Columns whose values are parts of the data, each tested separately."""
 FOLDS = ("fold", "cv_fold", "fold_id", "kfold", "fold_idx", "fold_index")
-"""Columns that say by which model of a cross-validation a row was predicted."""
+"""Columns with the cross-validation model that predicted a row."""
 STATUS = ("status", "response_status", "annotation_status", "annotation_state", "review_status")
-"""Names of a column that says of each annotation whether it counts."""
+"""Names of a column with the status of annotations."""
 SUBMITTED = ("submitted", "completed")
 UNFINISHED = ("discarded", "draft", "pending")
-"""States of an annotation that is a true label, and of one that is none."""
+"""Status of an annotation that is a true label, and of one that is not."""
 GRADES = (
     "correct",
     "is_correct",
@@ -86,14 +83,14 @@ GRADES = (
     "graded",
     "score",
 )
-"""Names of a column that says of each item whether the answer was right, in the order of the search."""
+"""Names of a column that shows whether the response to an item was right, in search order."""
 TESTS = ("test", "testing", "holdout", "hold-out", "heldout")
 PARTS = (*TESTS, "train", "training", "val", "valid", "validation", "dev", "eval", "evaluation")
 """Names of the parts of a data set."""
 
 
 def words(name: str) -> list[str]:
-    """Return the words of a column's name, in small letters.
+    """Return the words of a column's name, in lower case.
 
     Examples
     --------
@@ -116,7 +113,7 @@ def plain_name(name: str) -> str:
 
 
 def role(name: str) -> Role | None:
-    """Return the part that a name says the column plays, or None.
+    """Return the role that a name indicates, or None.
 
     Examples
     --------
@@ -139,7 +136,7 @@ def role(name: str) -> Role | None:
 def name_weights(name: str) -> dict[str, float]:
     """Return the evidence of a column's name for each role: the sum over its words.
 
-    A word of no group makes positive evidence weaker; a name of three words or more says no more than two.
+    Unknown words reduce positive evidence; more than two of them count as two.
 
     Examples
     --------
@@ -168,7 +165,7 @@ ROLES = ("label", "prediction", "score", "confidence", "text")
 
 
 def is_like_score(name: str) -> bool:
-    """Tell whether a name holds a word of scores, whatever else it says.
+    """Return whether a name contains a word for scores.
 
     Examples
     --------
@@ -179,7 +176,7 @@ def is_like_score(name: str) -> bool:
 
 
 def is_confidence(name: str) -> bool:
-    """Tell whether a name says that the score is of the answer that was given.
+    """Return whether a name indicates a score of the predicted label.
 
     Examples
     --------
@@ -203,9 +200,9 @@ def kind_of(name: str) -> ScoreKind | None:
 
 
 def find_role_names(part: Role, names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that play a part: the first of the usual ones, else all that the words fit best.
+    """Return the names with a role: the first of the common ones, else all that the words fit best.
 
-    Fewer words say it better: of ``label`` and ``label_id`` the first.
+    Fewer words fit better: ``label`` is better than ``label_id``.
 
     Examples
     --------
@@ -235,8 +232,7 @@ def _rank(name: str) -> tuple[int, int]:
 
 
 def is_beside(name: str) -> bool:
-    """Return whether a column names rows or parts of the data, or contains true labels, so it has no
-    predictions.
+    """Return whether a column contains parts of the data, folds or true labels, and therefore no predictions.
 
     Examples
     --------
@@ -247,7 +243,7 @@ def is_beside(name: str) -> bool:
 
 
 def is_part(value: object) -> bool:
-    """Tell whether a value names a part of a data set.
+    """Return whether a value names a part of a data set.
 
     Examples
     --------
@@ -262,18 +258,18 @@ _TWO: Mapping[str, int] = {
     **dict.fromkeys(("yes", "y", "true", "t", "positive", "pos", "1", "on"), 1),
     **dict.fromkeys(("no", "n", "false", "f", "negative", "neg", "0", "off"), 0),
 }
-"""Words that say one of two without saying of what."""
+"""Words for one of two labels that do not name the label."""
 _NUMBERED = re.compile(r"\D*?[_\- ]?(\d+)(?:\.0)?")
 _SHOWN = 3
-"""Pairs of spellings that a note names."""
+"""Most pairs of spellings in a note."""
 
 
 def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
-    """Return the predictions in the truth's spelling, and what was matched; unchanged where they agree.
+    """Return the predictions in the spelling of the true labels, and a note; unchanged if they agree.
 
     ``LABEL_1`` and ``label 1`` are 1, ``Yes`` is True or 1, ``Spam`` is ``spam``, ``"1"`` is 1,
-    ``__label__x`` and ``1:x`` are ``x``, -1 beside 0 is the other of two: each only where every label of one
-    side is met by exactly one of the other.
+    ``__label__x`` and ``1:x`` are ``x``; labels -1 and 1 match 0 and 1 in order. Each rule applies only if
+    every label of one side has exactly one match on the other.
 
     Examples
     --------
@@ -299,14 +295,14 @@ def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
 
 
 _SIGNS = {(-1, 1), (0, 1)}
-"""Two codes of one pair of labels."""
+"""Two codings of a pair of labels."""
 _COUNTED = re.compile(r"\W*\d+\s*[:.)_\- ]\s*|\s*[:(_\- ]\s*\d+\W*$")
 
 
 def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, Any] | None:
-    """Return the truth's label for each prediction where one side has an affix more.
+    """Return the true label for each prediction if the labels of one side have an additional affix.
 
-    It is the same for all its labels, or a number of each: ``1:sports``.
+    The affix is the same for all its labels, or a number of each: ``1:sports``.
     """
     stripped: list[Callable[[str], str]] = [*_affixes(told, right), *_affixes(right, told)]
     stripped += [_strip_numbering, _strip_punctuation]
@@ -321,7 +317,7 @@ def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, An
 
 
 def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
-    """How labels of one side lose the prefix and suffix around the longest label of the other."""
+    """Functions that remove the prefix and suffix around the longest label of the other side."""
     inner = _normalise_label(max(shorter, key=len))
     if not inner:
         return []
@@ -373,7 +369,7 @@ def _of_two(label: Any) -> Any:
 
 
 def _match_labels(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
-    """Return the truth's label for each answer where the keys are distinct on both sides."""
+    """Return the true label for each prediction if the keys are distinct on both sides."""
     ours, theirs = {key(label): label for label in right}, {key(label): label for label in told}
     if None in ours or None in theirs or len(ours) < len(right) or len(theirs) < len(told):
         return None
@@ -400,14 +396,14 @@ def _rewritten(
 
 Affix = tuple[str, str]
 _TRIED = 5
-"""Labels from which the affixes are taken: one column may be missing for a class that was never scored."""
+"""Labels from which affixes are derived: a class that was never scored may lack its column."""
 
 
 def class_columns(names: Collection[str], labels: Collection[str]) -> Mapping[Affix, Mapping[str, str]]:
     """Return the sets of columns whose names differ only in the label, as label to column.
 
-    By what stands before and behind the label: ``class_0``, ``p0``, ``setosa``, ``P(setosa)``. A set holds
-    at least two labels, and all of them where nothing in its name says that it holds scores.
+    The name is the label with a prefix and suffix: ``class_0``, ``p0``, ``setosa``, ``P(setosa)``. A set
+    contains at least two labels, and all of them if its name has no word for scores.
 
     Examples
     --------
@@ -457,7 +453,7 @@ def says_score(affix: Affix) -> bool:
 
 
 def whole(affix: Affix, columns: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
-    """Return a set of columns with those of labels that do not occur, where the name tells them."""
+    """Return a set of columns, with those of labels that do not occur if the name indicates scores."""
     before, after = affix
     if not before and not after:
         return columns
@@ -473,12 +469,12 @@ def whole(affix: Affix, columns: Mapping[str, str], names: Sequence[str]) -> Map
 
 
 def describe_columns(affix: Affix, columns: Mapping[str, str]) -> str:
-    """Return how a set of columns is named: a pattern, or the names where they are the labels alone."""
+    """Return the name of a set of columns: a pattern, or the names if they are only the labels."""
     return "*".join(affix) if any(affix) else list_names(columns.values())
 
 
 def are_probabilities(columns: Sequence[Array]) -> bool:
-    """Tell whether columns are the probabilities of classes: in [0, 1], and each row sums to one.
+    """Return whether columns are the probabilities of classes: in [0, 1], and each row sums to one.
 
     Examples
     --------
@@ -496,7 +492,7 @@ def are_probabilities(columns: Sequence[Array]) -> bool:
 
 
 def kind_in(affix: Affix) -> ScoreKind | None:
-    """Return the kind of score that the words round the label declare."""
+    """Return the kind of score that the words around the label declare."""
     joined = "_".join(affix)
     return kind_of(joined) or ("probability" if words(joined)[:1] == ["p"] else None)
 
@@ -529,7 +525,7 @@ TEXT = (
 ID = ("example_id", "id", "ids")
 WEIGHT = ("sample_weight", "sample_weights")
 INDEX = ("", "Unnamed: 0", "index")
-"""What the index of a frame is called once it was written; it never is a label."""
+"""Names of the index of a frame in a file; it is never a label."""
 SINGLE: dict[str, ScoreKind | None] = {
     "score": None,
     "y_score": None,
@@ -544,9 +540,9 @@ SINGLE: dict[str, ScoreKind | None] = {
 }
 """Names of one score column, with the kind that the name declares."""
 FAMILIES: dict[str, ScoreKind | None] = {"proba_": "probability", "prob_": "probability", "logit_": "logit"}
-"""What one score column per label begins with."""
+"""Prefixes of one score column per label."""
 LOOSE: dict[str, ScoreKind | None] = {"p_": "probability", "score_": None}
-"""The same where the rest of the name is a known label; otherwise these are columns of anything."""
+"""Prefixes that count only if the rest of the name is a known label."""
 ARRAYS = ("scores", "probs", "probabilities", "logits", "weights", "weight", "groups", "array")
 PARTED = (*SPLITS, *FOLDS)
 LABEL_NAMES = ("labels", "classes", "label_names", "class_names")
@@ -555,7 +551,7 @@ LABEL_NAMES = ("labels", "classes", "label_names", "class_names")
 
 @dataclass(frozen=True)
 class Part:
-    """The column, or one column per label, that plays a part.
+    """The column, or one column per label, with a role.
 
     Parameters
     ----------
@@ -565,7 +561,7 @@ class Part:
     kind : str, optional
         The kind of score that the name declares.
     pattern : str
-        The name with ``*`` for the label, where there are several columns.
+        The name with ``*`` for the label, if there are several columns.
 
     Examples
     --------
@@ -580,7 +576,7 @@ class Part:
 
     @property
     def display_name(self) -> str:
-        """How the part is named in messages."""
+        """Name of the part in messages."""
         several = f"{self.pattern} ({len(self.columns)} columns)"
         return several if len(self.columns) > 1 else self.columns[0]
 
@@ -589,7 +585,7 @@ class Part:
 class Roles:
     """The columns of each role: labels, predictions, scores, and the column of generated responses.
 
-    `decision` says why. `names` has the labels with their names in the predictions, where the data prove
+    `decision` has the reasons. `names` has the labels with their names in the predictions, if the data prove
     them.
     """
 
@@ -602,7 +598,7 @@ class Roles:
 
 
 def column_selector(request: Columns) -> Select:
-    """Return the choice of columns that could play a part: only these are read from the file.
+    """Return the selector of columns that can have a role: only these are read from the file.
 
     Examples
     --------
@@ -636,12 +632,12 @@ def column_selector(request: Columns) -> Select:
 
 
 def named_part(names: Sequence[str], column: str, option: str, file: str) -> Part:
-    """Return the part that the user named, by name or by a pattern with one star.
+    """Return the part that the user named, by name or by a pattern with one ``*``.
 
     Raises
     ------
     ColumnNotFoundError
-        Lists what is there, with the nearest name.
+        The column does not exist; the message lists the columns and the nearest name.
     """
     if column in names:
         return Part((column,))
@@ -662,7 +658,7 @@ def named_part(names: Sequence[str], column: str, option: str, file: str) -> Par
 
 
 def no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoundError | NoTableError:
-    """Return the refusal of a table without a column of labels."""
+    """Return the error of a table without a column of labels."""
     if len(names) == 1:
         return NoTableError(
             f"{file} has only one column, {list_names(names)}, and no true labels",

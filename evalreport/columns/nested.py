@@ -1,8 +1,7 @@
 """Columns with several numbers or labels in a cell, and arrays of NPZ and NPY files, as plain columns.
 
 A matrix ``scores`` of shape (n, labels) becomes the columns ``scores[ham]``, ``scores[spam]``, …; so do
-lists, vectors and mappings of label to score, also as text. The request is filled in with the names of the
-arrays.
+lists, vectors and mappings of label to score, also as text. The names of arrays are added to the request.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ Side = Literal["predictions", "truth"]
 WEIGHTS = ("weights", "weight")
 GROUPS = ("groups", "group")
 ALONE = "array"
-"""What the one array of an NPY file is called."""
+"""Name of the only array of an NPY file."""
 
 
 def as_columns(table: RawTable, request: Columns, side: Side = "predictions") -> tuple[RawTable, Columns]:
-    """Return a table whose arrays have one entry per row, and the request that names what arrays name.
+    """Return a table whose arrays have one entry per row, and the request with the roles of array names.
 
-    Other formats pass unchanged. Arrays with one number per label stay matrices.
+    Tables of other formats are not changed. Arrays with one number per label stay matrices.
 
     Parameters
     ----------
     side : str
-        Content of the one array of an NPY file: ``predictions`` (of which floats are scores) or ``truth``.
+        Content of the only array of an NPY file: ``predictions`` (floats are scores) or ``truth``.
 
     Raises
     ------
     DataError
-        Arrays of unequal length or too many axes, more columns than labels.
+        Arrays differ in length or have too many axes, or there are more columns than labels.
     UsageError
-        A batch axis where there is none.
+        There is no batch axis.
     """
     if table.format not in ARRAYS:
         if request.batch_axis:
@@ -83,18 +82,18 @@ def as_columns(table: RawTable, request: Columns, side: Side = "predictions") ->
 
 
 def decoded(values: Array, labels: Sequence[Label] | None, name: str) -> Array:
-    """Return labels in place of codes, where whole numbers are places in a list of labels that are text.
+    """Return labels instead of codes, if integers are positions in a list of labels that are text.
 
     Raises
     ------
     DataError
-        Codes outside the labels.
+        A code is outside of the labels.
     """
     return values if labels is None else _decode_labels(values, labels, name)
 
 
 def are_fractions(array: Array) -> bool:
-    """Tell whether an array holds scores rather than labels: numbers that are not whole.
+    """Return whether an array contains scores rather than labels: numbers that are not integers.
 
     Examples
     --------
@@ -162,7 +161,7 @@ def _wrong_shape(name: str, array: Array, batch_axis: bool) -> DataError:
 
 
 def _decode_labels(values: Array, labels: Sequence[Label], name: str) -> Array:
-    """Return labels in place of codes, where whole numbers stand for labels that are text."""
+    """Return labels instead of codes, if integers are codes of labels that are text."""
     if values.dtype.kind not in "iu" or not all(isinstance(label, str) for label in labels):
         return values
     if set(np.unique(values).astype(str).tolist()) <= set(labels):
@@ -180,7 +179,7 @@ def _decode_labels(values: Array, labels: Sequence[Label], name: str) -> Array:
 
 
 def fill_from_format(table: RawTable, request: Columns) -> Columns:
-    """Return the request with what the file's own format says of its columns, where nothing was named."""
+    """Return the request with the columns that the file format defines, where the user named none."""
     parts = table.parts
     told = request.pred is not None or request.text is not None
     return replace(
@@ -195,12 +194,12 @@ def fill_from_format(table: RawTable, request: Columns) -> Columns:
 def unused_scores_note(
     unused: Sequence[str], space: LabelSpace, notes: Sequence[str], *, ranked: bool
 ) -> tuple[str, ...]:
-    """Return the note on columns that look like scores and were not used, with the option that takes them.
+    """Return the note on unused columns that look like scores, with the option to use them.
 
     Parameters
     ----------
     notes : sequence of str
-        What was said already: a column that it names is not named again.
+        Earlier notes: a column that they name is not repeated.
     ranked : bool
         Whether there are other scores.
 
@@ -253,9 +252,9 @@ def is_nested(values: Array) -> bool:
 
 
 def matrix_of(values: Array, name: str) -> Mapping[str, Array]:
-    """Return one column of numbers for each place of the lists, or for each label of the mappings.
+    """Return one column of numbers for each position of lists, or for each label of mappings.
 
-    A label that the mapping of one row lacks has the score 0 there, as in lists of the best few.
+    A label that is missing in the mapping of a row has score 0 there, as in lists of the best labels.
 
     Returns
     -------
@@ -264,7 +263,7 @@ def matrix_of(values: Array, name: str) -> Mapping[str, Array]:
     Raises
     ------
     DataError
-        A cell that is empty or of another form, or lists of unequal length; names the first row.
+        A cell is empty or of another form, or lists differ in length; the message names the first row.
 
     Examples
     --------
@@ -320,7 +319,7 @@ _ROUNDING = 0.01
 def name_places(
     found: Mapping[str, Array], values: Array, labels: Sequence[Label] | None
 ) -> Mapping[str, Array]:
-    """Return the columns of a matrix by the declared labels, where there is one for each; others as they are.
+    """Return the columns of a matrix by the declared labels, if there is one for each; others unchanged.
 
     Examples
     --------
@@ -334,7 +333,7 @@ def name_places(
 
 
 class _Places(dict[int, float]):
-    """The numbers of a list by their place."""
+    """The numbers of a list by position."""
 
 
 def _unlike(name: str, row: int, cell: object) -> DataError:
@@ -346,7 +345,7 @@ def _unlike(name: str, row: int, cell: object) -> DataError:
 
 
 def _row(cell: Any) -> Mapping[Any, float] | None:
-    """Return the scores of one cell by place or label; None where it holds none."""
+    """Return the scores of one cell by position or label; None if it contains none."""
     if isinstance(cell, str):
         cell = _parse_brackets(cell.strip())
     if isinstance(cell, Mapping):

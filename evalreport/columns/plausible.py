@@ -1,8 +1,8 @@
-"""Checks that refuse a reading which the data contradict, whatever rule proposed it.
+"""Checks that reject an assignment of roles that the data contradict, whatever rule proposed it.
 
-A reading gives each column a role: label, prediction, scores. Most checks look at counts of pairs of labels
-(`LabelPairs`) or at areas under ROC, which add up: rows in memory, streams and Spark are checked by the same
-functions. Each check returns nothing, or raises an error with the contradiction and the options that fix it.
+An assignment gives each column a role: label, prediction, scores. Most checks use counts of pairs of labels
+(`LabelPairs`) or areas under ROC, which add up, so that rows in memory, streams and Spark use the same
+functions. A check returns nothing, or raises an error with the contradiction and the options that fix it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ IGNORED = -100
 
 
 def refuse_labels(y_true: Array, y_pred: Array | None, truth: str, scores: Sequence[str] = ()) -> None:
-    """Refuse true and predicted labels that cannot belong to one problem.
+    """Raise an error if true and predicted labels cannot belong to one problem.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def refuse_labels(y_true: Array, y_pred: Array | None, truth: str, scores: Seque
     Raises
     ------
     DataError
-        An ignore index among the true labels; true and predicted labels without a common label, or that agree
-        only after the labels are exchanged.
+        There is an ignore index among the true labels, or true and predicted labels have no common label or
+        agree only if labels are exchanged.
     """
     right, predicted = distinct(y_true), None if y_pred is None else distinct(y_pred)
     ignored = ignored_label(right, predicted, len(scores))
@@ -60,7 +60,7 @@ def refuse_labels(y_true: Array, y_pred: Array | None, truth: str, scores: Seque
 
 
 def refuse_label_sets(right: Array, predicted: Array | None, truth: str, columns: int) -> None:
-    """Refuse distinct true and predicted labels that cannot belong to one problem, as `refuse_labels`.
+    """Raise an error if distinct true and predicted labels cannot belong to one problem: see `refuse_labels`.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def _disjoint(right: Array, predicted: Array, truth: str, fix: str) -> DataError
 
 
 def ignored_label(right: Array, predicted: Array | None, columns: int = 0) -> int | None:
-    """Return the one negative code among the true labels that is not a class; None without such a code.
+    """Return the only negative code among the true labels that is not a class, or None.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ def ignored_label(right: Array, predicted: Array | None, columns: int = 0) -> in
 
 
 def disjoint(right: Array, predicted: Array) -> bool:
-    """Return whether true and predicted labels have no label in common, although one is expected.
+    """Return whether true and predicted labels have no common label, although one is expected.
 
-    One label on each side may be a small sample, or a model that never finds it.
+    With one label on each side, the sample may be small, or the model may never predict the label.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _some(labels: Sequence[Any]) -> str:
 
 
 def refuse_permuted(pairs: LabelPairs | None, truth: str) -> None:
-    """Refuse predictions that agree with the true labels only under other labels, such as codes from 0.
+    """Raise an error for predictions that agree with the true labels only under other labels, as codes from 0.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def refuse_permuted(pairs: LabelPairs | None, truth: str) -> None:
         return
     one, other = ({text.strip().casefold() for text in texts} for texts in (pairs.one, pairs.other))
     if one == other and len(one) < 3:
-        return  # a model of two labels may be worse than chance
+        return  # a binary model may be worse than chance
     agreement = pairs.agreement(pairs.same)
     if pairs.kappa(pairs.best) > _ALIKE and agreement < pairs.agreement(pairs.best) / 3:
         raise DataError(
@@ -190,17 +190,17 @@ def several_evaluations(
 ) -> Several | None:
     """Return the columns, one or two, of which each value has the same examples with the same true labels.
 
-    An example is known by a column whose values are distinct within each evaluation and repeat across
-    them, or by the sequence of true labels.
+    Examples are identified by a column whose values are distinct within each evaluation and repeat across
+    evaluations, or by the sequence of true labels.
 
     Parameters
     ----------
     columns : mapping from name to array of shape (n,)
-        Those that are neither label, prediction nor score.
+        Columns that are neither label, prediction nor score.
     truth : codes of shape (n,)
     groups : collection of str
-        Columns that identify rows of one group. With them, equal sequences are not enough, and rows that
-        repeat by one of them are pooled on purpose.
+        Columns that identify the rows of a group. With them equal sequences are not enough, and rows that
+        repeat a value of one of them are pooled on purpose.
 
     Examples
     --------
@@ -278,17 +278,17 @@ class SeveralEvaluationsError(DataError):
 def refuse_several(
     columns: Mapping[str, Array], truth: npt.NDArray[np.intp], source: str, groups: Collection[str]
 ) -> None:
-    """Refuse a table of several evaluations: metrics of the pooled rows describe none of them.
+    """Raise an error for a table of several evaluations: metrics of the pooled rows describe none of them.
 
     Parameters
     ----------
     groups : collection of str
-        As of `several_evaluations`.
+        As in `several_evaluations`.
 
     Raises
     ------
     SeveralEvaluationsError
-        Names the column, its values and how to choose one.
+        The message names the column, its values and how to choose one.
     """
     found = several_evaluations(columns, truth, groups)
     if found is not None:
@@ -296,7 +296,7 @@ def refuse_several(
 
 
 def several_error(found: Several, source: str) -> SeveralEvaluationsError:
-    """Return the refusal of several evaluations."""
+    """Return the error for several evaluations."""
     names = " and ".join(map(repr, found.columns))
     several = len(found.columns) > 1
     shown = "; ".join(some_of([str(value) for value in values], _SHOWN) for values in found.values)
@@ -327,7 +327,7 @@ MOST_COMPARED = 20_000
 
 @dataclass(frozen=True, eq=False)
 class LabelColumns:
-    """The columns of a reading with one label per row; labels as text.
+    """The columns of an assignment with one label per row; labels as text.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ _TRUTH_VALUES = ("true", "false")
 
 
 def refuse_rivals(columns: Mapping[str, Array], reading: LabelColumns, *, named: bool) -> None:
-    """Refuse a label column that is chosen only by its name while another column contains the same labels.
+    """Raise an error for a label column chosen only by name while another column contains the same labels.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ def listed_names(names: Sequence[str]) -> str:
 
 
 def refuse_constant(truth: str, labels: Sequence[Any], rows: int, *, named: bool) -> None:
-    """Refuse a label column with one label in all rows: it may be any constant column.
+    """Raise an error for a label column with one label in all rows: it may be any constant column.
 
     Parameters
     ----------
@@ -457,7 +457,7 @@ _COUNTS = {"count", "counts", "n", "frequency", "support", "rows"}
 
 
 def refuse_counts(columns: Mapping[str, Array], y_true: Array, y_pred: Array) -> None:
-    """Refuse the cells of a confusion matrix, one per row with their count, as rows of predictions.
+    """Raise an error for cells of a confusion matrix (one per row, with a count) used as rows of predictions.
 
     Parameters
     ----------
@@ -492,11 +492,11 @@ def refuse_order(
     score : str
         Score columns.
     labels : sequence of str
-        In the order of the scores.
+        Labels in the order of the scores.
     given : bool
         Whether predictions are given.
     places : bool
-        Whether the scores are a list, whose places ``--labels`` names.
+        Whether the scores are a list, whose positions ``--labels`` names.
 
     Raises
     ------
@@ -506,7 +506,7 @@ def refuse_order(
         return
     agreement = pairs.agreement(pairs.same)
     if agreement >= 0.5 or (not given and len(labels) < 3):
-        return  # a model of two labels may be worse than chance
+        return  # a binary model may be worse than chance
     as_text = dict(zip(labels, sorted(labels), strict=True))
     ways = [(as_text, pairs.rename_labels(as_text))]
     ways += [] if pairs.best is None else [(pairs.names(pairs.best), pairs.best)]
@@ -532,7 +532,7 @@ def refuse_order(
 def refuse_reversed(
     areas: Sequence[tuple[float, float]], score: str, labels: Sequence[str], *, of: str, plain: bool
 ) -> None:
-    """Refuse scores that rank the rows of their own label last: of the positive label, or of every label.
+    """Raise an error for scores that rank the rows of their label last: the positive label, or every label.
 
     Parameters
     ----------
@@ -542,7 +542,7 @@ def refuse_reversed(
         Score columns.
     labels : negative and positive, or in the order of the scores
     of : {"true", "predicted"}
-        Labels by which the areas are.
+        Labels with which the areas are computed.
     plain : bool
         Whether the scores are one column, without the name of its label.
 
@@ -610,7 +610,7 @@ def area_under(scores: Array, positive: npt.NDArray[np.bool_]) -> tuple[float, f
 def label_areas(
     scores: Array, known: Array, labels: Sequence[str], pairs: LabelPairs | None
 ) -> list[tuple[float, float]]:
-    """Return the areas for `refuse_reversed`; none if the greatest score is right as often as by chance.
+    """Return the areas for `refuse_reversed`; empty if the highest score is right only as often as by chance.
 
     Parameters
     ----------
@@ -619,7 +619,7 @@ def label_areas(
         Predicted labels, or true labels without predictions.
     labels : negative and positive, or in the order of the scores
     pairs : LabelPairs, optional
-        As of `refuse_order`.
+        As in `refuse_order`.
     """
     if scores.ndim == 2 and len(labels) > 2:
         if pairs is None or pairs.agreement(pairs.same) * len(labels) >= 1:
@@ -636,7 +636,7 @@ _ALIKE = 0.4
 
 
 def likely_labels(columns: Mapping[str, Array]) -> tuple[tuple[str, str], ...]:
-    """Return pairs of columns that agree as label and prediction do, the best first, in either order.
+    """Return pairs of columns that agree as label and prediction do, best first, in either order.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Problems with one label per row: a column of labels, scores, or answers still to be read.
+"""Problems with one label per row: a column of labels, scores, or responses that are parsed later.
 
-One column of scores is P(positive), or the confidence of the answer that was given.
+One column of scores is P(positive), or the confidence of the predicted label.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def read_single(rows: Rows, roles: Roles, request: Columns) -> Parts:
 
 
 def _named_labels(part: Part | None, request: Columns) -> Part | None:
-    """Return the scores; columns with the names of ``--set label_names`` are those of the labels."""
+    """Return the scores; columns named by ``--set label_names`` become those of the labels."""
     label_of = {name: label for label, name in request.label_names}
     if part is None or not part.labels or not set(part.labels) <= label_of.keys():
         return part
@@ -93,7 +93,7 @@ def _named_labels(part: Part | None, request: Columns) -> Part | None:
 
 @dataclass(frozen=True, eq=False)
 class _Scored:
-    """The scores so far, and what was noted on the way."""
+    """The scores so far, with notes."""
 
     part: Part | None
     raw: RawScores | None
@@ -103,7 +103,7 @@ class _Scored:
 def _answers(
     rows: Rows, pred: Part | None, request: Columns
 ) -> tuple[Array | None, Array | None, Part | None]:
-    """Return the predicted labels, and which rows have none; predictions that are fractions are scores."""
+    """Return the predicted labels, and the rows without one; predictions that are fractions are scores."""
     if pred is None or pred.labels:
         return None if pred is None else _labels(rows.columns, pred), None, None
     values = rows.columns[pred.columns[0]]
@@ -116,7 +116,7 @@ def _answers(
 def _read_scores(
     rows: Rows, part: Part | None, y_true: Array, y_pred: Array | None, request: Columns
 ) -> _Scored:
-    """Read the scores; what cannot be used, and was not named, does not block labels that were predicted."""
+    """Read the scores; unusable scores that the user did not name are skipped if there are predictions."""
     if part is None:
         return _Scored(None, None)
     try:
@@ -146,7 +146,7 @@ def _not_used(part: Part, error: DataError) -> str:
 
 
 def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool) -> _Scored:
-    """Return the scores as those of the labels; a confidence of the predicted label becomes P(positive)."""
+    """Return the scores by label; a confidence of the predicted label becomes P(positive)."""
     named = request.score is not None or request.scores is not None
     part, note = usable(scored.part, found.space, named=named, alone=alone)
     if part is None or scored.raw is None:
@@ -170,7 +170,7 @@ def _labels(columns: Mapping[str, Array], part: Part) -> Array:
 
 
 def align_label_names(raw: RawScores, space: LabelSpace) -> RawScores:
-    """Write the labels of score columns as the labels are written: ``1.0`` as ``1``."""
+    """Return the scores with labels spelled as in the label space: ``1.0`` as ``1``."""
     labels = (str(cast_label(label, space.labels, "score column for label")) for label in raw.labels)
     return replace(raw, labels=tuple(labels))
 
@@ -189,7 +189,7 @@ def scores_in_order(raw: RawScores, space: LabelSpace) -> tuple[Array, tuple[str
 
 
 def usable(part: Part | None, space: LabelSpace, *, named: bool, alone: bool) -> tuple[Part | None, str]:
-    """Return the scores if they can rank these labels: one column, whatever its name, cannot rank three.
+    """Return the scores if they can rank these labels: one column cannot rank three.
 
     Raises
     ------
@@ -204,11 +204,11 @@ def usable(part: Part | None, space: LabelSpace, *, named: bool, alone: bool) ->
 
 
 class OneScoreError(UnnamedScoresError):
-    """One column of scores, and three labels or more."""
+    """One score column for three or more labels."""
 
 
 def cannot_rank(name: str, space: LabelSpace, *, has_predictions: bool = False) -> DataError:
-    """Return the refusal of one column of scores for three labels or more."""
+    """Return the error of one score column for three or more labels."""
     more = "; or evaluate the predictions alone: leave the option for the scores out"
     return OneScoreError(
         f"one score column cannot rank {len(space)} labels",
@@ -218,20 +218,20 @@ def cannot_rank(name: str, space: LabelSpace, *, has_predictions: bool = False) 
 
 
 def of_positive(scores: Array, y_pred: Array | None, space: Binary, name: str) -> tuple[Array | None, str]:
-    """Return P(positive), converted where the scores are those of the answer that was given.
+    """Return P(positive), converted if the scores are those of the predicted label.
 
-    They are where none is below one half although both answers were given: as P(positive) they would
-    contradict every answer of the negative label.
+    They are if none is below one half although both labels are predicted: as P(positive) they would
+    contradict every prediction of the negative label.
 
     Parameters
     ----------
     scores : float array of shape (n,)
-        Taken for probabilities.
+        Probabilities.
     y_pred : labels of shape (n,), or None
 
     Returns
     -------
-    P(positive) of shape (n,), or None where the scores are of no use; and what is to be said
+    P(positive) of shape (n,), or None if the scores cannot be used; and a note
 
     Examples
     --------
@@ -267,16 +267,16 @@ def in_label_order(
     declared: bool,
     y_true: Array | None = None,
 ) -> tuple[Part, str]:
-    """Name numbered score columns after the labels in the order that the rows prove.
+    """Name numbered score columns after the labels, in the order that the rows prove.
 
-    Declared labels give the order. Else it is the order (by value, as text or as numbers) in which
-    the greatest score is that of the prediction; without predictions, the order in which the scores
-    fit the labels best.
+    Declared labels give the order. Otherwise it is the order (by value, as text or as numbers) in which the
+    highest score is that of the prediction; without predictions, the order in which the scores fit the labels
+    best.
 
     Raises
     ------
     DataError
-        Lists of scores whose places are not the labels, and nothing that confirms which is which.
+        The order of lists of scores cannot be determined.
     """
     names = tuple(str(label) for label in labels)
     places = tuple(str(place) for place in range(len(part.labels)))
@@ -297,7 +297,7 @@ def in_label_order(
             part, labels=found[0]
         ), f"{part.display_name} are in this order of labels: {list_names(found[0])}"
     if not lists or (not are_places and not set(names) & set(places)):
-        return part, ""  # names of columns are taken at their word
+        return part, ""  # column names are used as labels
     text = sorted(names)
     raise UnnamedScoresError(
         f"the order of {part.display_name} is not known: they are numbered from 0",
@@ -308,7 +308,7 @@ def in_label_order(
 
 
 def _orders(names: Sequence[str], width: int) -> list[tuple[str, ...]]:
-    """Orders in which programs write the scores of some labels, one for each place."""
+    """Orders in which programs write the scores of some labels, one for each position."""
     found = [tuple(names), tuple(sorted(names))]
     if all(name.lstrip("-").isdecimal() for name in names):
         found.append(tuple(sorted(names, key=int)))
@@ -316,13 +316,13 @@ def _orders(names: Sequence[str], width: int) -> list[tuple[str, ...]]:
 
 
 _PROVEN = 0.95
-"""Proportion of rows in which the greatest score is of the predicted label, from which an order is proven."""
+"""Proportion of rows with the highest score for the predicted label from which an order is proven."""
 _BEYOND = 0.1
-"""Accuracy beyond that of the most frequent label from which scores show their order."""
+"""Accuracy above that of the most frequent label from which scores show their order."""
 
 
 def _is_proven(names: Sequence[str], values: Array, y_pred: Array | None, y_true: Array | None) -> bool:
-    """Return whether the predictions, or else the labels, fit the scores in an order and in no other."""
+    """Return whether the predictions, or else the labels, fit the scores in this order."""
     decided = np.asarray(names)[values.argmax(axis=1)]
     if y_pred is not None:
         return bool((decided == y_pred.astype(str)).mean() >= _PROVEN)

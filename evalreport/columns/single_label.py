@@ -1,6 +1,6 @@
-"""Which columns are the scores, by their names and, where these are class names, by their values.
+"""Score columns by name, or by values if they have class names; and the label space of one label per row.
 
-The label space of one label per row: the task, the label set and the positive label.
+The label space is the task, the label set and the positive label.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def named_scores(names: Sequence[str], request: Columns, known: Collection[str],
 
     Parameters
     ----------
-    known : the labels that are known so far, as text
+    known : the known labels, as text
 
     Raises
     ------
     ColumnNotFoundError
-        A named column is not there.
+        A named column does not exist.
     """
     if request.score is None:
         return named_part(names, str(request.scores), "--scores", file)
@@ -65,18 +65,18 @@ def named_scores(names: Sequence[str], request: Columns, known: Collection[str],
 def score_candidates(
     columns: Mapping[str, Array], names: Sequence[str], known: Collection[str], *, single: bool, several: bool
 ) -> list[Part]:
-    """Return what may be the scores of some labels: vectors, one column per label, and single columns.
+    """Return possible scores of some labels: vectors, one column per label, and single columns.
 
     Parameters
     ----------
     columns : mapping from name to array
     names : sequence of str
         Columns of numbers without a role.
-    known : the labels that are known so far, as text
+    known : the known labels, as text
     single : bool
         Whether each row has one label, so that scores may sum to 1.
     several : bool
-        Whether there are more than two labels, which one column cannot score.
+        Whether there are more than two labels, which a single column cannot score.
     """
     found = [*_matrices(names), *_families(columns, names, known, single=single)]
     if not any(part.columns for part in found if not part.pattern.endswith("[*]")):
@@ -95,7 +95,7 @@ def score_candidates(
 
 
 def _matrix(names: Sequence[str], name: str) -> Part | None:
-    """Return the columns that the lists of one column became: ``probs[0]``, ``probs[1]``."""
+    """Return the columns of the lists of one column: ``probs[0]``, ``probs[1]``."""
     columns = tuple(other for other in names if other.startswith(f"{name}[") and other.endswith("]"))
     labels = tuple(other[len(name) + 1 : -1] for other in columns)
     return Part(columns, labels, SINGLE.get(name) or kind_of(name), f"{name}[*]") if columns else None
@@ -109,10 +109,10 @@ def _matrices(names: Sequence[str]) -> list[Part]:
 def _families(
     columns: Mapping[str, Array], names: Sequence[str], known: Collection[str], *, single: bool
 ) -> list[Part]:
-    """Return the sets of score columns, one per label, that names and values show.
+    """Return the sets of score columns, one per label, by names and values.
 
-    Columns named after the classes alone, or with a word that is none of scores, count where they are
-    probabilities: in [0, 1], each row summing to one.
+    Columns named only after the classes, or without a word for scores, count if they are probabilities: in
+    [0, 1], each row summing to one.
     """
     found: dict[tuple[str, ...], Part] = {}
     plain = [name for name in names if name in columns and not name.endswith("]")]
@@ -132,7 +132,7 @@ def _families(
 
 
 def _is_lone_name(part: Part, known: Collection[str]) -> bool:
-    """Whether one column of a family is a score of no label: ``prob_label`` is read by its words."""
+    """Whether the only column of a family has no label in its name: ``prob_label`` is read by its words."""
     return len(part.columns) == 1 and part.labels[0] not in known and role(part.columns[0]) == "score"
 
 
@@ -148,9 +148,9 @@ def _loose(names: Sequence[str], known: Collection[str]) -> Part | None:
 
 
 def _with_label(part: Part, known: Collection[str]) -> Part:
-    """Give one named column the label that its name ends in: ``p_malignant`` scores ``malignant``.
+    """Return a single column with the label at the end of its name: ``p_malignant`` scores ``malignant``.
 
-    Where one label occurs alone, the name of the column may be the other one.
+    If only one label occurs, the name of the column may be the other one.
     """
     if part.labels:
         return part
@@ -166,19 +166,19 @@ def _with_label(part: Part, known: Collection[str]) -> Part:
 
 
 MAX_CLASSES = 10_000
-"""Number of distinct labels from which a column contains numbers or texts, not classes (chosen by hand)."""
+"""Distinct labels from which a column contains numbers or texts, not classes (chosen by hand)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Truth and predictions of a problem with one label per row, and its label space.
+    """Labels and predictions of a problem with one label per row, and its label space.
 
     Parameters
     ----------
     space : Binary or Multiclass
     y_true, y_pred : labels of shape (n,), text, int64 or bool
     note : str
-        What was assumed; may be empty.
+        The assumption that was made; may be empty.
     """
 
     space: LabelSpace
@@ -193,7 +193,7 @@ def labels_of(values: Array, name: str) -> Array:
     Raises
     ------
     DataError
-        Gaps, mixed types, numbers that are not whole, names that are whole texts.
+        There are gaps, mixed types, numbers that are not integers, or whole texts.
     """
     check_length(values, name, MAX_LABEL)
     try:
@@ -205,7 +205,7 @@ def labels_of(values: Array, name: str) -> Array:
 
 
 def without_gaps(name: str) -> str:
-    """Return the fix that leaves out the rows in which a column has no value."""
+    """Return the fix that excludes the rows in which a column has no value."""
     return f"ignore them: --where {shlex.quote(f'{name}!=')}"
 
 
@@ -216,16 +216,16 @@ def single_label(
 
     Parameters
     ----------
-    scored : labels that have a score column of their own, as text
+    scored : labels with a score column, as text
     is_text : bool
-        Answers are still to be read from text: then the problem is multiclass.
+        Whether predictions are parsed from text later: the problem is then multiclass.
 
     Raises
     ------
     DataError
-        More than 10,000 labels, or more than two in a binary problem.
+        There are more than 10,000 labels, or more than two in a binary problem.
     UsageError
-        A positive label that is not in the label set.
+        The positive label is not in the label set.
     """
     y_true, y_pred = harmonise_labels(y_true, y_pred)
     occurring = distinct_labels(y_true, *(() if y_pred is None else (y_pred,)))
