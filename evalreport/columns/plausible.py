@@ -132,7 +132,7 @@ def _some(labels: Sequence[Any]) -> str:
 
 
 def refuse_permuted(pairs: LabelPairs | None, truth: str) -> None:
-    """Raise an error for predictions that agree with the true labels only under other labels, as codes from 0.
+    """Raise an error for predictions that agree with the true labels only under other labels, like codes.
 
     Parameters
     ----------
