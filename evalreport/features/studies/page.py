@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import ClassVar
@@ -21,8 +21,8 @@ from evalreport.core.sentences import (
     paragraph,
     reference_sentence,
     say,
-    with_options,
 )
+from evalreport.features.studies.search_warnings import doubts
 from evalreport.features.studies.study import UNNAMED, Study, metric_of
 from evalreport.features.studies.views import (
     Bar,
@@ -64,7 +64,6 @@ from evalreport.page.elements import (
 )
 from evalreport.page.sections.curves import evenly_spaced_places
 from evalreport.page.sections.first_screen import BOTTOM, LEFT, RIGHT, TOP, FirstScreen, SummaryItem, Tick
-from evalreport.page.sections.headline import WORDS, Warned
 from evalreport.page.trial_history import (
     MOST_POINTS,
     READ,
@@ -74,7 +73,7 @@ from evalreport.page.trial_history import (
     history_view,
     thin_positions,
 )
-from evalreport.thresholds.trial import Param, Space, Trial, is_number
+from evalreport.thresholds.trial import Param, Trial
 
 
 def own(study: Study, id: str) -> str:
@@ -388,8 +387,7 @@ def rank_picture(study: Study) -> RankPicture | None:
     ticks = [unit * k for k in range(math.ceil(low / unit), math.floor(high / unit) + 1)]
     words = ""
     if not isinstance(curse, Undefined):
-        start = "at worst" if curse.is_upper_bound else "expected on new data"
-        words = f"{start} {format_estimate(curse.expected_value, 'number')}"
+        words = f"corrected for selection bias: {format_estimate(curse.expected_value, 'number')}"
     return RankPicture(
         id=own(study, "rank-picture"),
         title=f"{name} of every complete trial, best first",
@@ -428,91 +426,10 @@ def against_the_best(study: Study, number: int) -> str:
     return "tied" if number in study.tied_trials else "significantly worse"
 
 
-EDGE = 0.02
-"""Proportion of a searched range that counts as its end."""
-LATE = 0.1
-"""Last part of a study in which a new best value shows that the search was still improving."""
-SOME = 20
-"""Fewest trials for that warning."""
-
-
-def doubts(study: Study) -> tuple[Warned, ...]:
-    """Return what is wrong with the search or its trials, the most important first."""
-    found = [*_edges(study), *_late(study), *_lost_trial_warnings(study)]
-    return (*found, *(Warned("note", WORDS["note"], f"{note}.", NOTHING, "") for note in study.trials.notes))
-
-
-def _caution(claim: str, action: str, section: str) -> Warned:
-    return Warned("caution", WORDS["caution"], claim, with_options(action), section)
-
-
-def _edges(study: Study) -> Iterator[Warned]:
-    if study.several or not study.trials.contenders:
-        return
-    best = study.best
-    for space in study.trials.space:
-        value = best.params.get(space.name)
-        end = _end(space, float(str(value))) if is_number(value) else None
-        if end is None:
-            continue
-        at, low, high = (significant(float(str(x))) for x in (value, space.low, space.high))
-        yield _caution(
-            f"The best {space.name}, {at}, is at the {end} end of the searched range, {low} to {high}.",
-            "Search a wider range: a better value may be outside it.",
-            "slices",
-        )
-
-
-def _end(space: Space, value: float) -> str | None:
-    """The end of the range that a value is at; none for a range of few integers."""
-    if space.low is None or space.high is None or space.high <= space.low:
-        return None
-    if all(float(x).is_integer() for x in (space.low, space.high, value)) and space.high - space.low < SOME:
-        return None
-    logs = space.log and space.low > 0 and value > 0
-    low, high, at = (
-        (math.log(x) for x in (space.low, space.high, value)) if logs else (space.low, space.high, value)
-    )
-    share = (at - low) / (high - low)
-    return "lower" if share < EDGE else "upper" if share > 1 - EDGE else None
-
-
-def _late(study: Study) -> Iterator[Warned]:
-    trials = study.trials
-    if study.several or not trials.contenders or len(trials) < SOME:
-        return
-    place = [trial.number for trial in trials.trials].index(study.best.number)
-    if place >= (1 - LATE) * len(trials):
-        yield _caution(
-            f"The best trial was number {place + 1:,} of {len(trials):,}: the search was still improving.",
-            "Run more trials.",
-            "history",
-        )
-
-
-def _lost_trial_warnings(study: Study) -> Iterator[Warned]:
-    gone, failed = study.trials.n_non_finite, study.trials.counts["failed"]
-    broken = study.trials.counts["infeasible"]
-    if broken:
-        yield _caution(
-            f"{broken:,} of {len(study.trials):,} trials are infeasible: they violate a constraint "
-            "of the study and cannot be the best.",
-            "",
-            "trials",
-        )
-    if gone:
-        words = "trial ended" if gone == 1 else "trials ended"
-        yield _caution(f"{gone:,} {words} with a NaN or infinite value and cannot be the best.", "", "trials")
-    if failed:
-        yield _caution(
-            f"{failed:,} of {len(study.trials):,} trials failed.",
-            "Find out why before you trust the others.",
-            "trials",
-        )
-
-
 SHOWN = 4
 """Parameters of the best trial that the first screen shows."""
+HALF = 0.5
+"""Part of the importance that the parameters on the first screen have together."""
 MOST_NAMED = 6
 """Trials, tied for the best, that the first screen names; of more only the number."""
 MOST_OF_FRONT = 6
@@ -536,7 +453,7 @@ def verdict_section(study: Study) -> Section:
         step=next_step(study),
         forest=_forest(study),
         wrong=tuple(
-            SummaryItem(one.claim, "", one.section, "failed")
+            SummaryItem(one.claim.removesuffix("."), "", one.section, "failed")
             for one in warnings[:PROBLEMS]
             if one.severity != "note"
         ),
@@ -545,6 +462,7 @@ def verdict_section(study: Study) -> Section:
         hints=tuple(filter(None, (remedy(study) if isinstance(study.curse, Undefined) else NOTHING,))),
         command=study.provenance.command,
         below=_parameters(study) if some and not study.several else NOTHING,
+        no_problem="No problem with the search was found.",
     )
     return Section("verdict", "Summary", "Summary", "first_screen", NOTHING, body)
 
@@ -578,16 +496,34 @@ def _forest(study: Study) -> Forest:
         known = [] if isinstance(curse, Undefined) else [curse.low, curse.high, curse.corrected]
         axis = pad_range([*ranked, *known])
         value = Estimate(trial.values[one.at], len(ranked))
-        gloss = say("best value, trial {trial}", trial=str(trial.number))
+        gloss = say("best value, trial {trial}; {rest}", trial=str(trial.number), rest=_middle(one))
         row = forest_row(name, name, gloss, value, "number", axis=axis)
-        rows.append(replace(row, estimate=significant(value.value), interval="–"))
+        rows.append(replace(row, estimate=_best_value(one).text, interval="–"))
         if not isinstance(curse, Undefined):
-            gloss = say("at worst" if curse.is_upper_bound else "without selection bias")
+            gloss = say("corrected for selection bias")
             title = f"{name} on new data" if study.several else "On new data"
             rows.append(forest_row(name, title, gloss, curse.expected_value, "number", axis=axis))
     levels = [one.curse.confidence for one in study.each if not isinstance(one.curse, Undefined)]
     legend = f"{percent(levels[0])} interval; the axis covers all trials" if levels else ""
     return Forest(tuple(rows[:FORESTED]), heads=("", "", legend, ""))
+
+
+def _middle(study: Study) -> Sentence:
+    """The value of the trial in the middle, to compare the best one with."""
+    values = [trial.values[study.at] for trial in study.trials.contenders]
+    if len(values) < 2:
+        return say("the only one")
+    if isinstance(study.curse, Undefined):
+        return say("median of all trials {median:significant}", median=median(values))
+    middle = reference_sentence("median", median(values), study.curse.expected_value, "number")
+    return say("median of all trials {middle}", middle=middle)
+
+
+def _best_value(study: Study) -> Sentence:
+    """The best value with the decimals of its corrected value, where that is known."""
+    if not isinstance(study.curse, Undefined):
+        return _observed(study.curse)
+    return say("{best_value:significant}", best_value=study.best.values[study.at])
 
 
 def _checks(study: Study) -> Iterator[SummaryItem]:
@@ -623,19 +559,38 @@ def _parameters(study: Study) -> Sentence:
         return NOTHING
     kind, colon, _ = names[0].partition(": ")
     start = kind + colon if colon and all(name.startswith(kind + colon) for name in names) else ""
+    shown, covered = _important(study, names)
     values = [
         say(
             "{name} *{value}*",
             name=name.removeprefix(start),
             value=param_cell(study.best.params[name]).words,
         )
-        for name in names[:SHOWN]
+        for name in shown
     ]
-    more = len(names) - len(values)
-    if more > 0:
-        values.append(say("{more:count} more below", more=more))
+    if not values:
+        return NOTHING
     what = f"Trial {{number}}, {kind} of" if start else "Trial {number}:"
-    return say(what + " {values}.", number=str(study.best.number), values=join_as_list(values))
+    line = say(what + " {values}", number=str(study.best.number), values=join_as_list(values))
+    if len(shown) == len(names):
+        return say("{line}.", line=line)
+    words = "{line}: {covered:percent} of the importance; {more:count} other parameters matter less."
+    return say(words, line=line, covered=covered, more=len(names) - len(shown), of=100)
+
+
+def _important(study: Study, names: Sequence[str]) -> tuple[Sequence[str], float]:
+    """The fewest parameters with half of the importance, and their part of it; all where they are few.
+
+    None where a few do not have half of it, or where the importance is not known.
+    """
+    if len(names) <= SHOWN:
+        return names, 1.0
+    shares = {} if isinstance(study.importance, Undefined) else dict(study.importance.shares)
+    for n in range(1, SHOWN + 1):
+        covered = sum(shares.get(name, 0.0) for name in names[:n])
+        if covered >= HALF:
+            return names[:n], covered
+    return (), 0.0
 
 
 def headline(study: Study) -> Sentence:
@@ -654,10 +609,8 @@ def headline(study: Study) -> Sentence:
         words += "better in one objective without being worse in another."
         return say(words, front=len(trials.pareto()), complete=complete)
     lead = "The only complete trial" if complete == 1 else "The best of {complete:count} complete trials"
-    words = (
-        lead + " reaches {study.objective.name} {best_value:significant}" + ("." if complete == 1 else ";")
-    )
-    found = say(words, {"study": study}, complete=complete, best_value=study.best.values[study.at])
+    words = lead + " reaches {study.objective.name} {best_shown}" + ("." if complete == 1 else ";")
+    found = say(words, {"study": study}, complete=complete, best_shown=_best_value(study))
     return found if complete == 1 else found + _verdict_tied(study)
 
 

@@ -451,6 +451,8 @@ class FirstScreen:
         The command that makes the page again.
     below : Sentence
         A line below the picture.
+    no_problem : str
+        In place of the list of what goes wrong where it is empty.
     """
 
     task: str
@@ -467,6 +469,7 @@ class FirstScreen:
     hints: tuple[Sentence, ...]
     command: str
     below: Sentence = NOTHING
+    no_problem: str = "No problem was found."
 
 
 def first_screen(ev: Evaluation) -> Section:

@@ -12,7 +12,7 @@ import pytest
 from evalreport.core.errors import DataError, UnsafeFileError
 from evalreport.core.result import Undefined
 from evalreport.features.studies.figures import study_figures
-from evalreport.features.studies.page import doubts, headline
+from evalreport.features.studies.page import headline
 from evalreport.features.studies.presentation import (
     sections,
     study_metrics,
@@ -21,6 +21,7 @@ from evalreport.features.studies.presentation import (
     trials_table,
 )
 from evalreport.features.studies.read import trials_from_optuna
+from evalreport.features.studies.search_warnings import doubts
 from evalreport.features.studies.study import (
     Importance,
     Judging,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import html5lib
 import numpy as np
 import pytest
 
+from evalreport.core.format import percent
 from evalreport.core.result import Undefined
 from evalreport.core.sentences import Sentence
 from evalreport.features.studies.presentation import PANELS, study_metrics
@@ -137,7 +139,10 @@ def of_objective(of: Study, name: str) -> set[float]:
         "bars": {sum(trial.duration is not None for trial in trials.trials)},
         "tied": {len(getattr(curse, "tied", ()))},
         "best": {len(getattr(curse, "tied", ())) + 1},
-        "more": {len(getattr(curse, "tied", ())) - 24, *(len(trials.params) - shown for shown in (3, 4, 10))},
+        "more": {
+            len(getattr(curse, "tied", ())) - 24,
+            *(len(trials.params) - shown for shown in (1, 2, 3, 4, 10)),
+        },
         "equal": {getattr(curse, "optimism_if_equal", math.nan)},
         "error": {getattr(curse, "standard_error", math.nan)},
         "confidence": {0.95},
@@ -150,9 +155,14 @@ def of_objective(of: Study, name: str) -> set[float]:
         "expected_high": {getattr(curse, "high", math.nan)},
     }
     if done:
+        shares = {} if isinstance(of.importance, Undefined) else dict(of.importance.shares)
         sign = of.objective.sign
         best = sign * max(sign * trial.values[of.at] for trial in done)
         known |= {"best_value": {best}, "observed": {best}, "last": {best}}
+        known["covered"] = (
+            {sum(shares[name] for name in of.leading(n)) for n in range(1, 5)} if shares else set()
+        )
+        known["median"] = {float(np.median([trial.values[of.at] for trial in done]))}
     return known.get(name, set())
 
 
@@ -248,9 +258,12 @@ def test_what_matters_is_drawn_where_there_is_no_room_for_all() -> None:
     shares = dict(made.importance.shares)
     assert shares[titles[0]] == max(shares.values())
     line = body["verdict"].below.text
-    names = made.leading(15)
-    assert all(f"{name} " in line for name in names[:4]) and f"{names[4]} " not in line
-    assert line.endswith("and 11 more below.")
+    names, total = made.leading(15), 0.0
+    needed = next(n for n in range(1, 16) if sum(shares[name] for name in names[:n]) >= 0.5)
+    total = sum(shares[name] for name in names[:needed])
+    assert all(f"{name} " in line for name in names[:needed]) and f"{names[needed]} " not in line
+    end = f"{percent(total, 100)} of the importance; {15 - needed} other parameters matter less."
+    assert needed <= 4 and line.endswith(end)
     assert (len(body["slices"][0].parts), len(parallel.poles)) == (3, 11)
 
 
@@ -261,3 +274,38 @@ def test_the_page_has_bias_importance_and_parameters_of_each_objective() -> None
     titles = [section.title for section in parts(two_goals())]
     assert "Selection bias: seconds" in titles
     assert not any(": " in section.title for section in parts(single()))
+
+
+def in_order(values: list[float]) -> Study:
+    return study(
+        Trials.from_records([{"value": v, "params": {"a": v}} for v in values], objectives="accuracy")
+    )
+
+
+@pytest.mark.parametrize("best_first", [True, False])
+def test_a_search_that_never_beats_its_first_trial_is_reported(best_first: bool) -> None:
+    values = np.linspace(0.9, 0.3, 30).round(4).tolist()
+    made = in_order(values if best_first else [*values[1:], values[0]])
+    body = PANELS[0](made).body
+    wrong = [one.title for one in body.wrong]  # type: ignore[union-attr]
+    assert (
+        any(title.startswith("No later trial is better than the first one") for title in wrong) == best_first
+    )
+
+
+def test_the_first_screen_compares_the_best_with_the_median_and_contradicts_nothing() -> None:
+    values = [0.401, 0.907, 0.503, 0.604, 0.705]
+    body = PANELS[0](in_order(values)).body
+    best, corrected = body.forest.rows  # type: ignore[union-attr]
+    assert best.gloss.text.endswith("; median of all trials 0.604")
+    assert corrected.gloss.text == "corrected for selection bias"
+    assert "worst" not in body.left.level_text  # type: ignore[union-attr]
+    decimals = {len(shown.estimate.partition(".")[2]) for shown in (best, corrected)}
+    assert len(decimals) == 1 and f"accuracy {best.estimate};" in headline(in_order(values))
+
+
+def test_parameters_without_known_importance_are_not_listed_where_they_are_many() -> None:
+    made = wide()
+    assert not PANELS[0](replace(made, importance=Undefined("not computed"))).body.below  # type: ignore[union-attr]
+    few = single()
+    assert PANELS[0](replace(few, importance=Undefined("not computed"))).body.below  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evalreport.features.studies import page, presentation
-from evalreport.features.studies.page import doubts
+from evalreport.features.studies.search_warnings import doubts
 from evalreport.features.studies.study import Study, analyse_study
 from evalreport.page.comparison import sections
 from evalreport.page.sections import cross_validation
@@ -72,7 +72,9 @@ def test_doubts_are_said_where_there_are_some() -> None:
     rising = [0.5 + k / 1000 for k in range(40)]
     (late,) = [one.claim for one in doubts(study_of(rising)) if one.section == "history"]
     assert late == "The best trial was number 40 of 40: the search was still improving."
-    assert not [one for one in doubts(study_of(rising[::-1])) if one.section == "history"]
+    (first,) = [one.claim for one in doubts(study_of(rising[::-1])) if one.section == "history"]
+    assert first == "No later trial is better than the first one, trial 0."
+    assert not [one for one in doubts(study_of([*rising[20:], *rising[:20]])) if one.section == "history"]
     lost = doubts(study_of([*rising[::-1], math.nan]))
     assert "1 trial ended with a NaN or infinite value and cannot be the best." in [one.claim for one in lost]
 
