@@ -8,18 +8,17 @@ from functools import cached_property
 from typing import Any
 
 from evalreport.core.estimate_format import value_and_interval
-from evalreport.core.format import Style, count
+from evalreport.core.format import count
 from evalreport.core.result import Estimate
 from evalreport.core.sentences import NOTHING, Sentence, say
-from evalreport.features.graded.evaluation import FULL, UNIT, GradedEvaluation, GradedExample, judge_sentence
+from evalreport.features.graded.evaluation import UNIT, GradedEvaluation, GradedExample, judge_sentence
+from evalreport.features.graded.first_screen import first_screen, shown_metrics
 from evalreport.features.graded.judge import Disagreement
 from evalreport.features.graded.metrics import (
     AGREEMENT,
     JUDGE_TITLES,
-    NO_GRADE,
     OF_JUDGE,
     PASS,
-    PASS_GRADED,
 )
 from evalreport.intervals.interval_settings import NOT_ASKED
 from evalreport.metrics.catalogue import find
@@ -29,11 +28,7 @@ from evalreport.page.evaluation_terms import confidence_percent, tell
 from evalreport.page.payload import UNIT_TAG, metric_keys
 from evalreport.page.sections.appendix import DIGEST, metrics_section, provenance_section
 from evalreport.page.sections.classes import groups_section
-from evalreport.page.sections.headline import Verdict
 from evalreport.page.text_summary import MOST_ROWS, ResultSummary
-
-SHOWN_RATES = 12
-"""Rates on the first screen."""
 
 
 class GradedPresentation(EvaluationPresentation):
@@ -50,7 +45,7 @@ class GradedPresentation(EvaluationPresentation):
         """Return the sections of the page, the summary first."""
         ev = self.of
         made = (
-            summary_section(ev),
+            first_screen(ev),
             repeats_section(ev),
             judge_section(ev),
             groups_section(in_attempts(ev)) if ev.slices or ev.weak_slices else None,
@@ -99,22 +94,6 @@ class GradedPresentation(EvaluationPresentation):
         return {}
 
 
-def shown_metrics(ev: GradedEvaluation) -> list[tuple[str, Estimate]]:
-    """Return the metrics of a summary; of repeats those of two attempts and of all.
-
-    Where every attempt has a grade, the rates of missing grades say nothing.
-    """
-    at_k = [name for name in ev.metrics if name.startswith("pass_at_")]
-    kept = {name.removeprefix("pass_at_") for name in (*at_k[:1], *at_k[-1:])}
-    return [
-        (name, result)
-        for name, result in ev.metrics.items()
-        if isinstance(result, Estimate)
-        and (ev.no_grade or name not in (PASS_GRADED, NO_GRADE))
-        and (not name.startswith(("pass_at_", "pass_hat_")) or name.rsplit("_", 1)[1] in kept)
-    ]
-
-
 def in_attempts(ev: GradedEvaluation) -> GradedEvaluation:
     """Return the evaluation with the unit of its rows, which slices count."""
     return replace(ev, provenance=replace(ev.provenance, unit=ev.row_unit))
@@ -146,48 +125,6 @@ def _logged(ev: GradedEvaluation, prefix: str) -> Iterator[tuple[str, float]]:
         for part, result in ev.judge.estimates().items():
             if isinstance(result, Estimate):
                 yield f"{prefix}judge/{part}", result.value
-
-
-def summary_section(ev: GradedEvaluation) -> Section:
-    """Return the first screen: headline and rates with their intervals."""
-    rows = []
-    for name, result in list(ev.metrics.items())[:SHOWN_RATES]:
-        metric = find(name, "graded")
-        if not isinstance(result, Estimate):
-            continue
-        if metric.high <= 1 or ev.scale == "unit":
-            style: Style = "percent" if metric.high <= 1 else "ratio"
-            rows.append(forest_row(name, metric.title, say(GLOSS.get(name, "")), result, style))
-        else:  # ratings have no common axis with rates
-            row = forest_row(name, metric.title, NOTHING, result, "number")
-            rows.append(replace(row, at=None, low=None, high=None, past=""))
-    words = "An attempt passes with a score {rule}. " if ev.rule else ""
-    if ev.rule == FULL:
-        words = "An attempt passes with a score of 1. "
-    words += "Attempts without a grade count as not passed." if ev.no_grade else ""
-    body = Verdict(
-        task="Graded items",
-        run=ev.provenance.run_name,
-        kicker=tuple(filter(None, (ev.provenance.dataset, ev.size))),
-        headline=ev.own_headline,
-        summary=say(words.strip(), rule=ev.rule),
-        forest=Forest(
-            tuple(replace(row, reference="") for row in rows),
-            ticks=Forest.ticks if any(row.at is not None for row in rows) else (),
-            heads=("Metric", "Estimate", f"{confidence_percent(ev)} interval", ""),
-        ),
-        warnings=(),
-        more=(),
-    )
-    return Section("verdict", "Summary", "Summary", "verdict", Sentence(), body)
-
-
-GLOSS = {
-    PASS: "attempts without a grade count as not passed",
-    PASS_GRADED: "attempts with a grade only",
-    NO_GRADE: "error, timeout or no grade",
-    AGREEMENT: "two attempts at one item have the same outcome",
-}
 
 
 def repeats_section(ev: GradedEvaluation) -> Section | None:

@@ -507,7 +507,7 @@ def find_problems(ev: Evaluation) -> Iterator[SummaryItem]:
     """Yield what goes wrong: findings about the model, the weakest class, confident errors."""
     for finding in rank_problems(ev):
         yield _failed(ev, finding)
-    yield from _weakest_group(ev)
+    yield from find_weakest_group(ev)
     rows = ev.in_rows()
     known = [entry for entry in rows.classes if entry.support >= EVENTS and entry.right < entry.support]
     if known and not isinstance(ev.space, Binary):
@@ -527,8 +527,8 @@ def _sure(ev: Evaluation) -> list[float]:
     return [confidence for confidence in known if confidence is not None and confidence >= CONFIDENT]
 
 
-def _weakest_group(ev: Evaluation) -> Iterator[SummaryItem]:
-    """The worst of the groups that are significantly worse, unless a finding names one."""
+def find_weakest_group(ev: Evaluation) -> Iterator[SummaryItem]:
+    """Yield the worst of the groups that are significantly worse, unless a finding names one."""
     worse = find_worse_groups(ev)
     if not worse or any(one.rule == "slice_gap" for one in ev.findings):
         return
@@ -548,7 +548,7 @@ def run_checks(ev: Evaluation) -> Iterator[SummaryItem]:
     for finding in ev.findings:
         if find_short_claim(finding).about == "data" and finding.rule not in covered:
             yield _failed(ev, finding)
-    yield _groups(ev, seen)
+    yield check_groups(ev, seen)
 
 
 def _failed(ev: Evaluation, finding: Finding) -> SummaryItem:
@@ -628,8 +628,8 @@ def _repeats(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
         yield SummaryItem(title, f"{count(again)} of {count(ev.rows)}" if again else "")
 
 
-def _groups(ev: Evaluation, seen: dict[str, Finding]) -> SummaryItem:
-    """Whether groups were compared, and whether one is worse."""
+def check_groups(ev: Evaluation, seen: dict[str, Finding]) -> SummaryItem:
+    """Return whether groups were compared, and whether one is worse."""
     search = ev.weak_slices
     if not ev.slices and search is not None and search.looked and not search.reason:
         n = len(search.confirmed)

@@ -442,28 +442,6 @@ class Warned:
     section: str
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Kicker, headline, summary, forest table and warnings.
-
-    Parameters
-    ----------
-    task, run : str
-        First parts of the kicker.
-    kicker : tuple of str
-        Its other parts: data set, number of examples, date.
-    """
-
-    task: str
-    run: str
-    kicker: tuple[str, ...]
-    headline: Sentence
-    summary: Sentence
-    forest: Forest
-    warnings: tuple[Warned, ...]
-    more: tuple[Warned, ...]
-
-
 def task_name(ev: Evaluation) -> str:
     """Return the kind of problem in words."""
     text = ", labels read from text" if is_text(ev) else ""

@@ -236,10 +236,34 @@ def test_a_mean_rating_is_not_drawn_on_the_axis_of_rates(
     rows, path, page = graded_table(), tmp_path / "rows.csv", tmp_path / "page.html"
     rows.to_csv(path, index=False)
     run(capsys, "report", str(path), "--grade", "rating", "-o", str(page))
-    (table,) = re.findall(r'<table class="forest".*?</table>', page.read_text(encoding="utf-8"), re.DOTALL)
+    (table,) = re.findall(
+        r'<table class="forest good".*?</table>', page.read_text(encoding="utf-8"), re.DOTALL
+    )
     mean = er.evaluate(rows, grade="rating", id="id")["mean_score"].value
-    assert f">{mean:.2f}</td>" in table and 'class="plot"' not in table
+    assert f">{mean:.2f}<small>" in table and "<svg" not in table
     assert "No skill" not in text_of(page)
+
+
+def test_the_first_screen_counts_items(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of repeats: items that pass in every attempt, in some, in none; else pass, fail, no grade."""
+    path, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    for repeats in (1, 3):
+        rows = graded_table(repeats=repeats)
+        rows["passed"] = (rows["rating"] > 2).astype(float).where(rows["rating"].notna())
+        rows.to_csv(path, index=False)
+        assert run(capsys, "report", str(path), "--grade", "passed", "-o", str(page)).code == 0
+        rate = rows["passed"].fillna(0).groupby(rows["id"]).mean()
+        counts = (int((rate == 1).sum()), int(((rate > 0) & (rate < 1)).sum()), int((rate == 0).sum()))
+        words = f"{counts[0]} pass in every attempt {counts[1]} in some {counts[2]} never pass"
+        if repeats == 1:
+            words = f"{counts[0]} pass {counts[2] - 1} fail 1 no grade"
+        assert sum(counts) == ITEMS
+        picture, _, lists = text_of(page).partition("How good is it?")
+        first = lists.partition("The command of this page")[0]
+        assert words in picture
+        missing = "1 item without a grade" if repeats == 1 else "1 attempt without a grade"
+        assert missing in first and "Can the numbers be trusted?" in first
+        assert ("Pass@3" in first) == (repeats == 3)
 
 
 def test_few_full_scores_are_not_reversed_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
