@@ -1,1 +1,1 @@
-"""Which column of a table is what."""
+"""Find the role of each column of a table: label, prediction, scores, and others."""

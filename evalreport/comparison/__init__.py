@@ -1,1 +1,1 @@
-"""Several evaluations against each other: paired where the same examples are proven."""
+"""Comparison of several evaluations, paired if they have the same examples."""

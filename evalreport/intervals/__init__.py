@@ -1,4 +1,4 @@
-"""How well this sample knows each number: intervals chosen by measured coverage, and tests of differences."""
+"""Confidence intervals of metrics, with methods chosen by simulated coverage, and tests of differences."""
 
 from evalreport.intervals.estimates import estimates
 from evalreport.intervals.interval_settings import Sampling

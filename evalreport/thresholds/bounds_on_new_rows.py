@@ -246,7 +246,7 @@ def find_limit_place(sweep: Sweep, bound: Constraint, confidence: float) -> int 
 
 
 def most_wrong(n: int, allowed: float, confidence: float) -> int:
-    """Return how many rows of a class may be wrong to meet the allowed proportion; -1: none is too many.
+    """Return how many rows of a class may be wrong to meet the allowed proportion; -1: not even 0.
 
     Examples
     --------
