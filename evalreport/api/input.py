@@ -27,6 +27,7 @@ from evalreport.columns.plausible import (
     refuse_constant,
     refuse_order,
     refuse_permuted,
+    refuse_quantities,
     refuse_reversed,
 )
 from evalreport.columns.single_label import single_label
@@ -544,6 +545,9 @@ def refuse_misread(rows: Predictions, *, given: bool, declared: bool) -> None:
             refuse_constant("y_true", occurring, len(rows), named=few)
         with _fix("write the predictions with the labels of y_true, or declare all: labels=[…]"):
             refuse_permuted(LabelPairs.from_labels(y_true, known), "y_true")
+        with _fix("declare the labels if they are classes: labels=[…]"):
+            sides = [np.asarray(labels)[side[some][read]] for side in (rows.y_true, codes)]
+            refuse_quantities(sides[0], sides[1], "y_true")
     if isinstance(rows.scores, NoScores) or len(read) < 2:
         return
     values, pairs = rows.scores.values[some][read], None

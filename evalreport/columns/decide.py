@@ -36,6 +36,7 @@ from evalreport.columns.evidence import (
     unlikely_values,
     weights_of_part,
 )
+from evalreport.columns.label_sets import split_lists
 from evalreport.columns.names import (
     INDEX,
     PARTED,
@@ -538,15 +539,17 @@ def _common(truth: _Sets, pred: _Sets) -> tuple[Array, Array] | None:
 def _lists(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     """Columns of lists of labels, and columns of lists of 0 and 1."""
     known: dict[Any, int] = {}
-    held = [one for one in profiles.values() if one.lists is not None and one.label_set is None]
-    for one in chain(*(each.values() for each in (search.truths, search.profiles))):
-        for row in one.lists or ():
+    separator = search.request.list_separator
+    both = {id(one): _split(one, separator) for one in (*search.truths.values(), *search.profiles.values())}
+    for lists in both.values():
+        for row in lists or ():
             for label in row:
                 known.setdefault(label, len(known))
     found = []
+    held = [one for one in profiles.values() if both[id(one)] is not None and one.label_set is None]
     for one in held if len(known) <= MOST_LABELS else ():
         flags = np.zeros((len(one.values), max(1, len(known))), dtype=np.int64)
-        for place, labels in enumerate(one.lists or ()):
+        for place, labels in enumerate(both[id(one)] or ()):
             flags[place, [known[label] for label in labels]] = 1
         found.append(_Sets(Part((one.name,)), flags, one.weights, tuple(map(str, known)) or ("",)))
     for one in profiles.values():
@@ -554,13 +557,15 @@ def _lists(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
             places = tuple(str(place) for place in range(one.flags.shape[1]))
             part = Part(tuple(f"{one.name}[{place}]" for place in places), places, None, f"{one.name}[*]")
             found.append(_Sets(part, one.flags, one.weights, places))
-    separator = search.request.list_separator
-    for name, one in profiles.items() if separator is not None else ():
-        if one.labels is not None and one.numbers is None:
-            found.append(
-                _Sets(Part((name,)), np.ones((len(one.values), 1), dtype=np.int64), one.weights, ("",))
-            )
     return found
+
+
+def _split(one: Profile, separator: str | None) -> Sequence[Sequence[Any]] | None:
+    """Return the lists of a column, also those that a separator was named for."""
+    if separator is None or one.lists is not None or one.labels is None or one.numbers is not None:
+        return one.lists
+    lists: list[list[Any]] = split_lists(one.values, separator).tolist()
+    return lists if len({label for row in lists for label in row}) <= MOST_LABELS else None  # not a text
 
 
 _USUAL = ("true_", "pred_")
@@ -573,18 +578,12 @@ def _families(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     binary = {
         name: one.numbers
         for name, one in profiles.items()
-        if one.numbers is not None
-        and (name.startswith(_USUAL) or bool(((one.numbers == 0) | (one.numbers == 1)).all()))
+        if one.numbers is not None and _are_indicators(name, one.numbers)
     }
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for name in binary:
-        for match in _SEPARATED.finditer(name):
-            for affix, stem in (
-                ((name[: match.end()], ""), name[match.end() :]),
-                (("", name[match.start() :]), name[: match.start()]),
-            ):
-                if stem and any(affix):
-                    groups.setdefault(affix, {})[stem] = name
+        for affix, stem in _splits(name):
+            groups.setdefault(affix, {})[stem] = name
     for pattern in (search.request.truth, search.request.pred):
         if pattern is not None and pattern.count("*") == 1:
             before, after = pattern.split("*")
@@ -596,6 +595,9 @@ def _families(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     stems = {
         stem for affix, held in groups.items() for stem in held if _says(weights[affix]) and stem in binary
     }
+    for name in search.names:  # toxic beside toxic_pred, a score
+        if name not in binary and name in profiles and profiles[name].numbers is not None:
+            stems |= {stem for affix, stem in _splits(name) if stem in binary and _is_score(" ".join(affix))}
     if len(stems) > 1:
         groups["", ""] = {stem: stem for stem in binary if stem in stems}
         weights["", ""] = {**name_weights(""), "label": 1.0}
@@ -609,6 +611,30 @@ def _families(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
                 _Sets(part, np.column_stack([binary[n] for n in held.values()]), weights[affix], tuple(held))
             )
     return found
+
+
+def _are_indicators(name: str, numbers: Array) -> bool:
+    """Return whether a column has 0 and 1, or is named as if it had; predictions in between are scores."""
+    inside = bool(((numbers >= 0) & (numbers <= 1)).all())
+    if not inside or name.startswith("true_"):
+        return name.startswith(_USUAL)
+    return bool(((numbers == 0) | (numbers == 1)).all())
+
+
+def _splits(name: str) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield the beginnings and the ends of a name at its separators, with the rest of it."""
+    for match in _SEPARATED.finditer(name):
+        for affix, stem in (
+            ((name[: match.end()], ""), name[match.end() :]),
+            (("", name[match.start() :]), name[: match.start()]),
+        ):
+            if stem and any(affix):
+                yield affix, stem
+
+
+def _is_score(affix: str) -> bool:
+    weights = name_weights(affix)
+    return max(weights["prediction"], weights["score"]) >= 2
 
 
 def _says(weights: Mapping[str, float]) -> bool:

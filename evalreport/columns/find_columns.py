@@ -39,6 +39,7 @@ from evalreport.columns.plausible import (
     refuse_constant,
     refuse_counts,
     refuse_order,
+    refuse_quantities,
     refuse_reversed,
     refuse_rivals,
     refuse_several,
@@ -426,6 +427,8 @@ def _refuse_labels(
     refuse_rivals(others, reading, named=named)
     if found.y_pred is not None and whole and request.weight is None:
         refuse_counts(free, found.y_true, found.y_pred)
+    if found.y_pred is not None and request.task is None and request.labels is None:
+        refuse_quantities(np.asarray(found.y_true[some]), np.asarray(found.y_pred[some]), parts["truth"])
     if whole:
         is_named = named or request.labels is not None
         refuse_constant(parts["truth"], distinct(found.y_true).tolist(), len(found.y_true), named=is_named)

@@ -452,6 +452,43 @@ def refuse_constant(truth: str, labels: Sequence[Any], rows: int, *, named: bool
     )
 
 
+_QUANTITIES = 30
+"""Distinct whole numbers from which true values and predictions may be quantities."""
+_RARELY_EQUAL = 0.3
+_CORRELATED = 0.8
+"""Proportion of equal values below which, and correlation from which, whole numbers are quantities."""
+
+
+def refuse_quantities(y_true: Array, y_pred: Array, truth: str) -> None:
+    """Refuse whole numbers that are predicted as quantities: strongly correlated, but rarely equal.
+
+    Examples
+    --------
+    >>> ages = np.arange(100) % 60
+    >>> refuse_quantities(ages, ages + 1, "age")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    evalreport.core.errors.DataError: 'age' looks like a quantity (regression), not like classes
+
+    Raises
+    ------
+    DataError
+    """
+    if y_true.dtype.kind not in "iu" or y_pred.dtype.kind not in "iu":
+        return
+    labels, equal = len(np.unique(y_true)), float((y_true == y_pred).mean())
+    if labels < _QUANTITIES or equal >= _RARELY_EQUAL or len(np.unique(y_pred)) < 2:
+        return
+    correlation = float(np.corrcoef(y_true.astype(float), y_pred.astype(float))[0, 1])
+    if correlation >= _CORRELATED:
+        raise DataError(
+            f"{truth!r} looks like a quantity (regression), not like classes",
+            where=f"column {truth!r}: {labels} whole numbers, correlation {correlation:.2f} with the "
+            f"predictions, {equal:.0%} of the rows equal",
+            fix="evalreport evaluates classification; if these are classes pass --set task=multiclass",
+        )
+
+
 _COUNTS = {"count", "counts", "n", "frequency", "support", "rows"}
 """Names of a column with the number of rows that each row represents."""
 

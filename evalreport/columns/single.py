@@ -35,6 +35,7 @@ from evalreport.columns.single_label import (
     check_names,
     decode_label_names,
     labels_of,
+    refuse_joined,
     single_label,
 )
 from evalreport.core.errors import DataError, UsageError
@@ -56,6 +57,9 @@ def read_single(rows: Rows, roles: Roles, request: Columns) -> Parts:
             fix="leave --set task out, or name the column of labels with --truth",
         )
     pred, text = roles.pred, roles.text
+    if request.task is None and request.labels is None and text is None:
+        cells = {cell for cell in rows.truth[truth.columns[0]].tolist() if isinstance(cell, str)}
+        refuse_joined(sorted(cells), truth.columns[0])
     y_true = _labels(rows.truth, truth)
     y_pred, lost, as_score = _answers(rows, pred, request)
     y_pred = decode_label_names(y_pred, y_true, request)

@@ -6,6 +6,7 @@ The label space is the task, the label set and the positive label.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,7 @@ from evalreport.columns.names import (
     FAMILIES,
     LOOSE,
     SINGLE,
+    Affix,
     Part,
     are_probabilities,
     class_columns,
@@ -26,6 +28,7 @@ from evalreport.columns.names import (
     family,
     kind_in,
     kind_of,
+    name_weights,
     named_part,
     role,
     says_score,
@@ -118,7 +121,8 @@ def _families(
     plain = [name for name in names if name in columns and not name.endswith("]")]
     for affix, some in class_columns(plain, known).items():
         every = whole(affix, some, plain)
-        if says_score(affix) or (single and are_probabilities([columns[name] for name in every.values()])):
+        held = [columns[name] for name in every.values()]
+        if says_score(affix) or (are_probabilities(held) if single else _are_predicted(affix, held)):
             kind: ScoreKind | None = kind_in(affix) or (None if says_score(affix) else "probability")
             part = Part(tuple(every.values()), tuple(every), kind, describe_columns(affix, every))
             found.setdefault(tuple(sorted(part.columns)), part)
@@ -129,6 +133,16 @@ def _families(
             alone = single and len(part.columns) == 1
             found[part.columns] = _with_label(Part(part.columns), known) if alone else part
     return list(found.values())
+
+
+def _are_predicted(affix: Affix, held: Sequence[Array]) -> bool:
+    """Whether columns named as predictions of several labels are scores: all in [0, 1], some between."""
+    if len(held) < 2 or name_weights(" ".join(affix))["prediction"] < 2:
+        return False
+    inside = all(
+        values.dtype.kind in "fiu" and (values >= 0).all() and (values <= 1).all() for values in held
+    )
+    return inside and any((values != np.rint(values)).any() for values in held)
 
 
 def _is_lone_name(part: Part, known: Collection[str]) -> bool:
@@ -246,6 +260,39 @@ def single_label(
         positive = cast_label(scored[0], occurring, "score column for label")
     space, note = _binary(labels, positive, declared=request.labels is not None)
     return Labelled(space, y_true, y_pred, note)
+
+
+_JOINED = 3
+"""Labels with a separator from which they may be sets of labels."""
+
+
+def refuse_joined(labels: Sequence[str], truth: str) -> None:
+    """Refuse labels that are sets of labels in one text, as ``news,sport``: each part is in several of them.
+
+    Examples
+    --------
+    >>> refuse_joined(["Korea, North", "Korea, South", "Japan"], "country")
+    >>> refuse_joined(["news,sport", "news,art", "art,sport"], "tags")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    evalreport.core.errors.DataError: 'tags' contains several labels in one cell
+
+    Raises
+    ------
+    DataError
+    """
+    for separator in (",", "|", ";"):
+        parts = [[part.strip() for part in label.split(separator)] for label in labels]
+        counts = Counter(part for some in parts for part in some)
+        joined = [some for some in parts if len(some) > 1]
+        if len(joined) >= _JOINED and all(counts[part] > 1 for some in joined for part in some):
+            example = next(label for label in labels if separator in label)
+            raise DataError(
+                f"{truth!r} contains several labels in one cell",
+                where=f"column {truth!r}, such as {example!r}",
+                fix=f"separate them with --set list_separator={shlex.quote(separator)}; "
+                "if each text is one class pass --set task=multiclass",
+            )
 
 
 def check_count(labels: Collection[Label]) -> None:

@@ -14,9 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+import evalreport as er
 from evalreport.columns.find_columns import find_in_files, to_predictions
 from evalreport.core.errors import DataError
-from evalreport.data.labels import Binary
+from evalreport.data.labels import Binary, Multilabel
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores, Probabilities
 from evalreport.tracking.client import Store
@@ -328,3 +329,73 @@ def test_scores_by_place_are_never_labels_of_their_own(tmp_path: Path) -> None:
     ]
     with pytest.raises(DataError, match="no score column belongs to a label that occurs"):
         to_predictions(find_in_files(lines(rows)(tmp_path), RunRequest().columns))
+
+
+@pytest.mark.parametrize(
+    ("known", "given", "scored"),
+    [
+        ("{}", "{}_pred", False),
+        ("{}", "{}_pred", True),
+        ("{}", "{}_score", True),
+        ("{}", "pred_{}", True),
+        ("true_{}", "pred_{}", True),
+        ("label_{}", "prediction_{}", True),
+    ],
+)
+def test_a_column_per_label_beside_its_prediction(
+    known: str, given: str, scored: bool, tmp_path: Path
+) -> None:
+    """Labels in a column each: predictions of 0 and 1 are predictions, values between them are scores."""
+    rng, names = np.random.default_rng(0), ["toxic", "severe_toxic", "obscene"]
+    true = rng.integers(2, size=(80, 3))
+    scores = np.round(1 / (1 + np.exp(1 - 2 * true - rng.normal(size=(80, 3)))), 3)
+    columns = {known.format(name): true[:, place] for place, name in enumerate(names)}
+    columns |= {
+        given.format(name): scores[:, place] if scored else (scores[:, place] >= 0.5).astype(int)
+        for place, name in enumerate(names)
+    }
+    rows = to_predictions(find_in_files(csv(id=range(80), **columns)(tmp_path), RunRequest().columns))
+    places = [rows.space.texts.index(name) for name in names]
+    assert isinstance(rows.space, Multilabel)
+    np.testing.assert_array_equal(rows.y_true[:, places], true == 1)
+    if scored:
+        assert isinstance(rows.scores, Probabilities)
+        np.testing.assert_allclose(rows.scores.values[:, places], scores)
+    else:
+        assert isinstance(rows.scores, NoScores) and rows.y_pred is not None
+        np.testing.assert_array_equal(rows.y_pred[:, places], scores >= 0.5)
+
+
+def test_quantities_are_not_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ages that are nearly right are a regression; classes with as many numbers are read."""
+    rng = np.random.default_rng(0)
+    ages = rng.integers(18, 90, 400)
+    path = csv(y_true=ages, y_pred=ages + rng.integers(-4, 5, 400))(tmp_path)
+    refused = run(capsys, "report", str(path))
+    what, where, fix = refused.err.splitlines()
+    assert refused.code == 5 and "looks like a quantity" in what and "correlation 0.99" in where
+    assert run(capsys, "report", str(path), "--set", "task=multiclass", "--set", "confidence=none").code == 0
+    assert "classification" in fix
+    with pytest.raises(DataError, match="looks like a quantity"):
+        er.evaluate(ages, ages + rng.integers(-4, 5, 400))
+    classes = csv(y_true=ages, y_pred=np.where(rng.random(400) < 0.1, ages, rng.integers(18, 90, 400)))
+    assert to_predictions(find_in_files(classes(tmp_path), RunRequest().columns)).space.task == "multiclass"
+
+
+@pytest.mark.parametrize("separator", [",", "|", ";"])
+def test_several_labels_in_a_cell_are_no_class(
+    separator: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels joined by a separator are refused as classes; with the separator, empty cells have no label."""
+    rng = np.random.default_rng(0)
+    sets = [[name for name in "abcd" if rng.random() < 0.4] for _ in range(90)]
+    given = [[name for name in some if rng.random() < 0.8] for some in sets]
+    columns = {"tags": [separator.join(some) for some in sets], "pred": [separator.join(s) for s in given]}
+    path = csv(**columns)(tmp_path)
+    what, where, fix = run(capsys, "report", str(path)).err.splitlines()
+    assert what == "error: 'tags' contains several labels in one cell"
+    asked = shlex.split(fix.partition("with ")[2].partition("; if")[0])
+    found = run(capsys, "report", str(path), *asked, "--set", "confidence=none", "--json").json["runs"][0]
+    right = np.mean([set(one) == set(other) for one, other in zip(sets, given, strict=True)])
+    assert found["metrics"]["subset_accuracy"]["value"] == pytest.approx(right)
+    assert "such as" in where

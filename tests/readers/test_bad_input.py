@@ -191,9 +191,9 @@ def test_weights_that_are_bad() -> None:
 
 
 def test_indicators_that_are_no_indicators() -> None:
-    assert lines("true_a,true_b,pred_a,pred_b\n1,0,0.5,1\n")[1:3] == [
+    assert lines("true_a,true_b,pred_a,pred_b\n1,0,2,1\n")[1:3] == [
         "error: column 'pred_a' has 1 value other than 0 and 1",
-        "  at   p.csv, column 'pred_a', first: row 0, '0.5'",
+        "  at   p.csv, column 'pred_a', first: row 0, '2'",
     ]
 
 

@@ -151,7 +151,10 @@ def judge_section(ev: GradedEvaluation) -> Section | None:
     if found is None:
         return None
     rows = tuple(
-        forest_row(name, JUDGE_TITLES[name], NOTHING, result, "ratio" if name == "kappa" else "percent")
+        replace(
+            forest_row(name, JUDGE_TITLES[name], NOTHING, result, "ratio" if name == "kappa" else "percent"),
+            reference="",
+        )
         for name, result in found.estimates().items()
     )
     heads = ("Estimate of", "Estimate", f"{confidence_percent(ev)} interval", "")
