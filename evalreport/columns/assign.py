@@ -461,11 +461,11 @@ def as_numbers(values: Array, name: str) -> tuple[Array, str]:
     --------
     >>> import numpy as np
     >>> as_numbers(np.array(["48.4%", "25%"], dtype=object), "score")
-    (array([0.484, 0.25 ]), 'score: per cent are read as fractions')
+    (array([0.484, 0.25 ]), 'score: percentages are read as fractions')
     """
     texts = [cell for cell in values.tolist() if isinstance(cell, str)] if values.dtype == object else []
     if not texts or (numbers := profile_of(name, values).numbers) is None:
         return values, ""
     if any("%" in text for text in texts):
-        return numbers, f"{name}: per cent are read as fractions"
+        return numbers, f"{name}: percentages are read as fractions"
     return numbers, f"{name}: commas are read as decimal points"

@@ -170,7 +170,7 @@ class Columns:
             )
         if self.scores is not None and self.scores.count("*") != 1:
             raise UsageError(
-                f"--scores {self.scores} holds {self.scores.count('*')}asterisks",
+                f"--scores {self.scores} must contain one *",
                 fix="write one * in place of the label, as in --scores 'proba_*'",
             )
 

@@ -77,12 +77,12 @@ def unscored_labels_note(labels: Sequence[str]) -> tuple[str, ...]:
     Examples
     --------
     >>> unscored_labels_note(["grief"])
-    ('1 label without a score column, taken as probability 0: grief',)
+    ('1 label without a score column, probability 0 assumed: grief',)
     """
     if not labels:
         return ()
     some = pluralize(len(labels), "label")
-    return (f"{some} without a score column, taken as probability 0: {list_names(labels)}",)
+    return (f"{some} without a score column, probability 0 assumed: {list_names(labels)}",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ from evalreport.intervals.calibration_intervals import smooth_band
 from evalreport.intervals.distributions import normal_quantile, wilson
 from evalreport.statistics.calibration_fits import logit
 from evalreport.statistics.confusion import Array, Places
-from evalreport.statistics.score_table import NOT_TOLD, BinnedTable, ScoreTable, hull
+from evalreport.statistics.score_table import NEEDS_EXACT_SCORES, BinnedTable, ScoreTable, hull
 from evalreport.statistics.summary import Summary
 
 WIDEST = 100.0
@@ -423,5 +423,5 @@ def of_summary(summary: Summary, level: float = 0.95) -> BinaryCurves | Undefine
     )
     if not is_binned:
         return found
-    none = Undefined(NOT_TOLD, summary.weight)
+    none = Undefined(NEEDS_EXACT_SCORES, summary.weight)
     return replace(found, **dict.fromkeys((*CALIBRATION, "histogram"), none))

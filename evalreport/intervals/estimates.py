@@ -238,7 +238,7 @@ def describe_miscoverage(task: str, name: str, result: Result) -> str:
     worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))
     why = "; counts of so few rows allow no less" if worst.inevitable and worst.coverage > NOMINAL else ""
     share = percent(worst.coverage)
-    return f"held the truth in {share} of simulations: {worst.setting}, n = {worst.n:,}{why}"
+    return f"coverage {share} in simulations: {worst.setting}, n = {worst.n:,}{why}"
 
 
 METHODS = {

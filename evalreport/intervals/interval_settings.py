@@ -132,8 +132,8 @@ def no_limits(reason: str) -> Limits:
 
 NOT_ASKED = "no intervals were asked for"
 ALL_EQUAL = "all scores are equal: the AUC is 0.5 whatever the sample"
-ONE_BIN = "all scores lie in one bin, which does not tell them apart: leave --set approximate out"
-ALWAYS_AMONG = "the answer is always among so few labels"
+ONE_BIN = "all scores are in one bin: leave --set approximate out"
+ALWAYS_AMONG = "with so few labels the true label is always among the top k"
 CERTAIN = frozenset({ALL_EQUAL, ALWAYS_AMONG})
 """Reasons of a value that is certain, so that there is nothing to estimate."""
 

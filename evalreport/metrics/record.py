@@ -19,7 +19,7 @@ from evalreport.core.format import Style
 from evalreport.core.result import Undefined
 from evalreport.data.labels import Binary, Multiclass, Task
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts
-from evalreport.statistics.score_table import NOT_TOLD, BinnedTable, ScoreTable
+from evalreport.statistics.score_table import NEEDS_EXACT_SCORES, BinnedTable, ScoreTable
 from evalreport.statistics.summary import Summary
 
 Family: TypeAlias = Literal["wilson", "delong", "counts", "ranking", "probabilities", "mean", "own", "none"]
@@ -284,7 +284,7 @@ class Metric:
         """Return the value of the metric, or why it is undefined."""
         missing = lacks(self, summary)
         if missing is None and self.is_beyond(summary):
-            missing = NOT_TOLD
+            missing = NEEDS_EXACT_SCORES
         if missing is not None:
             return Undefined(missing, summary.weight)
         fact = view(summary, self.reads)

@@ -652,7 +652,7 @@ DIGITS = 11
 """Bits after the leading one that determine a bin: 2,048 bins from 1/4 to 1/2, and as many from 1/8. Two
 million uniform scores fill 38,000 bins; the measured bound on ROC AUC is 3.3e-5."""
 _SHIFT = 52 - DIGITS
-NOT_TOLD = "scores in bins do not tell it: leave --set approximate out"
+NEEDS_EXACT_SCORES = "needs exact scores, not bins: leave --set approximate out"
 """Why a metric of binned scores is undefined."""
 _HALF, _ONE = (int(keys_of(np.array([at]))[0]) >> _SHIFT for at in (0.5, 1.0))
 

@@ -108,7 +108,7 @@ def test_scores_of_logits_without_a_column_never_win() -> None:
     p = to_predictions(result)
     assert p.y_pred is not None
     assert p.y_pred.tolist() == [0, 1, 0]
-    assert result.notes == ("1 label without a score column, taken as probability 0: c",)
+    assert result.notes == ("1 label without a score column, probability 0 assumed: c",)
 
 
 def test_margins_need_every_column() -> None:
@@ -196,7 +196,7 @@ def test_multilabel_scores_may_lack_a_label() -> None:
     result = found("true_a,true_b,proba_a\n1,0,0.5\n0,1,0.25\n")
     assert result.scores is not None
     assert result.scores.tolist() == [[0.5, 0], [0.25, 0]]
-    assert result.notes == ("1 label without a score column, taken as probability 0: b",)
+    assert result.notes == ("1 label without a score column, probability 0 assumed: b",)
 
 
 def test_patterns_name_the_columns_of_labels() -> None:
@@ -243,7 +243,7 @@ def test_only_what_may_play_a_part_is_read() -> None:
 def test_contradicting_options() -> None:
     with pytest.raises(UsageError, match="both --score and --scores"):
         Columns(score="a", scores="b_*")
-    with pytest.raises(UsageError, match="holds 0asterisks"):
+    with pytest.raises(UsageError, match="must contain one"):
         Columns(scores="proba")
     with pytest.raises(UsageError, match="is a multilabel problem"):
         found("true_a,true_b,pred_a,pred_b\n1,0,1,0\n", Columns(task="multiclass"))

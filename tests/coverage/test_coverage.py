@@ -84,5 +84,5 @@ def test_where_an_interval_did_not_hold_stands_beside_the_value() -> None:
     off = [row for row in off_coverage("binary", "tpr_at_fpr01") if recall.method in row.method.split("; ")]
     worst = max(row.coverage for row in off)
     told = json.loads(ev.to_json())["off_coverage"]["tpr_at_fpr01"]
-    assert told.startswith(f"held the truth in {percent(worst)} of simulations: ")
+    assert told.startswith(f"coverage {percent(worst)} in simulations: ")
     assert told in er.to_html(ev) and "accuracy" not in ev.off_coverage

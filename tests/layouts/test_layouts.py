@@ -374,7 +374,8 @@ def test_quantities_are_not_classes(tmp_path: Path, capsys: pytest.CaptureFixtur
     refused = run(capsys, "report", str(path))
     what, where, fix = refused.err.splitlines()
     assert refused.code == 5 and "looks like a quantity" in what and "correlation 0.99" in where
-    assert run(capsys, "report", str(path), "--set", "task=multiclass", "--set", "confidence=none").code == 0
+    page = ["--set", "confidence=none", "-o", str(tmp_path / "page.html")]
+    assert run(capsys, "report", str(path), "--set", "task=multiclass", *page).code == 0
     assert "classification" in fix
     with pytest.raises(DataError, match="looks like a quantity"):
         er.evaluate(ages, ages + rng.integers(-4, 5, 400))
@@ -395,7 +396,8 @@ def test_several_labels_in_a_cell_are_no_class(
     what, where, fix = run(capsys, "report", str(path)).err.splitlines()
     assert what == "error: 'tags' contains several labels in one cell"
     asked = shlex.split(fix.partition("with ")[2].partition("; if")[0])
-    found = run(capsys, "report", str(path), *asked, "--set", "confidence=none", "--json").json["runs"][0]
+    asked += ["--set", "confidence=none", "-o", str(tmp_path / "page.html")]
+    found = run(capsys, "report", str(path), *asked, "--json").json["runs"][0]
     right = np.mean([set(one) == set(other) for one, other in zip(sets, given, strict=True)])
     assert found["metrics"]["subset_accuracy"]["value"] == pytest.approx(right)
     assert "such as" in where

@@ -269,7 +269,7 @@ def test_a_collapsed_model_is_told_so() -> None:
 
 def test_an_interval_that_misses_is_marked_where_it_stands() -> None:
     """In the first table by a sign that leads to the words, in the table of all metrics by the words."""
-    said = "held the truth in 88% of simulations: prevalence 0.05, calibrated, n = 200"
+    said = "coverage 88% in simulations: prevalence 0.05, calibrated, n = 200"
     root = tree(render(replace(made("binary"), off_coverage={"recall": said})))
     marks = [a for a in root.iter(XHTML + "a") if a.get("title")]
     assert [(a.get("href"), a.get("title"), a.text) for a in marks] == [("#metrics", said, "*")]

@@ -56,7 +56,7 @@ def test_scores_for_six_of_seventy_seven_labels() -> None:
     assert found.scores is not None
     assert found.scores.shape == (3080, 77)
     assert (found.scores.max(axis=0) > 0).sum() == 6
-    assert found.notes[0].startswith("71 labels without a score column, taken as probability 0: ")
+    assert found.notes[0].startswith("71 labels without a score column, probability 0 assumed: ")
     p = to_predictions(found)
     assert np.mean(p.y_true == p.y_pred) == pytest.approx(0.0756, abs=5e-5)
 

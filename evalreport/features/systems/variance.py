@@ -400,7 +400,7 @@ def variance_components(systems: Sequence[MeasuredRuns], spread: ErrorOf) -> Var
 
 ALONE = "one run: the interval covers new rows alone, its seeds are unknown"
 UNKNOWN_SHARES = (
-    "an interval over rows and seeds takes each row's share of the value, which is not known here"
+    "an interval over rows and seeds needs the influence of each row, which this metric does not have"
 )
 METHOD = "crossed random effects"
 DIRECTED = ("higher", "lower")
