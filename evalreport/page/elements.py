@@ -75,7 +75,7 @@ class Forest:
     ticks : tuple of (place in 0 … 1000, text)
         Without ticks no axis is drawn.
     heads : tuple of str
-        Titles of the columns: metric, estimate, interval, reference.
+        Titles of the columns: metric, estimate, interval, reference; without the last there is no such column.
     broken : bool
         Whether the first third of the axis is 0 to 0.8 and the rest magnified, which the axis shows.
     """

@@ -17,12 +17,15 @@ import numpy as np
 import pytest
 
 from evalreport import __version__
+from evalreport.core.result import Estimate
+from evalreport.core.sentences import NOTHING
 from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.page.contents import LAST, OF_ANY_TASK, PANELS
+from evalreport.page.elements import Forest, Section, forest_row
 from evalreport.page.payload import present
-from evalreport.page.render import asset, environment, policy, render, templates, templates_of
+from evalreport.page.render import asset, environment, policy, render, templates, templates_of, whole_page
 from tests.page.made import KINDS, PROVENANCE, collapsed, evaluation, made, multiclass, multilabel
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -304,3 +307,13 @@ def test_a_table_of_very_many_classes_keeps_the_weakest(monkeypatch: pytest.Monk
     names = ["".join(head.itertext()) for head in whole.findall(rows)]
     assert ["".join(head.itertext()) for head in tree(page).findall(rows)] == names[:40]
     assert "The weakest 40 of 60 are listed" in page
+
+
+def test_a_forest_without_a_reference_has_no_such_column() -> None:
+    row = forest_row("f1", "F1", NOTHING, Estimate(0.5, 9, 0.4, 0.6), "ratio")
+    for head, columns in (("No skill", 5), ("", 4)):
+        forest = Forest((row,), heads=("Metric", "Estimate", "95% interval", head))
+        section = Section.from_parts("one", "One", "One", NOTHING, forest)
+        page = whole_page("One", (section,), "", asset("style.css"), "")
+        assert page.count('role="columnheader"') == columns
+        assert page.count('role="cell"') == columns - 1 and (f'class="ref">{head}' in page) == (head != "")

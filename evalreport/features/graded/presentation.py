@@ -151,10 +151,7 @@ def judge_section(ev: GradedEvaluation) -> Section | None:
     if found is None:
         return None
     rows = tuple(
-        replace(
-            forest_row(name, JUDGE_TITLES[name], NOTHING, result, "ratio" if name == "kappa" else "percent"),
-            reference="",
-        )
+        forest_row(name, JUDGE_TITLES[name], NOTHING, result, "ratio" if name == "kappa" else "percent")
         for name, result in found.estimates().items()
     )
     heads = ("Estimate of", "Estimate", f"{confidence_percent(ev)} interval", "")

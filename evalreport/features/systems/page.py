@@ -43,7 +43,9 @@ from evalreport.page.comparison.comparison_choices import (
     RunLine,
     RunLines,
     Share,
+    bar_of_counts,
     draw_bars,
+    key_of_band,
     next_best,
     purposes_table,
     use_cell,
@@ -67,7 +69,6 @@ from evalreport.page.elements import (
     Empty,
     Facts,
     Folded,
-    Note,
     Row,
     Section,
     Shown,
@@ -88,15 +89,14 @@ def main_metric(found: SystemsComparison) -> Metric:
 
 
 def headline(found: SystemsComparison) -> Sentence:
-    """Return which system is better than the next one, by how much, and in how many pairs of runs."""
+    """Return which system is better than the next one, and by how much."""
     d = found.differences_for(found.primary)[0]
 
     if d.verdict == "better":
         words = (
             f"{{d.run:short}} is *better* than {{d.baseline:short}} in {main_metric(found).title} by {{gap}}"
         )
-        better = say(words, {"d": d}, gap=by_how_much(d, main_metric(found)))
-        return join_sentences(better, _ahead(d), say("."))
+        return say(words + ".", {"d": d}, gap=by_how_much(d, main_metric(found)))
     return difference_sentence(found, d)
 
 
@@ -109,7 +109,7 @@ def difference_sentence(found: SystemsComparison, d: SystemDifference) -> Senten
     words, gap = f"*No significant difference* between {first} and {second}: {{gap}}", difference_phrase(d)
     if d.verdict == "better":
         words, gap = f"{first} is better than {second} by {{gap}}", by_how_much(d, main_metric(found))
-    return join_sentences(say(words, {"d": d}, gap=gap), _ahead(d), say("."))
+    return say(words + ".", {"d": d}, gap=gap)
 
 
 def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
@@ -118,18 +118,6 @@ def by_how_much(d: SystemDifference, metric: Metric) -> Sentence:
     value, (low, high) = sign * (d.difference or 0.0), sorted(sign * end for end in d.limits or (0.0, 0.0))
     shown, limits = (text.replace("+", "") for text in gap(value, low, high, style_of(d)))
     return interval_sentence(shown, limits, gap=value, low=low, high=high)
-
-
-def _ahead(d: SystemDifference) -> Sentence:
-    if d.pairs is None or d.pairs.of < 2:
-        return NOTHING
-    tied = " and equal in {ties:count}" if d.pairs.ties else ""
-    return say(", ahead in {ahead:count}" + tied + " of {of:count} pairs of runs", _counts(d))
-
-
-def _counts(d: SystemDifference) -> dict[str, float | str | Sentence]:
-    pairs = d.pairs
-    return {} if pairs is None else {"ahead": pairs.ahead, "ties": pairs.ties, "of": pairs.of}
 
 
 def summary(found: SystemsComparison) -> Sentence:
@@ -152,11 +140,10 @@ def _flattery(found: SystemsComparison) -> Sentence:
     most, system, runs, value = max(known, key=lambda entry: entry[0] or 0.0)
     size = points(most or 0.0, value.low, value.high, main_metric(found).style)
     gaps = [abs(d.difference) for d in found.differences_for(found.primary) if d.difference is not None]
-    end = (
-        ", which is more than the difference of two systems" if min(gaps, default=0.0) < (most or 0.0) else ""
-    )
-    words = "The best of {runs:count} runs of {system:short} is {size} better than their mean" + end
-    return say(words + ": report the mean.", runs=runs, system=system, size=size)
+    words = "Report means: the best of {runs:count} runs of {system:short} is {size} better than their mean"
+    if min(gaps, default=0.0) < (most or 0.0):
+        words += ", more than the two systems differ" if len(gaps) == 1 else ", more than some systems differ"
+    return say(words + ".", runs=runs, system=system, size=size)
 
 
 def points(value: float, low: float | None, high: float | None, style: Style) -> Sentence:
@@ -353,7 +340,7 @@ def verdict_section(found: SystemsComparison) -> Section:
         kicker=_kicker(found),
         headline=headline(found),
         summary=summary(found),
-        parts=(run_lines(found), Note(say("Dots: runs."))),
+        parts=(run_lines(found),),
         columns=tuple((title, part) for title, part in columns if part is not None),
         checks=tuple(_checks(found)),
         notes=found.notes,
@@ -397,8 +384,8 @@ def run_lines(found: SystemsComparison) -> RunLines:
     ends = [end for result in results.values() if isinstance(result, Estimate) for end in _ends(result)]
     axis = axis_range([*dots, *ends], (metric.low, metric.high))
     places = decimals(*axis, metric.style)
-    shown = " – ".join(format_decimals(end, places, metric.style) for end in axis)
-    lines = tuple(_line(found, one, results[one.system], axis) for one in found.systems)
+    most = max((one.churn.any for one in found.systems if one.churn is not None), default=0.0)
+    lines = tuple(_line(found, one, results[one.system], axis, most) for one in found.systems)
     best = results[found.systems[0].system]
     band = None
     if isinstance(best, Estimate) and best.low is not None and best.high is not None:
@@ -407,17 +394,24 @@ def run_lines(found: SystemsComparison) -> RunLines:
     return RunLines(
         heads=(
             "System",
-            f"{metric.title}, {found.level * 100:.10g}% interval, {shown}",
-            f"Predictions for {pluralize(found.rows, *found.unit)}" if bars else "",
+            f"{metric.title}, {found.level * 100:.10g}% interval",
+            f"Changing predictions of {pluralize(found.rows, *found.unit)}" if bars else "",
             "",
         ),
         lines=lines,
         band=band,
-        keys=(("ok", "the same in all runs"), ("un", "change with the seed")) if bars else (),
+        keys=(
+            *(() if band is None else (key_of_band(found.systems[0].system),)),
+            *((("none", "prediction changes with the seed"),) if bars else ()),
+        ),
+        more=say("Dots: runs."),
+        ends=tuple(format_decimals(end, places, metric.style) for end in axis),
     )
 
 
-def _line(found: SystemsComparison, one: SystemResult, result: Result, axis: tuple[float, float]) -> RunLine:
+def _line(
+    found: SystemsComparison, one: SystemResult, result: Result, axis: tuple[float, float], most: float
+) -> RunLine:
     metric = main_metric(found)
     # A run is not an estimate of the system: it may be outside the interval of the mean.
     known = [x for x in one.metrics[found.primary].values if x is not None]
@@ -429,25 +423,16 @@ def _line(found: SystemsComparison, one: SystemResult, result: Result, axis: tup
     described = ""
     if one.churn is not None:
         changed = round(one.churn.any * found.rows)
-        width = 100 * changed / found.rows
-        parts = (
-            Share("ok", 0.0, round(100 - width, 2), count(found.rows - changed)),
-            Share("un", round(100 - width, 2), round(width, 2), count(changed) if width > BAR_TEXT else ""),
-        )
-        described = f"{count(found.rows - changed)} the same in all runs, {count(changed)} change"
+        parts, described = bar_of_counts((("none", changed, "change"),), most * found.rows)
     return RunLine(
         one.system,
-        join_sentences(status, say(f", {runs}")) if status else say(runs),
+        join_sentences(status, say(f", {runs}")) if status else say(f"mean of {runs}"),
         look,
         track.estimate,
         track if isinstance(result, Estimate) else None,
         parts,
         described,
     )
-
-
-BAR_TEXT = 14
-"""Width of a part of a bar, in per cent, from which on its number fits."""
 
 
 def _tied(found: SystemsComparison) -> list[str]:
@@ -461,6 +446,8 @@ def _status(found: SystemsComparison, one: SystemResult) -> tuple[Sentence, Lite
     tied, best = _tied(found), found.systems[0]
     if one.metrics[found.primary].value is None:
         return say("undefined"), ""
+    if len(tied) == len(found.systems):
+        return NOTHING, ""
     if one.system in tied:
         return (say("tied for best") if len(tied) > 1 else say("best")), "best"
     behind = next(
@@ -505,13 +492,13 @@ def agreement(found: SystemsComparison) -> AgreementBars | None:
     if found.right_by is None:
         return None
     all_right, some, none = found.right_by
-    parts: list[tuple[Sentence, str, int]] = [(say("some of them"), "g2", some)]
+    parts: list[tuple[Sentence, str, int]] = [(say("some right"), "g2", some)]
     words = "both" if len(found.systems) == 2 else "all"
     if len(found.systems) == 2:
         d = found.differences_for(found.primary)[0]
         pair = zip((d.run, d.baseline), d.only_right or (), strict=False)
         parts = [(say("only {name:short} right", name=name), "g2", n) for name, n in pair]
-    parts = [(say(f"{words} right"), "g1", all_right), *parts, (say("none"), "g3", none)]
+    parts = [(say(f"{words} right"), "g1", all_right), *parts, (say(f"{words} wrong"), "g3", none)]
     return AgreementBars(draw_bars(parts), say("By the majority of the runs of each system."))
 
 

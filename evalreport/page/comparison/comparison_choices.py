@@ -21,7 +21,7 @@ from evalreport.page.elements import Cell, Column, ForestRow, Row, Table, forest
 from evalreport.page.evaluation_terms import estimate, four_counts, mistakes, negative, positive, units
 
 Look: TypeAlias = Literal["best", "worse", ""]
-Kind: TypeAlias = Literal["ok", "no", "un", ""]
+Kind: TypeAlias = Literal["ok", "no", "un", "none", ""]
 REACH = 0.2
 """Runs further behind the best than this are off the axis, marked by an arrow."""
 MOST_CLASSES = 200
@@ -247,11 +247,11 @@ def _bar(ev: Evaluation, most: float) -> tuple[tuple[Share, ...], str]:
     ev = ev.in_rows()
     four = four_counts(ev)
     if four is not None:
-        return _mistake_shares((("no", four.fn, "missed"), ("un", four.fp, "false positives")), most)
+        return bar_of_counts((("no", four.fn, "missed"), ("un", four.fp, "false positives")), most)
     if isinstance(ev.space, Multilabel):
         left = sum(one.support - one.right for one in ev.classes)
         added = sum(one.predicted - one.right for one in ev.classes)
-        return _mistake_shares((("no", left, "missed"), ("un", added, "added")), most)
+        return bar_of_counts((("no", left, "missed"), ("un", added, "added")), most)
     wrong = mistakes(ev)
     if wrong is None or ev.confusion is None:
         return (), ""
@@ -277,8 +277,8 @@ def _shares(parts: Sequence[tuple[Kind, float, str]], most: float) -> tuple[tupl
     return tuple(made), ", ".join(f"{count(number)} {word}" for _, number, word in parts)
 
 
-def _mistake_shares(parts: Sequence[tuple[Kind, float, str]], most: float) -> tuple[tuple[Share, ...], str]:
-    """Two kinds of mistakes, with both numbers after the bar."""
+def bar_of_counts(parts: Sequence[tuple[Kind, float, str]], most: float) -> tuple[tuple[Share, ...], str]:
+    """Return a bar of counts, such as two kinds of mistakes, with its numbers after it, and its words."""
     made, described = _shares(parts, most * 100 / BESIDE)
     end = max((share.start + share.width for share in made), default=0.0)
     numbers = " + ".join(count(number) for _, number, _ in parts)

@@ -48,7 +48,7 @@ def test_systems_of_files(files: Write, tmp_path: Path, capsys: Capture) -> None
     assert found["headline"].startswith("new is better than older in ROC AUC by ")
     assert found["differences"][0]["pairs"]["of"] == 6
     shown = page.read_text(encoding="utf-8")
-    assert "ahead in " in shown
+    assert "First is ahead in" in shown and "pairs of runs" in shown
     for told in (done.err, shown, " ".join(found["notes"])):
         assert "“older” has two runs: what two seeds tell is little" in told
     assert {path.name for path in folder.iterdir()} >= {"systems.csv", "differences.csv", "comparison.json"}
