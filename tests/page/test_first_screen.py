@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -223,3 +224,28 @@ def test_refusals_are_said_to_be_part_of_the_unparsed_responses() -> None:
     ev = er.evaluate(truth, er.parse(responses, labels), labels=er.Multiclass(labels))
     details = {one.title: one.detail for one in first_screen.find_problems(ev)}
     assert details["12 refusals"] == "part of the 20 unparsed"
+
+
+class Elsewhere(NamedTuple):
+    """Another threshold, with what is found and flagged at it."""
+
+    threshold: float
+    tp: float
+    fp: float
+
+
+@pytest.mark.parametrize(("fp", "flagged"), [(1.0, "false positive"), (7.0, "false positives")])
+def test_mistakes_at_the_recommended_threshold_are_named(fp: float, flagged: str) -> None:
+    bars = first_screen.make_bars(made("binary"), Elsewhere(0.2, 3.0, fp))
+    assert bars is not None
+    words = [part.words for bar in bars.bars if bar.thin for part in bar.parts if part.end and part.number]
+    assert words == ["missed", flagged]
+
+
+@pytest.mark.parametrize("unparsed", [0, 30])
+def test_pairs_of_classes_say_whether_unparsed_is_one(unparsed: int) -> None:
+    labels = [f"intent {chr(97 + k)}" for k in range(20)]
+    truth = [labels[k % 20] for k in range(400)]
+    answers = [*([""] * unparsed), *(labels[(k + (k % 7 == 0)) % 20] for k in range(unparsed, 400))]
+    ev = er.evaluate(truth, er.parse(answers, labels), labels=er.Multiclass(labels), resamples=20)
+    assert ("with unparsed as a class" in page_of(ev)["confusions"].summary.text) == (unparsed > 0)

@@ -549,12 +549,7 @@ def _problems(found: ThresholdSelection) -> Iterator[SummaryItem]:
             low, high = COIN
             how = "as likely violated as met" if low <= best.chance <= high else "not certain to be met"
             title = f"{bound}: {'probably violated' if best.chance < low else how}"
-            words = say(
-                "{threshold:threshold} meets it on new data with probability {chance:percent}",
-                threshold=best.threshold,
-                chance=best.chance,
-                of=ROUGH,
-            )
+            words = say("met with probability {chance:percent} on new data", chance=best.chance, of=ROUGH)
             yield SummaryItem(title, words, "bounds", "failed")
     for name, tuned in found.tuned_choices.items():
         value = tuned.out_of_sample.value

@@ -330,8 +330,9 @@ def _summary(counts: Counts) -> Sentence:
     off = counts.weight[(counts.rows != counts.columns)]
     running = np.cumsum(np.sort(off)[::-1])
     half = int(np.searchsorted(running, running[-1] / 2)) + 1
+    what = "classes, with unparsed as a class" if counts.unparsed_weight else "classes"
     return say(
-        "{wrong:count} mistakes in {pairs:count} pairs of classes; half of the mistakes in {half:count} pairs.",
+        f"{{wrong:count}} mistakes in {{pairs:count}} pairs of {what}; half of the mistakes in {{half:count}} pairs.",
         wrong=float(off.sum()),
         pairs=len(off),
         half=half,

@@ -166,8 +166,9 @@ def _binary(ev: Evaluation, better: MarkedThreshold | None) -> CountBars | None:
     other = make_bar(names[1], [("ok", c.tn, "correct"), ("no", c.fp, flagged)])
     if better is not None and not ev.weighted:
         name, p, n = "recommended", c.positives, c.negatives
-        bars.append(make_bar(name, [("ok", better.tp, ""), ("no", p - better.tp, "")], thin=True))
-        bars += [other, make_bar(name, [("ok", n - better.fp, ""), ("no", better.fp, "")], thin=True)]
+        bars.append(make_bar(name, [("ok", better.tp, ""), ("no", p - better.tp, "missed")], thin=True))
+        flagged = "false positive" if better.fp == 1 else "false positives"
+        bars += [other, make_bar(name, [("ok", n - better.fp, ""), ("no", better.fp, flagged)], thin=True)]
     else:
         bars.append(other)
     words = "Of {p:count} {positive} {tp:count} are found and {fn:count} missed. "
@@ -518,7 +519,7 @@ def find_problems(ev: Evaluation) -> Iterator[SummaryItem]:
         yield SummaryItem(f"Weakest {noun}: {quote_name(str(worst.label))}", found, section, "failed")
     if sure := _sure(ev):
         title = f"Errors with confidence above {confidence_text(min(sure))[:4]}"
-        yield SummaryItem(title, "some labels may be wrong", "examples", "failed")
+        yield SummaryItem(title, "check their labels", "examples", "failed")
 
 
 def _sure(ev: Evaluation) -> list[float]:
