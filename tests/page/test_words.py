@@ -336,10 +336,10 @@ def of_page(ev: Evaluation) -> list[Sentence]:
 
 
 RARE = (
-    *(("binary biased", 2), ("binary scores", 5), ("multiclass", 25)),
-    *(("multiclass scores", 3), ("multiclass scores", 16), ("multilabel", 31)),
+    *(("binary scores", 26), ("binary scores", 13), ("multilabel", 37), ("multilabel scores", 31)),
+    *(("multiclass", 43), ("multiclass", 9), ("multiclass", 8)),
 )
-"""Generated evaluations that ask for what the zeroth of each task does not; the test goes on to others."""
+"""Generated evaluations that ask for what the shown ones do not; the test goes on to others."""
 
 
 def silent(rng: np.random.Generator) -> Predictions:
@@ -370,7 +370,7 @@ def test_every_oracle_is_asked() -> None:
     weighted = evaluate_predictions(silent(np.random.default_rng(0)), Sampling(resamples=20))
     every = (*map(made, KINDS), weighted, *ordered_and_flawless())
     left = set(ORACLES) - {number.name for ev in every for s in of_page(ev) for number in s.numbers}
-    for task, seed in chain(product(RANDOM, [0]), RARE, product(RANDOM, range(1, 60))):
+    for task, seed in chain(RARE, product(RANDOM, range(60))):
         if not left:
             return
         p = RANDOM[task][0](np.random.default_rng(seed))
