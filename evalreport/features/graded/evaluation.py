@@ -211,11 +211,12 @@ class GradedEvaluation(result_methods.Result, Evaluation):
         differ = [one for one in pairs if one[1] != one[2]]
         if differ:
             item, here, there = differ[0]
+            number = dict(self.provenance.columns).get("repeat", "epoch")
             raise DataError(
                 f"{len(differ):,} of {len(shared):,} shared items have another number of attempts in the "
                 "baseline",
                 where=f"first: item {item!r}, {pluralize(here, 'attempt')} and {there}",
-                fix="keep the same attempts of both, as with --where 'epoch=1', or pass --unpaired",
+                fix=f"keep the same attempts of both, as with --where '{number}=1', or pass --unpaired",
             )
 
     def judged_pair(self, names: tuple[str, str], baseline: Evaluation) -> JudgedPair | None:

@@ -26,6 +26,8 @@ NO_GRADE: Final = ("", "error", "timeout", "timed out", "null", "none", "nan", "
 """Texts of an attempt without a grade."""
 HIGHEST: Final = 10
 """The highest rating that is recognised without `--set pass`."""
+MOST_OUTSIDE: Final = 0.2
+"""Proportion of values above 1, below which fractions are scores from 0 to 1 and the others are errors."""
 USUAL_HIGHEST: Final = 5.0
 """The highest rating of the most usual scale."""
 RULE = re.compile(r"\s*(>=|<=|>|<|=|≥|≤)\s*(-?\d+(?:\.\d+)?)\s*(%?)\s*")
@@ -129,6 +131,8 @@ def read_grades(
             where=where,
             fix="scale them to 0 to 1, or name what passes, such as --set pass='>=50'",
         )
+    if scale is None and passing is None and chosen == "rating":
+        _refuse_outliers(numbers, where)
     space = Graded(chosen)
     if passing is not None:
         sign, number = parse_rule(passing)
@@ -169,6 +173,24 @@ def _scale(known: Array, has_rule: bool) -> Scale | None:
         if _fits(known, scale) and (scale != "rating" or known.max() <= HIGHEST):
             return scale  # type: ignore[no-any-return]
     return "rating" if has_rule else None
+
+
+def _refuse_outliers(numbers: Array, where: str) -> None:
+    """Refuse scores from 0 to 1 of which a few are larger: they are not ratings.
+
+    Raises
+    ------
+    DataError
+    """
+    outside = np.flatnonzero(numbers > 1)
+    fractions = (numbers > 0) & (numbers < 1) & (2 * numbers % 1 > 0)
+    if fractions.any() and len(outside) < MOST_OUTSIDE * len(numbers):
+        verb = "grade is" if len(outside) == 1 else "grades are"
+        raise DataError(
+            f"{len(outside):,} of {len(numbers):,} {verb} outside of the scale from 0 to 1",
+            where=f"{where}, first: row {outside[0]}",
+            fix="correct them, or name what passes, such as --set pass='>=0.5'",
+        )
 
 
 def _fits(known: Array, scale: Scale) -> bool:

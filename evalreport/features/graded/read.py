@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.column_request import list_names, missing_column
+from evalreport.columns.column_request import Columns, list_names, missing_column
 from evalreport.columns.graded import REPEAT, grade_columns, unread_grade
 from evalreport.columns.join import rows_meant
 from evalreport.columns.label_pairs import texts_of
@@ -79,7 +79,7 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
     if ids is not None and len(set(ids)) < len(ids):
         _refuse_several(table, ids, {grade, key, repeat})
     grades = read_grades(column(grade, "--grade"), grade, passing=asked.graded.passing, source=table.source)
-    human = asked.graded.human or (by_people if (by_people := f"{grade} (human)") in table.columns else None)
+    human = _human_column(table, asked, grade)
     people = (
         None if human is None else _human(column(human, "--set human"), human, asked.graded.passing, table)
     )
@@ -156,6 +156,19 @@ def _grade_column(table: RawTable, request: Request) -> str:
             fix=f"choose one with --grade, as in --grade {several[0]}",
         )
     return names[0]
+
+
+def _human_column(table: RawTable, asked: Columns, grade: str) -> str | None:
+    """Return the column of human grades; None without one and without a judge."""
+    by_people, judge = f"{grade} (human)", asked.graded.judge
+    found = asked.graded.human or (by_people if by_people in table.columns else None)
+    if found is None and judge is not None:
+        raise DataError(
+            "a judge is checked by human grades, and no column of them is named",
+            where=f"{table.source}, column {judge!r}",
+            fix=f"name it with --set human=COLUMN, or read the judge's grades alone with --grade {judge}",
+        )
+    return found
 
 
 def _human(

@@ -284,7 +284,7 @@ def compare_systems(
         left_out=runs.left_out,
         systems=tuple(_result(one, main.name, samples, detailed, withheld) for one in order),
         differences=_differences(order, chosen, samples),
-        unit=first.provenance.unit,
+        unit=first.row_unit,
         by=tuple(by),
         dataset=datasets.pop() if len(datasets) == 1 else "",
         right_by=_right_by(order),

@@ -49,6 +49,12 @@ def refused(ran: Ran, message: str, where: str, fix: str) -> None:
             "scale them to 0 to 1, or name what passes, such as --set pass='>=50'",
         ),
         (
+            [*np.linspace(0.01, 0.99, N - 2), 1.5, 7],
+            f"2 of {N} grades are outside of the scale from 0 to 1",
+            f"column 'passed', first: row {N - 2}",
+            "correct them, or name what passes",
+        ),
+        (
             ["pass"] * (N - 1) + ["perhaps"],
             "'perhaps' is not a grade",
             f"column 'passed', first: row {N - 1}",
@@ -110,6 +116,13 @@ def test_repeats_that_differ_in_number(
     first = "0" if differ == N else "20"
     refused(ran, message, f"other and twice, first: item '{first}', 1 attempt and 2", "or pass --unpaired")
     assert run(capsys, "compare", twice, other, "--unpaired").code == 0
+    numbered = [tmp_path / "two.csv", tmp_path / "one.csv"]
+    for path, times in zip(numbered, (2, 1), strict=True):
+        rows = {"id": np.repeat(np.arange(N), times), "passed": np.repeat(PASSED, times)}
+        pd.DataFrame(rows | {"attempt": np.tile(np.arange(times), N)}).to_csv(path, index=False)
+    refused(
+        run(capsys, "compare", *map(str, numbered)), "another number", "one and two", "--where 'attempt=1'"
+    )
     alone = run(capsys, "report", other, "--json")
     assert alone.code == 0, "one run may have items with different numbers of attempts"
 
@@ -120,7 +133,12 @@ def test_repeats_that_differ_in_number(
         ([None] * N, "no item has a human grade", "let people grade a random sample of the items"),
         (
             ["pass"] * 20 + [None] * (N - 20),
-            "all 20 human grades are 'pass': the judge cannot be compared with them",
+            "all 20 human grades are 'pass': the judge cannot be compared with it",
+            "let people grade more items",
+        ),
+        (
+            ["fail"] + [None] * (N - 1),
+            "the only human grade is 'fail': the judge cannot be compared with it",
             "let people grade more items",
         ),
     ],
@@ -132,6 +150,14 @@ def test_a_judge_needs_human_grades_of_both_kinds(
     refused(
         run(capsys, "report", path, "--set", "judge=judge", "--set", "human=human"), message, "human", fix
     )
+
+
+def test_a_judge_without_a_column_of_human_grades(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path / "judged.csv", judge=PASSED)
+    ran = run(capsys, "report", path, "--set", "judge=judge")
+    message = "a judge is checked by human grades, and no column of them is named"
+    refused(ran, message, "column 'judge'", "with --grade judge")
+    assert run(capsys, "report", path, "--grade", "judge", "--json").code == 0
 
 
 def test_an_unknown_scorer_is_refused_with_those_of_the_log(
