@@ -191,7 +191,8 @@ def experiment() -> str:
         rows.append(BoardRun(name, f"{k:032x}", name, 86_400_000 * k, {}, champion, facts))
     names = [run.name for run in rows]
     field = run_field(metric, list(zip(names, parts, strict=True)))
-    return render_board(Board("machine-failure", metric, 0.95, tuple(rows), field, (), (), names[0]))
+    board = Board("machine-failure", metric, 0.95, tuple(rows), field, (), (), names[0])
+    return render_board(replace(board, agreement=machines().run_agreement))
 
 
 def compared(dataset: str, shown: Mapping[str, str], unit: tuple[str, str], **options: Any) -> Any:

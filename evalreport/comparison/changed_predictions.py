@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -158,6 +159,32 @@ FAR_BEHIND = 0.5
 """Runs with fewer correct rows than this proportion of the best one are skipped: they would decide "all"."""
 
 
+@dataclass(frozen=True, eq=False)
+class PredictedRows:
+    """The predictions of a run row by row, and which of them are right.
+
+    Parameters
+    ----------
+    right : bool array of shape (n,)
+    names : tuple of str
+        Labels by their codes; empty for predictions of several labels.
+    codes : integer array of shape (n,)
+        Predicted labels, -1 for a response that could not be parsed; all 0 for predictions of several labels.
+    """
+
+    right: Mask
+    names: tuple[str, ...]
+    codes: npt.NDArray[np.integer]
+
+
+def predicted_rows(p: Predictions) -> PredictedRows:
+    """Return the predictions of a run row by row; it has predictions."""
+    right = correct_rows(p)
+    if p.y_pred is None or p.y_pred.ndim == 2:
+        return PredictedRows(right, (), np.zeros(len(p), dtype=np.int64))
+    return PredictedRows(right, tuple(p.space.names), p.y_pred)
+
+
 def agreement(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Agreement | None:
     """Return how often the runs agree; None unless all have predictions for the same rows.
 
@@ -171,18 +198,23 @@ def agreement(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Agreem
     (1, 3, 0, 3)
     """
     rows = _same_rows(evaluations)
-    if rows is None:
-        return None
-    right = [correct_rows(p) for p in rows]
-    counts = [int(mask.sum()) for mask in right]
+    return None if rows is None else count_agreement(names, [predicted_rows(p) for p in rows])
+
+
+def count_agreement(names: Sequence[str], runs: Sequence[PredictedRows]) -> Agreement | None:
+    """Return how often runs agree, from their predictions for the same rows in the same order.
+
+    Of three or more runs, those that are far behind are ignored; None if fewer than two remain.
+    """
+    counts = [int(run.right.sum()) for run in runs]
     order = sorted(range(len(names)), key=lambda place: -counts[place])
-    kept = [place for place in order if counts[place] >= FAR_BEHIND * counts[order[0]]]
+    least = FAR_BEHIND * counts[order[0]] if len(order) > 2 else 0
+    kept = [place for place in order if counts[place] >= least]
     if len(kept) < 2:
         return None
-    masks = np.array([right[place] for place in kept])
+    masks = np.array([runs[place].right for place in kept])
     every, some = masks.all(axis=0), masks.any(axis=0)
-    single = rows[0].y_true.ndim == 1
-    voted = _majority([rows[place] for place in kept]) if len(kept) > 2 and single else None
+    voted = _majority([runs[place] for place in kept]) if len(kept) > 2 and runs[0].names else None
     return Agreement(
         runs=tuple(names[place] for place in kept),
         rows=masks.shape[1],
@@ -209,24 +241,14 @@ def _same_rows(evaluations: Sequence[Evaluation]) -> list[Predictions] | None:
     return rows
 
 
-def _majority(runs: Sequence[Predictions]) -> int:
+def _majority(runs: Sequence[PredictedRows]) -> int:
     """Rows for which the most frequent label is the true one; the first run decides ties."""
-    votes = [np.array(_texts(p)) for p in runs]
-    code_of = {name: code for code, name in enumerate(np.unique(np.concatenate(votes)).tolist())}
-    coded = np.array([[code_of[name] for name in vote.tolist()] for vote in votes])
-    counts = np.zeros((len(code_of), coded.shape[1]))
-    for place, vote in enumerate(coded):
-        counts[vote, np.arange(vote.size)] += 1 if place else 1.5
-    if "" in code_of:
-        counts[code_of[""]] = 0
-    names = np.array(list(code_of))
-    first = runs[0]
-    truth = np.array(first.space.names)[first.y_true.astype(int)]
-    return int((names[counts.argmax(axis=0)] == truth).sum())
-
-
-def _texts(p: Predictions) -> list[str]:
-    """The predicted label of each row by name, "" for one that could not be parsed."""
-    names = p.space.names
-    assert p.y_pred is not None  # noqa: S101  asked by the caller
-    return ["" if code == UNPARSED else names[int(code)] for code in p.y_pred.tolist()]
+    codes = {name: code for code, name in enumerate(sorted({name for run in runs for name in run.names}))}
+    votes = np.array([np.array([codes[name] for name in run.names])[run.codes] for run in runs])
+    parsed, rows = np.array([run.codes != UNPARSED for run in runs]), np.arange(votes.shape[1])
+    counts = np.zeros((len(codes), votes.shape[1]))
+    for place, vote in enumerate(votes):
+        counts[vote, rows] += np.where(parsed[place], 1 if place else 1.5, 0)
+    winner = counts.argmax(axis=0)
+    right = np.array([run.right for run in runs])
+    return int((right & (votes == winner)).any(axis=0).sum())

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.comparison.all_pairs import (
     ContributionsOfRun,
@@ -29,7 +30,9 @@ from evalreport.comparison.all_pairs import (
     in_common_order,
     run_field,
 )
+from evalreport.comparison.changed_predictions import PredictedRows, count_agreement, predicted_rows
 from evalreport.comparison.compare import MOST_RANKED, compare, distinct_names
+from evalreport.comparison.comparison import Agreement
 from evalreport.core.errors import (
     DataError,
     EvalreportError,
@@ -231,7 +234,8 @@ class MadePages:
 
 def paths_of(stem: str) -> tuple[str, ...]:
     """Return the files of a run's report."""
-    return f"runs/{stem}.html", f"runs/{stem}.json", f"{KEPT}/{stem}.json", f"{KEPT}/{stem}.npy"
+    kept = (f"{KEPT}/{stem}.{end}" for end in ("json", "npy", "rows.npy"))
+    return f"runs/{stem}.html", f"runs/{stem}.json", *kept
 
 
 def comparison_paths(stem: str) -> tuple[str, str]:
@@ -248,21 +252,21 @@ def make_pages(
         ev = replace(Evaluation.from_json(task.stored), predictions=collected.predictions)
     else:
         ev = evaluate_collected(collected, request)
-    facts, parts = _facts(ev, sort_by)
+    facts, arrays = _facts(ev, sort_by)
     facts = replace(facts, inputs=inputs_of(task.item, collected.artifact, request, Destination()))
     files: dict[str, bytes] = {}
     if reference is not None and reference.stem != task.stem and reference.rows_key == facts.rows_key:
         files |= _comparison(task, ev, reference)
         facts = replace(facts, against=reference.digest)
     if not task.stored:
-        page, data, _, rows = paths_of(task.stem)
+        page, data, _, *kept = paths_of(task.stem)
         html = render(ev, notes=request.notes)
-        files |= {page: html.encode(), data: ev.to_json().encode(), rows: parts}
+        files |= {page: html.encode(), data: ev.to_json().encode(), **dict(zip(kept, arrays, strict=True))}
     return MadePages(facts, files | {paths_of(task.stem)[2]: dumps(facts).encode()})
 
 
-def _facts(ev: Evaluation, sort_by: str | None) -> tuple[RunFacts, bytes]:
-    """What the front page needs of an evaluation, and the contributions of its rows as an array in a file."""
+def _facts(ev: Evaluation, sort_by: str | None) -> tuple[RunFacts, tuple[bytes, bytes]]:
+    """What the front page needs of an evaluation, and the files of contributions and predictions."""
     p = ev.predictions
     if p is None:
         raise DataError("the predictions are not at hand", fix="log them into the run")
@@ -271,8 +275,7 @@ def _facts(ev: Evaluation, sort_by: str | None) -> tuple[RunFacts, bytes]:
     known = {name: one for name, one in found.items() if isinstance(one, ContributionsOfRun)}
     why = [one.reason for one in found.values() if isinstance(one, Undefined)]
     stack = [row for one in known.values() for row in (one.strata.astype(np.float32), one.parts)]
-    file = io.BytesIO()
-    np.save(file, np.stack(stack) if stack else np.zeros((0, 0), dtype=np.float32))
+    voted = None if p.y_pred is None else predicted_rows(in_common_order(p))
     wanted = dict.fromkeys((*names, *COMPARED[ev.task], *ev.metrics))
     facts = RunFacts(
         task=ev.task,
@@ -286,8 +289,24 @@ def _facts(ev: Evaluation, sort_by: str | None) -> tuple[RunFacts, bytes]:
         unit=ev.provenance.unit,
         reason="" if known else why[0],
         sort_by=sort_by or "",
+        labels=() if voted is None else voted.names,
     )
-    return facts, file.getvalue()
+    parts = np.stack(stack) if stack else np.zeros((0, 0), dtype=np.float32)
+    return facts, (_array_file(parts), _array_file(_signed_codes(voted)))
+
+
+def _array_file(values: npt.NDArray[Any]) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+def _signed_codes(rows: PredictedRows | None) -> npt.NDArray[np.integer]:
+    """The predictions in the smallest type: code + 1, negative where it is wrong; 0 without a prediction."""
+    if rows is None:
+        return np.zeros(0, dtype=np.int8)
+    codes = np.asarray(rows.codes, dtype=np.int64) + 1
+    return np.where(rows.right, codes, -codes).astype(np.min_scalar_type(-1 - len(rows.names)))
 
 
 def _rows_key(p: Predictions) -> str:
@@ -381,6 +400,8 @@ class _Site:
         whole = facts is not None and all(map(self.folder.stands, paths_of(task.stem)))
         if facts is None or not whole or self.stack(task.stem, facts) is None:
             return False
+        if self.predicted(task.stem, facts) is None:
+            return False
         if facts.sort_by != (self.wanted.sort_by or ""):
             return False
         if not same_inputs(task.item, facts.inputs, self.request, Destination()):
@@ -398,12 +419,25 @@ class _Site:
 
     def stack(self, stem: str, facts: RunFacts) -> Array | None:
         """Return what is kept of the rows of a run, two lines for each metric; None of any other file."""
+        found = self._array(paths_of(stem)[3], "f")
+        fits = found is not None and found.ndim == 2 and len(found) == 2 * len(facts.contributions)
+        return found if fits and np.isfinite(found).all() else None
+
+    def predicted(self, stem: str, facts: RunFacts) -> PredictedRows | None:
+        """Return the predictions that are kept of a run, which may be none; None of any other file."""
+        found = self._array(paths_of(stem)[4], "i")
+        if found is None or found.ndim != 1 or len(found) not in (0, facts.rows):
+            return None
+        codes = np.abs(found.astype(np.int64)) - 1
+        known = codes.max(initial=-1) < max(len(facts.labels), 1)
+        return PredictedRows(found > 0, facts.labels, codes) if known else None
+
+    def _array(self, path: str, kind: str) -> npt.NDArray[Any] | None:
         try:
-            found = np.load(io.BytesIO(self.folder.read_file(paths_of(stem)[3]) or b""), allow_pickle=False)
+            found: Any = np.load(io.BytesIO(self.folder.read_file(path) or b""), allow_pickle=False)
         except (ValueError, OSError, EOFError):
             return None
-        numbers = found.dtype.kind == "f" and np.isfinite(found).all()
-        return found if numbers and found.ndim == 2 and len(found) == 2 * len(facts.contributions) else None
+        return found if found.dtype.kind == kind else None
 
     def make(self, tasks: Sequence[SiteTask], reference: SiteReference | None) -> None:
         """Make the pages of runs, and write them as they come."""
@@ -594,7 +628,7 @@ def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
     others = {
         name: _missing_run(site, name, runs, chosen, metric.title) for name in runs if name not in ranked
     }
-    return Board(
+    board = Board(
         experiment=", ".join(dict.fromkeys(_run(runs[name]).experiment for name in ranked)),
         metric=metric,
         level=level,
@@ -604,6 +638,16 @@ def _board(site: _Site, runs: Mapping[str, Item]) -> Board:
         columns=site.wanted.columns,
         champion_tag=site.wanted.champion,
     )
+    return replace(board, agreement=_agreement(site, board))
+
+
+def _agreement(site: _Site, board: Board) -> Agreement | None:
+    """How often the best runs are right for the same rows; None where one of them has no predictions."""
+    rows = [site.predicted(board.by_name[name].stem, board.by_name[name].facts) for name in board.agreeing]
+    known = [one for one in rows if one is not None and len(one.right)]
+    if len(known) < max(len(rows), 2):
+        return None
+    return count_agreement(board.agreeing, known)
 
 
 def _metric(site: _Site, names: Sequence[str]) -> str:

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalreport.comparison.all_pairs import RunField, Spread
-from evalreport.comparison.comparison import Difference, RankedRun
+from evalreport.comparison.comparison import Agreement, Difference, RankedRun
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Task
 from evalreport.metrics.record import Metric
 
 FEWEST_SHARE = 2
 """Runs from which a finding is shared."""
+MOST_AGREEING = 20
+"""Best runs whose predictions are compared row by row."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ class RunFacts:
         Why it cannot be ranked by the metric; "" where it can.
     sort_by : str
         The metric that was asked for.
+    labels : tuple of str
+        Names of the labels by their codes in the kept predictions; empty for predictions of several labels.
     inputs, against : str
         What the report, and the comparison, were made of.
     """
@@ -64,6 +68,7 @@ class RunFacts:
     contributions: Mapping[str, tuple[float, Spread]]
     reason: str = ""
     sort_by: str = ""
+    labels: tuple[str, ...] = ()
     inputs: str = ""
     against: str = ""
 
@@ -130,6 +135,8 @@ class Board:
         Stems of those runs whose comparison with it was made.
     champion_tag : str
         Tag of the runs that are, or were, the champion.
+    agreement : Agreement or None
+        How often the `MOST_AGREEING` best runs are right for the same rows; None without predictions.
     """
 
     experiment: str
@@ -142,6 +149,7 @@ class Board:
     reference: str = ""
     compared: frozenset[str] = frozenset()
     champion_tag: str = "champion"
+    agreement: Agreement | None = None
 
     @cached_property
     def by_name(self) -> dict[str, BoardRun]:
@@ -163,6 +171,11 @@ class Board:
             own = self.result(run.name, self.metric.name)
             values[run.name] = own if isinstance(own, Estimate) else Estimate(float(value), run.facts.rows)
         return self.field.rank_runs(values)
+
+    @property
+    def agreeing(self) -> tuple[str, ...]:
+        """The best runs, whose predictions are compared row by row."""
+        return tuple(entry.run for entry in self.ranking[:MOST_AGREEING])
 
     @property
     def best(self) -> BoardRun:

@@ -26,7 +26,9 @@ from evalreport.metrics.catalogue import COMPARED, find
 from evalreport.metrics.record import Metric
 from evalreport.page.charts import nice_step, pad_range, tick_text
 from evalreport.page.comparison.comparison_choices import (
+    SAME_MISTAKES,
     WHICH_ONE,
+    bars_of_agreement,
     next_best,
     overlap,
     overlap_sentence,
@@ -424,6 +426,7 @@ def front_page(board: Board) -> tuple[Section, ...]:
         _verdict(board),
         leaderboard_of(board),
         _choices(board),
+        _same_mistakes(board),
         _history(board),
         _shared_findings_section(board),
         _missing(board),
@@ -471,6 +474,17 @@ def _choices(board: Board) -> Section | None:
     if table is None:
         return None
     return Section.from_parts("choices-section", WHICH_ONE, WHICH_ONE, NOTHING, table)
+
+
+def _same_mistakes(board: Board) -> Section | None:
+    """How often the best runs are right for the same rows, and whether a majority vote is better."""
+    if board.agreement is None:
+        return None
+    names, known = board.agreeing, {"n": len(board.agreeing), "rows": board.agreement.rows}
+    words = "Of {rows:count} {unit}" + (", the {n:count} best runs." if len(names) < len(board.runs) else ".")
+    said = say(words, known, unit=board.runs[0].facts.unit[1])
+    bars = bars_of_agreement(board.agreement, names)
+    return Section.from_parts("same-mistakes", SAME_MISTAKES, SAME_MISTAKES, said, bars)
 
 
 def _choice(board: Board, metric: Metric) -> Row | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
@@ -330,27 +330,33 @@ def agreement_bars(comparison: Comparison) -> AgreementBars | None:
     """Return how often the runs make the same mistakes; None where they have no common rows."""
     if len(comparison.names) == 2 and comparison.movement:
         (moved,) = comparison.movement
-        pair = (
-            (say("both right"), "g1", moved.both_right),
-            (say("only {run:short} right", run=moved.run), "g2", moved.fixed),
-            (say("only {run:short} right", run=moved.baseline), "g2", moved.broken),
-            (say("both wrong"), "g3", moved.both_wrong),
-        )
-        return AgreementBars(draw_bars(pair))
+        only = {moved.run: moved.fixed, moved.baseline: moved.broken}
+        return _bars_of_two(moved.both_right, only, moved.both_wrong)
     found = comparison.run_agreement
-    if found is None:
-        return None
+    return None if found is None else bars_of_agreement(found, comparison.names)
+
+
+def _bars_of_two(both: int, only: Mapping[str, int], none: int) -> AgreementBars:
+    """The bars of two runs: rows that both, only one and none of them get right."""
+    single = [(say("only {run:short} right", run=run), "g2", n) for run, n in only.items()]
+    return AgreementBars(
+        draw_bars(((say("both right"), "g1", both), *single, (say("both wrong"), "g3", none)))
+    )
+
+
+def bars_of_agreement(found: Agreement, names: Sequence[str]) -> AgreementBars:
+    """Return how often some of the named runs make the same mistakes, and the majority vote."""
+    if len(names) == 2:
+        only = {run: n - found.all_right for run, n in zip(found.runs, found.right, strict=True)}
+        return _bars_of_two(found.all_right, only, found.none_right)
     number = "both" if len(found.runs) == 2 else f"all {len(found.runs)}"
     parts = (
         (say(f"{number} right"), "g1", found.all_right),
         (say("some right"), "g2", found.some_right),
         (say(f"{number} wrong"), "g3", found.none_right),
     )
-    left = [name for name in comparison.names if name not in found.runs]
-    note = NOTHING
-    if left:
-        names = join_as_list([say("{name:short}", name=name) for name in left])
-        note += say("Without {names}.", names=names)
+    left = [name for name in names if name not in found.runs]
+    note = say("Without {named}.", named=_named(left)) if left else NOTHING
     return AgreementBars(draw_bars(parts), note, _majority_vote(found))
 
 
@@ -453,12 +459,16 @@ def overlap_sentence(ranking: Sequence[RankedRun]) -> Sentence:
     worse = [one.run for one in others if not one.best_group and overlap(one, best)]
     if not worse:
         return NOTHING
-    named = join_as_list([say("{run:short}", run=run) for run in worse[:MOST_NAMED]])
-    if len(worse) > MOST_NAMED:
-        named = say("{n:count} runs", n=len(worse))
     verb = "is" if len(worse) == 1 else "are"
     words = f"{{named}} {verb} significantly worse although the intervals overlap."
-    return say(words, named=named)
+    return say(words, named=_named(worse))
+
+
+def _named(runs: Sequence[str]) -> Sentence:
+    """The names of a few runs, of more their number."""
+    if len(runs) > MOST_NAMED:
+        return say("{n:count} runs", n=len(runs))
+    return join_as_list([say("{run:short}", run=run) for run in runs])
 
 
 def use_cell(same: Sequence[str], names: Sequence[str]) -> Cell:

@@ -14,12 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import evalreport as er
 from evalreport.comparison.all_pairs import ContributionsOfRun, run_field
+from evalreport.comparison.comparison import Agreement
 from evalreport.core.result import Estimate
 from evalreport.features.site.build import MadeSite, _stem, champion_since, log_site, paths_of
 from evalreport.features.site.leaderboard import Board, BoardRun, MissingRun, RunFacts
 from evalreport.features.site.page import board_headline, render_board, site_files
 from evalreport.metrics.catalogue import find
+from evalreport.page.comparison.comparison_choices import agreement_bars
 from evalreport.page.render import digest
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import RunInfo
@@ -382,24 +385,86 @@ def test_what_is_absurd_in_one_run_concerns_that_run_alone(
     assert [one["logged"]["state"] for one in logged.json["runs"]] == ["written"] * (2 + len(ODD))
 
 
-@pytest.mark.parametrize("shape", ["no array", "other rows"])
+@pytest.mark.parametrize(
+    ("kind", "shape", "made", "missing"),
+    [
+        ("[!s]", "no array", 1, []),
+        ("[!s]", "other rows", 0, ["fair"]),
+        (".rows", "no array", 1, []),
+        (".rows", "other rows", 1, []),
+        (".rows", "other labels", 1, []),
+    ],
+)
 def test_a_kept_file_that_is_damaged_concerns_its_run_alone(
-    sqlite_store: Store, tmp_path: Path, capsys: Capture, shape: str
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, kind: str, shape: str, made: int, missing: list[str]
 ) -> None:
     for name, right in (("good", 0.9), ("fair", 0.85), ("poor", 0.4)):
         put(sqlite_store, tmp_path, name, table(right))
     call = ["site", "--experiment", "letters", "--tracking-uri", sqlite_store.uri, "-o", str(tmp_path / "o")]
     assert run(capsys, *call).code == 0
-    (kept,) = (tmp_path / "o").rglob("fair*.npy")
+    (kept,) = (tmp_path / "o").rglob(f"fair*{kind}.npy")
     before, data = sha256(kept.read_bytes()).hexdigest(), b"nothing"
-    if shape == "other rows":
-        stream = io.BytesIO()
-        np.save(stream, np.load(kept)[:, :50])
+    if shape != "no array":
+        stream, rows = io.BytesIO(), np.load(kept)
+        np.save(stream, rows[..., :50] if shape == "other rows" else np.full_like(rows, 9))
         data = stream.getvalue()
     kept.write_bytes(data)
     record = tmp_path / "o" / ".evalreport" / "site.json"  # as if it had been written so
     record.write_text(record.read_text().replace(before, sha256(data).hexdigest()))
     done = run(capsys, *call, "--json")
     assert done.code == 0, done.err
-    missing = [one["name"] for one in done.json["site"]["missing"]]
-    assert (done.json["site"]["made"], missing) == ((1, []) if shape == "no array" else (0, ["fair"]))
+    assert done.json["site"]["made"] == made
+    assert [one["name"] for one in done.json["site"]["missing"]] == missing
+
+
+def voters(n: int, runs: int, seed: int = 3) -> tuple[list[str], list[list[str]]]:
+    """Labels, and the predictions of runs that are wrong for different rows."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice([*"abc"], n)
+    made = [np.where(rng.random(n) < 0.8, truth, rng.choice([*"abc"], n)) for _ in range(runs)]
+    return truth.tolist(), [run.tolist() for run in made]
+
+
+@pytest.mark.parametrize(("runs", "ids"), [(2, True), (3, True), (3, False)])
+def test_common_mistakes_are_those_of_the_comparison_of_the_same_runs(
+    sqlite_store: Store, tmp_path: Path, capsys: Capture, runs: int, ids: bool
+) -> None:
+    truth, given = voters(150, runs)
+    evaluations = []
+    for place, answers in enumerate(given):
+        frame = pd.DataFrame({"y_true": truth, "y_pred": answers})
+        if ids:
+            frame = frame.assign(id=range(150)).sample(frac=1, random_state=place)
+        put(sqlite_store, tmp_path, f"run{place}", frame.to_csv(index=False))
+        more = {"ids": frame["id"].tolist()} if ids else {}
+        evaluations.append(er.evaluate(frame["y_true"], frame["y_pred"], resamples=20, **more))
+    call = ["site", "--experiment", "letters", "--tracking-uri", sqlite_store.uri, "-o", str(tmp_path / "o")]
+    assert run(capsys, *call).code == 0
+    page = (tmp_path / "o" / "index.html").read_text(encoding="utf-8")
+    bars = agreement_bars(er.compare(evaluations, names=[f"run{place}" for place in range(runs)]))
+    assert bars is not None
+    said = page.partition('class="venn"')[2].partition("</section>")[0]
+    cells = re.findall(r'<th scope="row">(.*?)</th>.*?<b>(.*?)</b>', said)
+    shown = sorted((re.sub(r"<[^>]+>", "", words), number) for words, number in cells)
+    assert shown == sorted((row.words.text, row.text) for row in bars.rows)
+    text = " ".join(re.sub(r"<[^>]+>", "", said).split())
+    assert bars.vote.text in text and ("majority" in text) == (runs > 2)
+
+
+def test_predictions_are_kept_in_one_byte_per_row(letters: Store, tmp_path: Path, capsys: Capture) -> None:
+    assert run(capsys, *call(letters, tmp_path / "o")).code == 0
+    (kept,) = (tmp_path / "o").rglob("good*.rows.npy")
+    codes = np.load(kept)
+    assert codes.dtype == np.int8 and len(codes) == ROWS
+    assert (codes > 0).sum() == 110 and kept.stat().st_size == 128 + ROWS
+
+
+def test_common_mistakes_are_those_of_the_20_best_runs() -> None:
+    board = made_up(30)
+    counts = tuple(range(1900, 1880, -1))
+    found = Agreement(board.agreeing, 2000, counts, 500, 1200, 300, 1850)
+    assert len(board.agreeing) == 20 and board.agreeing[0] == board.best.name
+    said = text_of(replace(board, agreement=found))
+    assert "Of 2,000 cases, the 20 best runs." in said and "all 20 right" in said
+    assert "A majority vote does not help: it is right for 1,850" in said
+    assert "same mistakes" not in text_of(board)
