@@ -43,11 +43,21 @@ def spam() -> er.Evaluation:
     return named(ev, "naive-bayes", "sms-spam", MESSAGES)
 
 
+FAILURE = ("intact", "failed")
+
+
+def scores_of_machines() -> pd.DataFrame:
+    """Scores of four models, with names of the two classes."""
+    frame = pd.read_parquet(DATA / "ai4i_failure" / "oof_scores.parquet")
+    return frame.assign(y_true=np.array(FAILURE)[frame["y_true"]])
+
+
 def failures() -> er.Evaluation:
     """Binary, rare, with a slice column."""
-    frame = pd.read_parquet(DATA / "ai4i_failure" / "oof_scores.parquet")
+    frame = scores_of_machines()
     ev = er.evaluate(
         frame["y_true"].to_numpy(),
+        labels=er.Binary(*FAILURE),
         scores=er.Probabilities(frame["score_rf"].to_numpy()),
         ids=frame["example_id"].to_numpy(),
         slices={"product_type": frame["product_type"].to_numpy()},
@@ -171,8 +181,11 @@ def filters() -> Any:
 @cache
 def machines() -> Any:
     """Four models of the same failures."""
-    shown = {f"score_{name}": name for name in ("lr", "lr_balanced", "rf", "histgb")}
-    return compared("ai4i_failure", shown, ("machine", "machines"), positive=1)
+    shown = ("lr", "lr_balanced", "rf", "histgb")
+    known = {"positive": "failed", "id": "example_id"}
+    given = [er.evaluate(scores_of_machines(), score=f"score_{name}", **known) for name in shown]
+    unit = ("machine", "machines")
+    return er.compare([named(ev, name, "ai4i_failure", unit) for ev, name in zip(given, shown, strict=True)])
 
 
 def experiment() -> str:
