@@ -182,7 +182,7 @@ def filters() -> Any:
 def machines() -> Any:
     """Four models of the same failures."""
     shown = ("lr", "lr_balanced", "rf", "histgb")
-    known = {"positive": "failed", "id": "example_id"}
+    known: dict[str, Any] = {"positive": "failed", "id": "example_id"}
     given = [er.evaluate(scores_of_machines(), score=f"score_{name}", **known) for name in shown]
     unit = ("machine", "machines")
     return er.compare([named(ev, name, "ai4i_failure", unit) for ev, name in zip(given, shown, strict=True)])

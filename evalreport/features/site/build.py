@@ -306,7 +306,8 @@ def _signed_codes(rows: PredictedRows | None) -> npt.NDArray[np.integer]:
     if rows is None:
         return np.zeros(0, dtype=np.int8)
     codes = np.asarray(rows.codes, dtype=np.int64) + 1
-    return np.where(rows.right, codes, -codes).astype(np.min_scalar_type(-1 - len(rows.names)))
+    signed: npt.NDArray[np.integer] = np.where(rows.right, codes, -codes)
+    return signed.astype(np.min_scalar_type(-1 - len(rows.names)))
 
 
 def _rows_key(p: Predictions) -> str:
@@ -420,8 +421,9 @@ class _Site:
     def stack(self, stem: str, facts: RunFacts) -> Array | None:
         """Return what is kept of the rows of a run, two lines for each metric; None of any other file."""
         found = self._array(paths_of(stem)[3], "f")
-        fits = found is not None and found.ndim == 2 and len(found) == 2 * len(facts.contributions)
-        return found if fits and np.isfinite(found).all() else None
+        if found is None or found.ndim != 2 or len(found) != 2 * len(facts.contributions):
+            return None
+        return found if np.isfinite(found).all() else None
 
     def predicted(self, stem: str, facts: RunFacts) -> PredictedRows | None:
         """Return the predictions that are kept of a run, which may be none; None of any other file."""

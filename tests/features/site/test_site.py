@@ -436,7 +436,7 @@ def test_common_mistakes_are_those_of_the_comparison_of_the_same_runs(
         if ids:
             frame = frame.assign(id=range(150)).sample(frac=1, random_state=place)
         put(sqlite_store, tmp_path, f"run{place}", frame.to_csv(index=False))
-        more = {"ids": frame["id"].tolist()} if ids else {}
+        more: dict[str, Any] = {"ids": frame["id"].tolist()} if ids else {}
         evaluations.append(er.evaluate(frame["y_true"], frame["y_pred"], resamples=20, **more))
     call = ["site", "--experiment", "letters", "--tracking-uri", sqlite_store.uri, "-o", str(tmp_path / "o")]
     assert run(capsys, *call).code == 0
