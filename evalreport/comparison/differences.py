@@ -189,6 +189,14 @@ class PairedSamples:
         return None if groups is None else groups.codes
 
     @cached_property
+    def too_few(self) -> str:
+        """Why there are too few rows or groups for an interval; empty if there are enough."""
+        if len(self) < FEWEST:
+            return f"an interval needs at least {FEWEST} shared rows"
+        one = self.clusters is not None and bool((self.clusters == self.clusters[0]).all())
+        return "an interval needs at least 2 groups" if one else ""
+
+    @cached_property
     def cells(self) -> Array:
         """Binary: the count of each (true label, prediction of the run, prediction of the baseline)."""
         a, b = self.run.predictions, self.baseline.predictions
@@ -218,17 +226,22 @@ class PairedSamples:
         units = Units.from_predictions(self.run.predictions, self.sampling, leave_out=False)
         return RunReplicates(self.run, units), RunReplicates(self.baseline, units)
 
-    def agreement(self, metric: Metric) -> tuple[int, int, int] | None:
-        """Return hits of a proportion over the same rows (only run, only baseline), and all rows; or None.
+    def score_curve(self, metric: Metric) -> ScoreCurve | None:
+        """Return the intervals of a proportion over the same rows; None for other metrics.
 
-        For an error rate, hits are errors.
+        For an error rate, the rows that count are errors.
         """
         first, second = (hits(metric, side) for side in (self.run, self.baseline))
         if first is None or second is None:
             return None
-        rows = denominator_rows(metric, self.run.predictions)
-        a, b = (first, second) if rows is None else (first[rows], second[rows])
-        return int((a & ~b).sum()), int((b & ~a).sum()), len(a)
+        p = self.run.predictions
+        rows = denominator_rows(metric, p)
+        kept = np.ones(len(p), dtype=bool) if rows is None else rows
+        gaps = first[kept].astype(np.float64) - second[kept]
+        if self.plain:
+            return ScoreCurve(int((gaps > 0).sum()), int((gaps < 0).sum()), len(gaps))
+        clusters = None if self.clusters is None else self.clusters[kept]
+        return ScoreCurve.from_units(gaps, p.weights[kept].astype(np.float64), clusters)
 
 
 COUNTED: dict[str, tuple[int, ...]] = {
@@ -289,21 +302,22 @@ class InferredDifference:
 def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, str]) -> InferredDifference:
     """Return the difference of a metric on shared rows, with its interval.
 
-    A proportion of the same rows has Tango's score interval; another function of binary counts has posterior
-    samples of the joint cells. Other metrics, and all with weights or clusters, use the differences of the
-    rows' contributions (for ROC AUC these are DeLong's). A metric without contributions (a maximum over
-    thresholds, a binned error) uses the standard error of its difference over resamples.
+    A proportion of the same rows has Tango's score interval, with weights or clusters over their effective
+    number; another function of binary counts has posterior samples of the joint cells. Other metrics, and
+    such functions with weights or clusters, use the differences of the rows' contributions (for ROC AUC these
+    are DeLong's). A metric without contributions (a maximum over thresholds, a binned error) uses the
+    standard error of its difference over resamples.
     """
     start = _start(metric, [side.value(metric) for side in (samples.run, samples.baseline)], names)
     if start.difference is None:
         return InferredDifference(start)
     if metric.interval == "none":
         return without_interval(start, "counts and settings are not estimates")
-    if len(samples) < FEWEST:
-        return without_interval(start, f"an interval needs at least {FEWEST} shared rows")
+    if samples.too_few:
+        return without_interval(start, samples.too_few)
     if metric.interval == "own":
         return _own_difference(metric, samples, start)
-    found = _difference_of_equal_rows(metric, samples, start.difference) if samples.plain else None
+    found = _difference_of_counts(metric, samples, start.difference)
     if found is None:
         return _difference_by_contributions(metric, samples, start)
     return with_interval(start, *found, samples.sampling.level)
@@ -331,13 +345,13 @@ def without_interval(start: Difference, reason: str) -> InferredDifference:
     return InferredDifference(replace(start, reason=reason))
 
 
-def _difference_of_equal_rows(
+def _difference_of_counts(
     metric: Metric, samples: PairedSamples, gap: float
 ) -> tuple[ConfidenceCurve, str] | None:
-    counts = samples.agreement(metric)
-    if counts is not None:
-        return ScoreCurve(*counts), "paired score"
-    if metric.reads == "counts" and isinstance(samples.run.predictions.space, Binary):
+    curve = samples.score_curve(metric)
+    if curve is not None:
+        return curve, "paired score" if samples.clusters is None else "paired score, by cluster"
+    if samples.plain and metric.reads == "counts" and isinstance(samples.run.predictions.space, Binary):
         drawn = drawn_curve(metric, gap, samples.draws, samples.sampling.level)
         return None if drawn is None else (drawn, "paired draws of the counts")
     return None

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError, UsageError
+from evalreport.core.format import pluralize
 from evalreport.data.arrays import repeated_ids
 from evalreport.data.labels import UNPARSED, Binary, Graded, Label, LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions
@@ -131,6 +132,7 @@ class PairedPredictions:
 
 
 SIDES = ("the run", "the baseline")
+EXAMPLES = ("example", "examples")
 
 
 def pair(
@@ -173,12 +175,15 @@ def pair(
         how = "the examples are the same (equal digests), but " if known else ""
         return _unpaired_predictions(f"{how}the predictions of a run are missing")
     run.refuse_pair(baseline)
-    return match_rows(recode(a, space), recode(b, space), names)
+    unit = run.row_unit if isinstance(space, Graded) else EXAMPLES
+    return match_rows(recode(a, space), recode(b, space), names, unit)
 
 
-def match_rows(a: Predictions, b: Predictions, names: tuple[str, str] = SIDES) -> PairedPredictions:
+def match_rows(
+    a: Predictions, b: Predictions, names: tuple[str, str] = SIDES, unit: tuple[str, str] = EXAMPLES
+) -> PairedPredictions:
     """Match the rows of two runs over one label space, as `pair` does."""
-    return _by_id(a, b, names) if a.ids is not None and b.ids is not None else _by_order(a, b)
+    return _by_id(a, b, names, unit) if a.ids is not None and b.ids is not None else _by_order(a, b)
 
 
 def _unpaired_predictions(reason: str, only: tuple[int, int] = (0, 0)) -> PairedPredictions:
@@ -205,7 +210,9 @@ def _by_order(a: Predictions, b: Predictions) -> PairedPredictions:
     return _paired_predictions(a, b, "no ids; same true labels in the same order")
 
 
-def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPredictions:
+def _by_id(
+    a: Predictions, b: Predictions, names: tuple[str, str], unit: tuple[str, str]
+) -> PairedPredictions:
     _refuse_repeated(a, names[0])
     _refuse_repeated(b, names[1])
     rows_a, rows_b = _match_ids(np.asarray(a.ids), np.asarray(b.ids))
@@ -223,7 +230,7 @@ def _by_id(a: Predictions, b: Predictions, names: tuple[str, str]) -> PairedPred
         )
     _same_weights(a, b)
     lost = sum(only)
-    left = f"; {lost:,} example{'s are' if lost > 1 else ' is'} in one run only" if lost else ""
+    left = f"; {pluralize(lost, *unit)} {'are' if lost > 1 else 'is'} in one run only" if lost else ""
     return _paired_predictions(a, b, f"matched by id{left}", only)
 
 

@@ -82,7 +82,7 @@ SMALLEST = 1e-300
 """P-values below this come from chi-square: the normal has no quantile for them."""
 
 
-def mcnemar(only1: int, only2: int) -> float:
+def mcnemar(only1: float, only2: float) -> float:
     """Return McNemar's two-sided mid-p of two classifiers on the same examples.
 
     Its error rate is near the nominal one for any number of discordant pairs. That of chi-square is up to 12%
@@ -90,7 +90,7 @@ def mcnemar(only1: int, only2: int) -> float:
 
     Parameters
     ----------
-    only1, only2 : int
+    only1, only2 : float
         Examples that only the first, and only the second, classified correctly.
 
     References
@@ -271,7 +271,17 @@ class ScoreCurve(ConfidenceCurve):
 
     Tango's own p is McNemar's chi-square, which is significant for four of four discordant pairs. So all
     intervals are widened by the ratio of the two normal deviates, which is near 1 except with few discordant
-    pairs: an interval excludes 0 exactly if the mid-p is significant.
+    pairs: an interval excludes 0 exactly if p is significant. If the mid-p is the smaller of the two, as with
+    many pairs that are discordant in one direction, only levels at which the two tests disagree are changed.
+
+    Parameters
+    ----------
+    only_run, only_baseline : float
+        Examples that only one of the two has right; of clusters, their effective number.
+    n : float
+        Examples; of clusters, their effective number.
+    df : float
+        Degrees of freedom of an effective number.
 
     Examples
     --------
@@ -280,9 +290,53 @@ class ScoreCurve(ConfidenceCurve):
     (0.061, 0.0074)
     """
 
-    only_run: int
-    only_baseline: int
-    n: int
+    only_run: float
+    only_baseline: float
+    n: float
+    df: float = math.inf
+
+    @classmethod
+    def from_units(
+        cls, gaps: Array, weights: Array, clusters: npt.NDArray[np.integer] | None
+    ) -> ScoreCurve | None:
+        """Return the intervals of a difference over clusters or weighted rows; None for a single unit.
+
+        The number of examples is that of independent examples whose difference has the same variance. If no
+        unit differs, it is the number of units, and the interval has a width.
+
+        Parameters
+        ----------
+        gaps : float64 array of shape (n,)
+            1 where only the run is right, -1 where only the baseline is, else 0.
+        weights : float64 array of shape (n,)
+        clusters : int array of shape (n,), or None
+
+        References
+        ----------
+        Obuchowski 1998; Yang, Sun & Hardin 2012 (clustered matched pairs).
+
+        Examples
+        --------
+        >>> clusters = np.repeat(np.arange(20), 3)
+        >>> found = ScoreCurve.from_units(np.zeros(60), np.ones(60), clusters)
+        >>> round(found.n), [round(end, 2) for end in found.limits(0.95)]
+        (20, [-0.18, 0.18])
+        """
+        parts, sizes = gaps * weights, weights
+        if clusters is not None:
+            sums = [np.bincount(clusters, values) for values in (parts, weights)]
+            parts, sizes = (np.asarray(one, dtype=np.float64) for one in sums)
+        parts, sizes = parts[sizes > 0], sizes[sizes > 0] / sizes.sum()
+        if len(parts) < 2:
+            return None
+        parts = parts / weights.sum()
+        only_run, only_baseline = float(parts[parts > 0].sum()), -float(parts[parts < 0].sum())
+        gap, n = only_run - only_baseline, 1 / float(sizes @ sizes)
+        error = of_mean(parts - sizes * gap)
+        single = only_run + only_baseline - gap**2  # variance of the difference of a single example
+        if error.standard_error > 1e-10 and single > 1e-10:
+            n = min(single / error.standard_error**2, float(np.count_nonzero(weights)))
+        return cls(only_run * n, only_baseline * n, n, error.df)
 
     @property
     def gap(self) -> float:  # type: ignore[override]
@@ -291,25 +345,38 @@ class ScoreCurve(ConfidenceCurve):
 
     def limits(self, level: float) -> tuple[float, float]:
         """Return the interval at a confidence level."""
-        wider = 1 - two_sided_p(normal_quantile((1 + level) / 2) * self._stretch)
+        reach, stretch = t_quantile((1 + level) / 2, self.df), self._stretch
+        if stretch < 1:
+            reach = max(min(reach, self._deviate * (1 - 1e-9)) / stretch, reach)
+        wider = 1 - two_sided_p(reach * stretch)
         return _score_limits(self.only_run, self.only_baseline, self.n, min(wider, 1 - 1e-15))
 
     @property
     def p(self) -> float:
-        """McNemar's mid-p."""
-        return mcnemar(self.only_run, self.only_baseline)
+        """McNemar's mid-p; of effective numbers, from Student's t."""
+        if math.isinf(self.df):
+            return mcnemar(self.only_run, self.only_baseline)
+        return two_sided_t(self._deviate / self._stretch, self.df)
+
+    @property
+    def _deviate(self) -> float:
+        apart = self.only_run + self.only_baseline
+        return abs(self.only_run - self.only_baseline) / math.sqrt(apart) if apart else 0.0
 
     @property
     def _stretch(self) -> float:
-        p, apart = self.p, self.only_run + self.only_baseline
+        p = mcnemar(self.only_run, self.only_baseline)
         if p >= 1 or p <= SMALLEST:
             return 1.0
-        deviate = abs(self.only_run - self.only_baseline) / math.sqrt(apart)
-        return deviate / -normal_quantile(p / 2)
+        return min(self._deviate / -normal_quantile(p / 2), WIDEST_STRETCH)
+
+
+WIDEST_STRETCH = 1.5
+"""That of one discordant pair is 1.48; an effective number below 1 has no more."""
 
 
 @lru_cache(1024)
-def _score_limits(only_run: int, only_baseline: int, n: int, level: float) -> tuple[float, float]:
+def _score_limits(only_run: float, only_baseline: float, n: float, level: float) -> tuple[float, float]:
     """Cached limits of a difference, which its interval, detectable difference and verdict use."""
     low, high = paired_score(only_run, only_baseline, n, level)
     return float(low), float(high)

@@ -205,7 +205,9 @@ def test_classes_with_weights_or_clusters_go_by_rows() -> None:
     weights = np.random.default_rng(1).random(300) + 0.5
     weighted = [models.bare(replace(p, weights=weights, weighted=True)) for p in pair]
     parts = compare(weighted, metrics=["accuracy"]).parts
-    assert {part.method for part in parts if part.scope} == {"paired contributions"}
+    methods = {part.metric: part.method for part in parts if part.scope}
+    assert methods.pop("recall") == "paired score"
+    assert set(methods.values()) == {"paired contributions"}
 
 
 def test_labels_of_a_multilabel_problem_are_compared_one_by_one() -> None:

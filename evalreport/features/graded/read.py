@@ -34,7 +34,7 @@ from evalreport.features.graded.evaluation import (
 )
 from evalreport.features.graded.grades import Grades, read_grades
 from evalreport.features.graded.judge import JudgedItems, differing_slices, judge_result
-from evalreport.features.graded.metrics import PASS, SCORE
+from evalreport.features.graded.metrics import NO_GRADE, PASS, PASS_GRADED, SCORE
 from evalreport.features.graded.repeats import Items, as_float, measure
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.intervals.paired import holm, independent_difference
@@ -372,8 +372,8 @@ def _completed(
     several = items.of_repeats(sampling) if grades.passed is not None else {}
     computed = {name: r for name, r in ev.metrics.items() if not isinstance(r, Undefined)}
     metrics: dict[str, Result] = {**computed, **several}
-    if (several or items.clusters is not None) and PASS in metrics:
-        metrics[PASS] = items.pass_rate(sampling)
+    if several or items.clusters is not None:
+        metrics |= _of_names(_over_items(items, sampling), metrics)
     if SCORE in metrics and grades.scores is not None:
         metrics[SCORE] = items.mean_score(grades.scores, grades.bounds, sampling)
     if grades.passed is None:
@@ -418,12 +418,21 @@ def _slices(
 
     def over_items(rows: npt.NDArray[np.bool_]) -> dict[str, Result]:
         inside = items.take(rows)
-        found = {PASS: inside.pass_rate(ev.sampling)}
+        found = _over_items(inside, ev.sampling)
         if grades.scores is not None:
             found[SCORE] = inside.mean_score(grades.scores[rows], grades.bounds, ev.sampling)
         return found
 
     return slices_over_rows(parts, tried.rows, over_items, ev.sampling.level)
+
+
+def _over_items(items: Items, sampling: Sampling) -> dict[str, Result]:
+    """Return the rates of grades with intervals over items."""
+    return {
+        PASS: items.pass_rate(sampling),
+        PASS_GRADED: items.pass_rate_graded(sampling),
+        NO_GRADE: items.no_grade_rate(sampling),
+    }
 
 
 def _of_names(metrics: Mapping[str, Result], known: Mapping[str, Result]) -> dict[str, Result]:

@@ -106,6 +106,16 @@ class Items:
         """Return the mean over items of the mean over attempts, with its interval over items."""
         return self.mean(self.passes / self.attempts, sampling)
 
+    def pass_rate_graded(self, sampling: Sampling) -> Result:
+        """Return the pass rate of the attempts with a grade, with its interval over items."""
+        graded = np.bincount(self.codes[self.passed >= 0], minlength=len(self))
+        return self.mean(self.passes / np.maximum(graded, 1), sampling, graded / self.attempts)
+
+    def no_grade_rate(self, sampling: Sampling) -> Result:
+        """Return the mean over items of the proportion of attempts without a grade, with its interval."""
+        missing = np.bincount(self.codes[self.passed < 0], minlength=len(self))
+        return self.mean(missing / self.attempts, sampling)
+
     def mean_score(self, scores: Array, bounds: tuple[float, float], sampling: Sampling) -> Result:
         """Return the mean over items of the mean score of their attempts, within the bounds of the scale."""
         means = np.bincount(self.codes, scores, len(self)) / self.attempts
@@ -126,9 +136,17 @@ class Items:
         spread = float(weight @ (rate - weight @ rate) ** 2) * len(rate) / (len(rate) - 1)
         return max(spread - float(weight @ (inside / n[several])), 0.0), repeats
 
-    def mean(self, values: Array, sampling: Sampling, rows: npt.NDArray[np.bool_] | None = None) -> Result:
-        """Return the weighted mean over items of numbers in [0, 1], with score limits of its spread."""
-        weights = self.weights if rows is None else self.weights * rows
+    def mean(
+        self, values: Array, sampling: Sampling, parts: npt.NDArray[np.bool_] | Array | None = None
+    ) -> Result:
+        """Return the weighted mean over items of numbers in [0, 1], with score limits of its spread.
+
+        Parameters
+        ----------
+        parts : array of shape (items,), optional
+            Proportion of each item that counts.
+        """
+        weights = self.weights if parts is None else self.weights * parts
         clusters = self.clusters
         return item_mean(values, weights, clusters, sampling, (0.0, 1.0))
 

@@ -103,6 +103,9 @@ def headline(found: SystemsComparison) -> Sentence:
 def difference_sentence(found: SystemsComparison, d: SystemDifference) -> Sentence:
     """Return by how much a system is better than another, or that the difference is not significant."""
     first, second = "{d.run:short}", "{d.baseline:short}"
+    if d.difference == 0 and d.limits is None:
+        words = f"*No significant difference* between {first} and {second}: {{why}}."
+        return say(words, {"d": d}, why=d.reason)
     if d.difference is None or d.limits is None:
         words = f"{first} and {second} cannot be compared: {{why}}."
         return say(words, {"d": d}, why=d.reason or "no interval")

@@ -16,7 +16,6 @@ import numpy as np
 
 from evalreport.comparison.comparison import Difference
 from evalreport.comparison.differences import (
-    FEWEST,
     ROUNDING,
     SAME,
     InferredDifference,
@@ -440,8 +439,8 @@ def why_not(metric: Metric, samples: PairedSamples, *found: SeededMetric) -> str
         return NOT_ASKED
     if metric.interval == "none":
         return "counts and settings are not estimates"
-    if len(samples) < FEWEST:
-        return f"an interval needs at least {FEWEST} shared rows"
+    if samples.too_few:
+        return samples.too_few
     return "" if all(one.measured for one in found) else UNKNOWN_SHARES
 
 
@@ -543,11 +542,7 @@ def system_difference(
     parts = variance_components([first.measured, second.measured], partial(sampling_error, metric, samples))
     start = replace(start, reason=_single_run_note(names, first, second))
     if math.sqrt(parts.variance) <= ROUNDING * max(1.0, abs(gap)):
-        if gap:
-            return InferredDifference(replace(start, reason="the rows do not vary"))
-        return with_interval(
-            replace(start, reason=SAME), StudentCurve(0.0, 0.0), METHOD, samples.sampling.level
-        )
+        return InferredDifference(replace(start, reason="the rows do not vary" if gap else SAME))
     curve = StudentCurve(gap, math.sqrt(parts.variance), parts.df)
     return with_interval(replace(start, variance=_shares(parts)), curve, METHOD, samples.sampling.level)
 

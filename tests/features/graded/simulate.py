@@ -1,7 +1,7 @@
 """How often the intervals of graded items cover the true value.
 
-`python -m tests.features.graded.simulate` writes `coverage.json` beside this file (about twenty minutes of
-CPU). An item passes with its own probability, drawn from a beta distribution around the pass rate.
+`python -m tests.features.graded.simulate` writes `coverage.json` beside this file (about twenty-five minutes
+of CPU). An item passes with its own probability, drawn from a beta distribution around the pass rate.
 `coverage` is the proportion of data sets whose interval contains the true value; a data set without an
 interval counts as one that misses.
 """
@@ -27,6 +27,7 @@ from evalreport.features.graded.read import attempts
 from evalreport.features.graded.repeats import Items, all_of, measure
 from evalreport.intervals.distributions import wilson
 from evalreport.intervals.interval_settings import Sampling
+from evalreport.intervals.paired import ScoreCurve
 
 RESULT = Path(__file__).parent / "coverage.json"
 SAMPLING: Final = Sampling(resamples=500)
@@ -34,6 +35,9 @@ TIMES: Final = 1000
 MANY: Final = 5000
 CLOSE: Final = 0.94
 """Settings whose first data sets are covered less often are simulated again, with `MANY` data sets."""
+PAIRED: Final = "paired difference"
+TIMES_OF_PAIRED: Final = (500, 2000)
+"""As `TIMES` and `MANY`, for the difference of two runs with several attempts."""
 SPREAD: Final = 1.5
 """Sum of the parameters of the beta distribution of items."""
 RATINGS: Final = {
@@ -159,6 +163,28 @@ def two_systems(
     return corrected_difference(pairs[0], pairs[1], SAMPLING), value
 
 
+def paired(
+    rng: np.random.Generator, value: float, n: int, more: int, *, difference: float
+) -> tuple[Result, float]:
+    """Two runs; half of the items are as hard for one as for the other, the others are independent.
+
+    The run passes what the baseline fails (or fails what it passes) with the probability that makes the true
+    difference.
+    """
+    chances = rng.beta(SPREAD * value, SPREAD * (1 - value), (2, n))
+    base, run = chances[0], np.where(rng.random(n) < 0.5, *chances)
+    run = run + (1 - run) * difference / (1 - value) if difference > 0 else run * (1 + difference / value)
+    passed, others = (rng.random((n, more)) < one[:, None] for one in (run, base))
+    gaps = (passed.astype(np.float64) - others).ravel()
+    curve = ScoreCurve.from_units(gaps, np.ones(n * more), np.repeat(np.arange(n), more))
+    assert curve is not None
+    low, high = curve.limits(SAMPLING.level)
+    assert low <= curve.gap <= high
+    assert high - low > 0
+    assert (low > 0 or high < 0) == (curve.p < 1 - SAMPLING.level)
+    return Estimate(curve.gap, n, low, high), difference
+
+
 RATES: Final = (0.02, 0.1, 0.5, 0.9, 0.98)
 MEDIAN: Final = partial(quantile_of_cost, name="median")
 Grid = tuple[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, Any], ...]], ...]
@@ -217,6 +243,13 @@ def settings() -> Iterator[tuple[str, dict[str, Any], Draw]]:
                 known = {"value": value, "n": n, "more": more, "base": base}
                 yield "corrected difference", known, partial(two_systems, **known)
     yield from _of_grid(MORE)
+    for rate in RATES:
+        sign = -1 if rate > 0.5 else 1
+        for n in (10, 20, 50, 200, 1000):
+            for more in (2, 3, 10):
+                for gap in (0.0, sign * 0.02, sign * 0.1):
+                    known = {"value": rate, "n": n, "more": more, "difference": gap}
+                    yield PAIRED, known, partial(paired, **known)
 
 
 def measured(name: str, known: dict[str, Any], draw: Draw, place: int, times: int) -> dict[str, Any]:
@@ -240,8 +273,9 @@ def measured(name: str, known: dict[str, Any], draw: Draw, place: int, times: in
 
 def row_of(name: str, known: dict[str, Any], draw: Draw, place: int) -> dict[str, Any]:
     """Return the row of a setting; one that is close to the limit is simulated more often."""
-    row = measured(name, known, draw, place, TIMES)
-    return row if row["coverage"] >= CLOSE else measured(name, known, draw, place, MANY)
+    few, many = TIMES_OF_PAIRED if name == PAIRED else (TIMES, MANY)
+    row = measured(name, known, draw, place, few)
+    return row if row["coverage"] >= CLOSE else measured(name, known, draw, place, many)
 
 
 def main() -> None:

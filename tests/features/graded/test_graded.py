@@ -150,7 +150,9 @@ def test_the_interval_of_a_paired_difference_is_over_items() -> None:
     runs = [graded(passed, labels=er.Graded(), ids=ids) for passed in (first, second)]
     (found,) = er.compare(runs).differences_for("pass_rate")
     assert found.difference == pytest.approx(0, abs=1e-12)
-    assert found.method == "paired contributions"
+    assert found.method == "paired score, by cluster"
+    assert found.low is not None and found.high is not None
+    assert found.low < 0 < found.high
     other = graded(repeat_rows(seed=2)[1], labels=er.Graded(), ids=ids)
     (found,) = er.compare([runs[0], other]).differences_for("pass_rate")
     gaps = (other_rows := repeat_rows(seed=2)[1].reshape(-1, 5).mean(axis=1)) - first.reshape(-1, 5).mean(
@@ -160,6 +162,47 @@ def test_the_interval_of_a_paired_difference_is_over_items() -> None:
     assert found.difference == pytest.approx(gaps.mean())
     assert found.low is not None and found.high is not None
     assert found.high - found.low == pytest.approx(2 * 2.045 * gaps.std(ddof=1) / 30**0.5, rel=0.05)
+
+
+def test_a_difference_has_a_width_if_no_item_differs() -> None:
+    ids, passed = np.repeat(np.arange(20), 3).astype(str), np.repeat(np.arange(20) > 0, 3)
+    table = pd.DataFrame({"id": ids, "grade": passed, "half": np.where(np.arange(60) < 30, "a", "b")})
+    run = er.evaluate(table, id="id", grade="grade", slices=["half"])
+    found = er.compare([run, run])
+    for one in (*found.differences_for("pass_rate"), *found.parts):
+        if one.metric == "pass_rate":
+            assert one.low is not None and one.high is not None
+            assert one.difference == 0
+            assert one.low == pytest.approx(-one.high)
+            assert one.high > 0.1
+            assert one.verdict == "not_significant"
+    assert len([one for one in found.parts if one.metric == "pass_rate"]) == 2
+
+
+def test_one_group_has_no_interval_of_a_difference() -> None:
+    table = pd.DataFrame({"id": np.arange(20), "grade": np.arange(20) > 3, "topic": "one"})
+    run = er.evaluate(table, id="id", grade="grade", group="topic")
+    (found,) = er.compare([run, run]).differences_for("pass_rate")
+    assert (found.low, found.reason) == (None, "an interval needs at least 2 groups")
+
+
+def test_rates_of_attempts_have_the_interval_of_the_pass_rate() -> None:
+    ids, passed = repeat_rows()
+    ev = graded(passed, labels=er.Graded(), ids=ids)
+    assert ev["pass_rate_graded"] == ev["pass_rate"]
+    assert ev["no_grade_rate"].method == ev["pass_rate"].method
+    some = [None if row % 7 == 0 else bool(one) for row, one in enumerate(passed)]
+    ev = graded(some, labels=er.Graded(), ids=ids)
+    assert value(ev, "pass_rate_graded") == pytest.approx(np.mean([one for one in some if one is not None]))
+    assert value(ev, "no_grade_rate") == pytest.approx(some.count(None) / len(some))
+
+
+def test_pairing_counts_items() -> None:
+    runs = [
+        graded([True, False] * 20, labels=er.Graded(), ids=[f"{n + k}" for n in range(40)]) for k in (0, 5)
+    ]
+    ((_, _, pairing),) = er.compare(runs).pairings
+    assert pairing.reason == "matched by id; 10 items are in one run only"
 
 
 @pytest.mark.parametrize(

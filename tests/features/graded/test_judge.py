@@ -20,7 +20,7 @@ from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.payload import present
 from evalreport.page.text_summary import markdown
 from tests.cli.running import run
-from tests.features.graded.simulate import CLOSE, MANY, TIMES, row_of, settings
+from tests.features.graded.simulate import CLOSE, MANY, PAIRED, TIMES, TIMES_OF_PAIRED, row_of, settings
 
 N, PEOPLE = 1000, 120
 
@@ -185,13 +185,15 @@ def test_runs_without_a_judge_have_no_corrected_rates() -> None:
 
 
 def test_intervals_cover_in_simulation() -> None:
-    """`simulate.py` writes the table; a setting near the limit has 5,000 data sets, the others 1,000."""
+    """`simulate.py` writes the table; a setting near the limit has more data sets than the others."""
     rows = json.loads((Path(__file__).parent / "coverage.json").read_text())
     known = [{"interval": name, **setting} for name, setting, _ in settings()]
     assert [{key: row[key] for key in one} for one, row in zip(known, rows, strict=True)] == known
     assert not [row for row in rows if row["coverage"] < 0.92]
-    assert {row["simulations"] for row in rows if row["coverage"] < CLOSE} == {MANY}
-    assert {row["simulations"] for row in rows} == {TIMES, MANY}
+    for paired, (few, many) in ((False, (TIMES, MANY)), (True, TIMES_OF_PAIRED)):
+        some = [row for row in rows if (row["interval"] == PAIRED) == paired]
+        assert {row["simulations"] for row in some if row["coverage"] < CLOSE} == {many}
+        assert {row["simulations"] for row in some} == {few, many}
     wide = [row for row in rows if row.get("width", 0) > 1.05]
     assert not wide, wide
 

@@ -14,6 +14,7 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.systems.compare import compare_systems
+from evalreport.features.systems.page import headline
 from evalreport.features.systems.variance import MeasuredRuns, variance_components
 from evalreport.intervals.paired import of_mean
 from tests.comparison.models import bare
@@ -144,6 +145,15 @@ def test_one_run_leaves_the_seeds_unknown() -> None:
     assert found.systems[0].churn is None
     assert found.differences_for("accuracy")[0].reason == "seeds unknown of a: one run"
     assert any("the same predictions" in note for note in found.notes)
+
+
+def test_systems_with_the_same_predictions_have_no_interval() -> None:
+    runs = runs_of([[1, 1, 0] * 20])
+    result = compare_systems({"a": runs, "b": runs}, metrics=["accuracy"])
+    (found,) = result.differences_for("accuracy")
+    assert (found.difference, found.low, found.verdict) == (0, None, "not_significant")
+    words = "No significant difference between a and b: the runs have the same value on every row."
+    assert headline(result).text == words
 
 
 def test_only_shared_rows_are_compared() -> None:
