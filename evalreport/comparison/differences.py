@@ -5,7 +5,9 @@ file, tables in `tests/comparison/COVERAGE.md`): the score interval of a proport
 joint cells for functions of binary counts, and Student's interval from the contributions of the rows for the
 rest cover 93 to 97% from 200 rows on, also with weights, clusters, many labels and classes. Coverage is lower
 (92.5%) for classes with two or three examples, and up to 99.9% if two models almost never differ on ten
-positives.
+positives. The difference of a rate over items with two to ten attempts covers 93% or more from 10 items on
+(`tests/features/graded/coverage.json`); it covers as little as 75% if both runs nearly always fail and one of
+them passes all ten attempts at a few items that are not in a sample of ten.
 """
 
 from __future__ import annotations

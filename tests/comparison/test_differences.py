@@ -138,6 +138,12 @@ def test_interval_of_a_proportion_excludes_0_exactly_where_mcnemars_mid_p_says_s
     assert ScoreCurve(9, 2, 100).p == pytest.approx(p)
 
 
+@pytest.mark.parametrize("counts", [(300, 10, 1000), (200, 0, 400), (12, 0, 50)])
+def test_interval_of_a_large_difference_is_no_narrower_than_tangos(counts: tuple[int, int, int]) -> None:
+    low, high = paired_score(*counts)
+    assert ScoreCurve(*counts).limits(0.95) == pytest.approx((float(low), float(high)))
+
+
 def test_paired_score_interval_agrees_with_mcnemars_chi_square() -> None:
     b, c = np.random.default_rng(4).integers(0, 40, (2, 500))
     low, high = paired_score(b, c, 100)
