@@ -17,6 +17,7 @@ from evalreport.curves.class_curves import MultilabelCurves
 from evalreport.curves.curve import Curve
 from evalreport.data.labels import Label, Multilabel, Task
 from evalreport.evaluation.evaluation import Evaluation
+from evalreport.evaluation.parts import ClassResult
 from evalreport.findings.chance import (
     BY_CHANCE,
     SURE,
@@ -129,7 +130,7 @@ def _predicted_instead(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
 
 @rule(
     section=SHOWN_IN,
-    action="Look at which classes are misclassified as it, and check class frequencies in the training data or prompt.",
+    action="Look at what is misclassified as this label, and check its frequency in the training data.",
 )
 def overpredicted_labels(ev: Evaluation) -> FindingDraft | None:
     """Labels with significantly more predictions than examples."""
@@ -283,10 +284,15 @@ def micro_macro_gap(ev: Evaluation) -> FindingDraft | None:
             "n_with_examples": len(known),
             "noun": class_noun(ev)[0],
             "nouns": class_noun(ev)[1],
-            "weak": [entry.label for entry in sorted(weak, key=lambda e: -e.support)],
+            "weak": [entry.label for entry in sorted(weak, key=_weakest_first)],
         },
         severity="error" if broken else "caution",
     )
+
+
+def _weakest_first(entry: ClassResult) -> tuple[float, float]:
+    f1 = entry.metrics.get("f1")
+    return (f1.value if isinstance(f1, Estimate) else 0.0, -entry.support)
 
 
 def _is_below_level(result: Result | None, level: float, *, sure: bool = False) -> bool:

@@ -294,7 +294,8 @@ def _miscalibrated(evidence: Mapping[str, Any]) -> str:
     if "expected" not in evidence:
         return "calibration slope {calibration_slope:two}"
     if evidence["expected"] > 1:
-        return "{expected:about} expected, {observed:count} observed"
+        what = "{what}" if "what" in evidence else "{label:label}"
+        return f"{{expected:about}} {what} expected, {{observed:count}} observed"
     return "predicted {expected:whole}: {observed:count} of {n:count}"
 
 
@@ -341,7 +342,7 @@ SHORT: Mapping[str, ShortClaim] = {
     ),
     "label_load": ShortClaim("Too {many} labels predicted", "{made:count} predicted, {carried:count} true"),
     "default_threshold": ShortClaim(
-        "Threshold left at {threshold:threshold}", "the default, not a choice"
+        "Threshold left at {threshold:threshold}", "the default"
     ),
     "threshold_not_chosen": ShortClaim(
         "Threshold left at {threshold:threshold}",
@@ -381,7 +382,7 @@ SHORT: Mapping[str, ShortClaim] = {
     ),
     "few_events": ShortClaim("Few {label:label}", "{support:count} of {n:count}", "data"),
     "small_classes": ShortClaim(
-        "{n_small:count} of {n:classes} are small", "under {few:count} examples each", "data"
+        "{n_small:count} of {n:classes} have few examples", "under {few:count} each", "data"
     ),
     "duplicates": ShortClaim("{again:count} texts repeat", "intervals may be too narrow", "data"),
     "repeated_rows": ShortClaim("{again:count} rows repeat", "intervals may be too narrow", "data"),

@@ -208,7 +208,7 @@ def other_threshold(ev: Evaluation) -> FindingDraft | None:
 
 @rule(
     section="threshold",
-    action="Choose it on validation data: --threshold max-f1 --tune-on FILE, or by the cost of mistakes.",
+    action="Choose it on validation data, by a metric or by the cost of mistakes: --threshold max-f1 --tune-on FILE.",
 )
 def default_threshold(ev: Evaluation) -> FindingDraft | None:
     """The threshold is the default although another is significantly better."""
@@ -491,12 +491,12 @@ def _in_the_large(ev: Evaluation, found: Gaps) -> tuple[str, dict[str, Any]]:
         case "multiclass":
             return (
                 f"The confidence is too {side}: of {{n:weight}}, {{expected:about}} are expected to be right, and {{observed:count}} {{observed:is|are}}.",
-                evidence,
+                evidence | {"what": "right"},
             )
         case "multilabel":
             return (
                 f"The probabilities are too {side}: {{expected:about}} labels are expected in {{n:weight}}, and {{observed:count}} {{observed:is|are}} true.",
-                evidence,
+                evidence | {"what": "labels"},
             )
     raise AssertionError(ev.task)
 

@@ -236,7 +236,11 @@ def describe_miscoverage(task: str, name: str, result: Result) -> str:
     if not off:
         return ""
     worst = max(off, key=lambda row: abs(row.coverage - NOMINAL))
-    why = "; counts of so few rows allow no less" if worst.inevitable and worst.coverage > NOMINAL else ""
+    why = (
+        "; more than 95% is unavoidable with so few rows"
+        if worst.inevitable and worst.coverage > NOMINAL
+        else ""
+    )
     share = percent(worst.coverage)
     return f"coverage {share} in simulations: {worst.setting}, n = {worst.n:,}{why}"
 

@@ -89,10 +89,10 @@ def read_json(data: bytes, select: Select | None) -> Content:
             columns = _equal(document)
         case list():
             return _records(document, "record", select, len(data))
-        case dict() if (found := _only_records(document)) is not None:
-            return _records(found, "record", select, len(data))
         case _:
             missing = [one for one in extensions("tools") if not one.is_installed]
+            if (found := _only_records(document)) is not None and not missing:
+                return _records(found, "record", select, len(data))
             tools = ", ".join(one.name for one in missing)
             hint = f"; files of {tools} need the feature {missing[0].feature}" if missing else ""
             raise NoTableError("the JSON contains no table", fix=f"write {FORMS}{hint}")
@@ -297,11 +297,11 @@ def _split_into_columns(names: list[str], rows: list[Any]) -> Columns:
     return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
 
 
-def _only_records(document: Mapping[str, Any]) -> list[Any] | None:
+def _only_records(document: Any) -> list[Any] | None:
     """Return the only list of records among the values of a document; None without one or with several."""
     found = [
         value
-        for value in document.values()
+        for value in (document.values() if isinstance(document, dict) else ())
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value)
     ]
     return found[0] if len(found) == 1 else None

@@ -113,7 +113,7 @@ def test_a_page_is_written_as_that_of_an_evaluation(tmp_path: Path) -> None:
     for made in (er.sweep(scored(), "f1"), er.sweep(trials())):
         path = er.report(made, tmp_path / "sweep.html")
         assert path.read_text(encoding="utf-8") == er.to_html(made)
-    assert repr(er.sweep(scored(), "f1")).startswith("ThresholdSelection(F1 is best at a threshold of 0.")
+    assert repr(er.sweep(scored(), "f1")).startswith("ThresholdSelection(F1 is best at threshold 0.")
 
 
 def test_what_was_found_is_logged_once(sqlite_store: Store, tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_save_links_are_in_one_place(opened: Open, page_file: Callable[[str], Pa
 def test_no_section_is_empty(opened: Open, page_file: Callable[[str], Path]) -> None:
     page = opened(page_file("sms-spam"))
     assert page.locator("#groups").count() == 0
-    assert "Not on this page: performance by group" in (page.locator("#provenance").text_content() or "")
+    assert "Not on this page: metrics by group" in (page.locator("#provenance").text_content() or "")
 
 
 @pytest.mark.parametrize("width", [390, 736, 1400])

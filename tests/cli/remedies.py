@@ -203,6 +203,28 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
+        "evalreport evaluates classification; if these are classes pass --set task=multiclass",
+        CHECK,
+        {"p.csv": csv("y_true,y_pred", *(f"{k},{k + d}" for k in range(18, 90) for d in (-3, -1, 0, 2)))},
+        code=5,
+    ),
+    Refusal(
+        "; if each text is one class pass --set task=multiclass",
+        CHECK,
+        {"p.csv": csv("y_true,y_pred", "a|b,a|b", "a|c,a|c", "b|c,a|b", "a|b,a|c")},
+        code=5,
+    ),
+    Refusal(
+        "name the score columns after the labels, or leave them out: --set no_scores",
+        "check p.jsonl",
+        {
+            "p.jsonl": lines(
+                *({"y_true": list(k), "y_pred": ["a"], "scores": [0.3, 0.8, 0.1]} for k in ("ab", "b", "ca"))
+            )
+        },
+        code=5,
+    ),
+    Refusal(
         "for text cells declare the separator, as in --set list_separator='|'",
         f"{CHECK} --set task=multilabel",
         {"p.csv": csv("y_true,y_pred", "a|b,a", "b,b|c")},

@@ -59,7 +59,6 @@ FOLLOWED = {
     "page.sections.threshold.Flag.left": NO_WARNING,  # a place
     "page.sections.threshold.ConfusionTable.left": NO_WARNING,
     "page.sections.first_screen.FirstScreen.left": NO_WARNING,  # a place
-    "page.sections.headline.Verdict.warnings": "scores of no use",
     "data.predictions.Predictions.notes": "an id of several rows",
     "core.result.Provenance.notes": "a column",
     "page.text_summary.ComparisonBrief.notes": "a comparison",

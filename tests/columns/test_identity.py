@@ -261,7 +261,7 @@ def test_files_of_a_folder_with_numbers_of_two_types_keep_their_ids(tmp_path: Pa
 def test_per_cent_signs_are_read_as_fractions() -> None:
     found = find_in_files(FILES / "62b.csv")
     assert found.scores is not None and found.scores.min() >= 0 and found.scores.max() <= 1
-    assert any("per cent" in note for note in found.notes)
+    assert any("percentages" in note for note in found.notes)
 
 
 # --- labels and texts that end in NUL

@@ -181,7 +181,7 @@ def headline(kind: str) -> str:
 
 def test_headlines() -> None:
     assert re.fullmatch(
-        r"F1 is best at a threshold of 0\.\d+: 0\.\d+ on held-out data, 0\.\d+ where it was chosen\.",
+        r"F1 is best at threshold 0\.\d+: 0\.\d+ on held-out data, 0\.\d+ in-sample\.",
         headline("binary"),
     )
     assert re.fullmatch(
@@ -214,7 +214,7 @@ def test_equal_values_are_said_once() -> None:
         "0.901, also on held-out data."
     )
     worse = chosen_thresholds._here_and_elsewhere(0.912, elsewhere, "f1").text
-    assert worse == "0.901 on held-out data, 0.912 where it was chosen."
+    assert worse == "0.901 on held-out data, 0.912 in-sample."
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -157,9 +157,9 @@ def test_the_title_of_a_constraint_names_the_metric_of_its_value() -> None:
     f1, precision = forest(found).rows
     assert (f1.title, precision.title) == ("F1", "Precision at recall ≥ 0.95")
     at_half = float(found.objectives["f1"].score(found.whole.counts_at_threshold(0.5)))
-    assert f"; {at_half:.2f} with 0.5" in f1.gloss.text
+    assert f"; {at_half:.2f} at 0.5" in f1.gloss.text
     for row, best in zip((f1, precision), found.optima.values(), strict=True):
-        assert row.gloss.text.startswith(f"with the threshold {threshold_text(best.threshold)}")
+        assert row.gloss.text.startswith(f"at threshold {threshold_text(best.threshold)}")
 
 
 def test_a_constraint_is_said_to_be_violated_as_likely_as_its_probability() -> None:

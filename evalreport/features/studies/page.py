@@ -484,7 +484,7 @@ def next_step(study: Study) -> Sentence:
     named = join_as_list([say(f"trial {tied[0]}"), *(say(str(number)) for number in tied[1:])], "or")
     if len(tied) > MOST_NAMED:
         named = say("one of the {best:count} best trials", best=len(tied))
-    return say("Choose {named} by cost or simplicity, and evaluate it on held-out data.", named=named)
+    return say("Choose {named}, and evaluate it on held-out data.", named=named)
 
 
 def _forest(study: Study) -> Forest:

@@ -171,7 +171,7 @@ def _choices(study: Study) -> dict[tuple[str, str], str]:
 
 def _filters(study: Study, choices: Mapping[tuple[str, str], str]) -> tuple[tuple[str, str], ...]:
     states = [(words, state) for state, words in STATES.items() if study.trials.counts[state]]
-    tied = [("tied with the best", "tied")] if study.tied_trials else []
+    tied = [("not significantly worse", "tied")] if study.tied_trials else []
     return (*states, *tied, *((f"{name}: {choice}", key) for (name, choice), key in choices.items()))
 
 

@@ -143,7 +143,7 @@ def _flattery(found: SystemsComparison) -> Sentence:
     most, system, runs, value = max(known, key=lambda entry: entry[0] or 0.0)
     size = points(most or 0.0, value.low, value.high, main_metric(found).style)
     gaps = [abs(d.difference) for d in found.differences_for(found.primary) if d.difference is not None]
-    words = "Report means: the best of {runs:count} runs of {system:short} is {size} better than their mean"
+    words = "Report the mean: the best of {runs:count} runs of {system:short} is {size} better"
     if min(gaps, default=0.0) < (most or 0.0):
         words += ", more than the two systems differ" if len(gaps) == 1 else ", more than some systems differ"
     return say(words + ".", runs=runs, system=system, size=size)
@@ -398,7 +398,7 @@ def run_lines(found: SystemsComparison) -> RunLines:
         heads=(
             "System",
             f"{metric.title}, {found.level * 100:.10g}% interval",
-            f"Changing predictions of {pluralize(found.rows, *found.unit)}" if bars else "",
+            f"Predictions that change, of {pluralize(found.rows, *found.unit)}" if bars else "",
             "",
         ),
         lines=lines,
@@ -407,7 +407,7 @@ def run_lines(found: SystemsComparison) -> RunLines:
             *(() if band is None else (key_of_band(found.systems[0].system),)),
             *((("none", "prediction changes with the seed"),) if bars else ()),
         ),
-        more=say("Dots: runs."),
+        more=say("Each dot is a run."),
         ends=tuple(format_decimals(end, places, metric.style) for end in axis),
     )
 

@@ -392,9 +392,12 @@ def _choices(comparison: Comparison) -> Iterator[Row | None]:
     space = comparison.evaluations[0].space
     if isinstance(space, Binary):
         yield _counted(
-            comparison, OF_CHOICES["missed"], say("the fewest {what} missed", what=_positives(comparison))
+            comparison,
+            OF_CHOICES["missed"],
+            say("the fewest {what} missed, at these thresholds", what=_positives(comparison)),
         )
-        yield _counted(comparison, OF_CHOICES["false positives"], say("the fewest false positives"))
+        fewest = say("the fewest false positives, at these thresholds")
+        yield _counted(comparison, OF_CHOICES["false positives"], fewest)
         yield _by_metric(comparison, OF_CHOICES["ranking"], say("the best ranking"))
     elif isinstance(space, Multilabel):
         yield _by_metric(comparison, OF_CHOICES["labels"], say("the most labels right"))
@@ -547,16 +550,16 @@ def _counted(comparison: Comparison, metric: str, purpose: Sentence) -> Row | No
     ev, four = comparison.evaluations[0], counts[values[0][0]]
     if metric == OF_CHOICES["missed"]:
         wrong = {name: one.fn for name, one in counts.items()}
-        of, what = four.positives, positive(ev, four.positives)
+        of, what, verb = four.positives, positive(ev, four.positives), "misses"
     else:
         wrong = {name: one.fp for name, one in counts.items()}
-        of, what = four.negatives, negative(ev, four.negatives)
+        of, what, verb = four.negatives, negative(ev, four.negatives), "has"
     best = list(dict.fromkeys(count(wrong[name]) for name in same if name in wrong))
     rest = [name for name, _ in values if name in wrong and name not in same]
     least = best[0] if len(best) == 1 else f"{best[0]} to {best[-1]}"
     why = say("{text}", text=f"{least} of {count(of)} {what}" + ("," if rest else ": not significant"))
     if rest:
-        why += next_best(rest, len(values)) + say("{n}", n=count(wrong[rest[0]]))
+        why += next_best(rest, len(values)) + say(f"{verb} {{n}}", n=count(wrong[rest[0]]))
     return purpose, use_cell(same, comparison.names), why
 
 

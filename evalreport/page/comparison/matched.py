@@ -178,7 +178,7 @@ def points_section(comparison: Comparison) -> Section | None:
     if table is None:
         return None
     part = table if len(comparison.names) == 2 else Folded("Each run at matched operating points", (table,))
-    summary = say("The same recall, or the same number of alerts: the rest is the model, not the threshold.")
+    summary = say("At equal recall, or equal numbers of alerts, only the models differ.")
     return Section.from_parts("points", "Matched operating points", "Matched operating points", summary, part)
 
 

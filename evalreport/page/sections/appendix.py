@@ -148,7 +148,7 @@ def _costs(ev: Evaluation) -> Iterator[Advice]:
         yield Advice(
             "The probability itself is used",
             ("brier", "log_loss", "calibration_slope"),
-            "They punish a wrong probability, also where the decision is right.",
+            "They penalize wrong probabilities, even where the decision is right.",
         )
     else:
         yield Advice(
@@ -164,7 +164,7 @@ def _multiclass(ev: Evaluation, space: Multiclass) -> Iterator[Advice]:
         yield Advice(
             "The classes are balanced",
             ("accuracy", "f1_macro"),
-            "They agree here, unless some classes are abandoned.",
+            "They agree here, unless some classes are never predicted.",
         )
     else:
         yield Advice(
@@ -194,7 +194,7 @@ def _multiclass(ev: Evaluation, space: Multiclass) -> Iterator[Advice]:
         yield Advice(
             "Unsure answers may be left to a person",
             ("ece", "log_loss"),
-            "A cut-off is only as good as the confidence that it cuts.",
+            "A cutoff works only if confidences are reliable.",
         )
 
 
@@ -207,7 +207,7 @@ def _multilabel(ev: Evaluation) -> Iterator[Advice]:
     yield Advice(
         "Every single label decision counts the same",
         ("f1_micro", "precision_micro", "recall_micro"),
-        "Frequent labels weigh more; label accuracy would be near one by saying no throughout.",
+        "Frequent labels weigh more; label accuracy is near one even without any predicted label.",
     )
     yield Advice("Every label counts the same", ("f1_macro",), "Rare labels weigh as much as frequent ones.")
     if ev.score_kind is not None:
@@ -233,7 +233,7 @@ def find_missing(ev: Evaluation) -> tuple[Missing, ...]:
 
 def _missing(ev: Evaluation) -> Iterator[Missing]:
     if not ev.slices:
-        yield Missing("performance by group (no group column)", "Name a column of groups: --slice language.")
+        yield Missing("metrics by group (no group column)", "Name a column of groups: --slice language.")
     selective = ["selective prediction"] if isinstance(ev.space, Multiclass) else []
     if ev.score_kind is None and ev.task != "graded":
         parts = [*([] if ev.parsing else ["ROC", "calibration"]), *selective]

@@ -316,7 +316,7 @@ def _section(ev: Evaluation, curve: Curve, asked: tuple[Cutoff, ...]) -> Section
         chart=_cutoff_chart(ev, curve, here),
         values=_values(ev, points, presets),
     )
-    summary = say("Predict above a confidence; leave the rest to a person.") + of_weights(ev)
+    summary = say("Predict when the confidence is high; leave the rest to a person.") + of_weights(ev)
     data = {
         # rounded down, so that a row at the threshold is still among those at or above it
         "t": [0 if math.isinf(p.t) else math.floor(p.t * 1e6) / 1e6 or p.t for p in points],

@@ -402,10 +402,10 @@ def without_parentheses(title: str) -> str:
 def _gloss(name: str, best: Optimum, plain: float | None) -> Sentence:
     """The threshold of a choice; the value at 0.5, and that of flagging all."""
     style = objective_style(best.metric)
-    more = "" if plain is None else f"; {brief(plain, style)} with {MIDDLE:g}"
+    more = "" if plain is None else f"; {brief(plain, style)} at {MIDDLE:g}"
     if name == best.metric and best.no_skill is not None:
         more += f"; flagging all: {brief(best.no_skill, style)}"
-    return say("with the threshold {at}{more}", at=threshold_text(best.threshold), more=more)
+    return say("at threshold {at}{more}", at=threshold_text(best.threshold), more=more)
 
 
 def _at_half(found: ThresholdSelection, name: str) -> float | None:
@@ -611,7 +611,7 @@ def _threshold(name: str, best: Optimum) -> Sentence:
     )
     title = objective_title(name)
     if best.constraint is None:
-        words = "{title} is best at a threshold of *{threshold:threshold}*: {values}"
+        words = "{title} is best at threshold *{threshold:threshold}*: {values}"
         return say(words, title=title, threshold=best.threshold, values=values)
     if best.at_confidence is not None:
         return _constraint_sentence(title, best)
@@ -651,9 +651,9 @@ def _constraint_sentence(title: str, best: Optimum) -> Sentence:
 def _here_and_elsewhere(apparent: float, elsewhere: Result | None, metric: str) -> Sentence:
     style = objective_style(metric)
     if not isinstance(elsewhere, Estimate):
-        return say("{apparent:" + style + "} where it was chosen.", apparent=apparent)
+        return say("{apparent:" + style + "} in-sample.", apparent=apparent)
     here, there = reference_sentence("apparent", apparent, elsewhere, style), f"*{{elsewhere:{style}}}*"
-    words = f"{there} on held-out data, {{here}} where it was chosen."
+    words = f"{there} on held-out data, {{here}} in-sample."
     if format_estimate(elsewhere, style) == here.text:
         words = f"{there}, also on held-out data."
     return say(words, here=here, elsewhere=elsewhere)

@@ -597,7 +597,7 @@ def check_skill(ev: Evaluation) -> Iterator[SummaryItem]:
         if f1 is not None and F1 in ev.no_skill:
             level = brief(ev.no_skill[F1], "ratio")
             yield _compare_with_reference(
-                skilled, "always the same labels", f"micro F1 {brief(f1.value, 'ratio')} against {level}"
+                skilled, "a constant prediction", f"micro F1 {brief(f1.value, 'ratio')} against {level}"
             )
     else:
         _, low, _ = gain_over_majority_class(ev)
@@ -634,7 +634,7 @@ def check_groups(ev: Evaluation, seen: dict[str, Finding]) -> SummaryItem:
     search = ev.weak_slices
     if not ev.slices and search is not None and search.looked and not search.reason:
         n = len(search.confirmed)
-        title = f"{pluralize(n, 'weak slice')} found by a search" if n else "No weak slice found by a search"
+        title = f"{pluralize(n, 'weak slice')} found by a search" if n else "No weak slice confirmed"
         return SummaryItem(
             title, f"{count(search.looked)} slices searched", "groups", "failed" if n else "passed"
         )

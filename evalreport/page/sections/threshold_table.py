@@ -349,7 +349,7 @@ def _bound_statement(
     words = tell(ev, here, suggested=one.threshold, reached=bound.in_sample, of=ev.rows)
     words += tell(ev, chances, chance=chance, of=ROUGH)
     words += _constraint_advice(ev, sweep, one, safe)
-    return BoundStatement(title + (": about as likely missed as met" if coin else ""), words)
+    return BoundStatement(title + (": about as likely violated as met" if coin else ""), words)
 
 
 def _constraint_advice(

@@ -68,7 +68,7 @@ def test_the_best_run_is_compared_with_the_difference_of_the_systems() -> None:
         gaps = [abs(d.difference or 0.0) for d in equal.differences_for("accuracy")]
         most = max(one.metrics["accuracy"].best_run_flatters or 0.0 for one in equal.systems)
         assert (min(gaps) < most) == (f"more than {end}" in summary(equal).text)
-        assert "Report means: the best of 3 runs of " in summary(equal).text
+        assert "Report the mean: the best of 3 runs of " in summary(equal).text
 
 
 def test_every_system_has_its_dots_shares_and_changing_answers(found: SystemsComparison) -> None:
