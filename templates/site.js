@@ -77,7 +77,7 @@ ticks.forEach(box => on(box, "change", () => {
   const chosen = ticks.filter(tick => tick.checked).map(tick => tick.value);
   pair.removeAttribute("href");
   if (chosen.length !== 2) {
-    pair.textContent = chosen.length > 2 ? chosen.length + " runs are ticked: leave two" : "Tick two runs to compare them";
+    pair.textContent = chosen.length > 2 ? chosen.length + " runs are selected: leave two" : "Select two runs to compare them";
     return;
   }
   const reference = table.dataset.reference, other = chosen.find(stem => stem !== reference);

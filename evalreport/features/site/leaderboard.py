@@ -200,12 +200,14 @@ class Board:
 
 @dataclass(frozen=True)
 class SharedFinding:
-    """A finding that several runs have: its words in the best of them, and who has it not."""
+    """A finding that several runs have: its words in the best of them, and the runs without it."""
 
     claim: str
     action: str
     runs: tuple[str, ...]
     others: tuple[str, ...]
+    example: str
+    """The run whose numbers the claim has; empty where all runs have the same claim."""
 
 
 def _key(found: FoundInRun) -> tuple[str, str]:
@@ -227,8 +229,8 @@ def shared_findings(ranked: Sequence[tuple[str, Sequence[FoundInRun]]]) -> tuple
     --------
     >>> few = [FoundInRun("few", f"Only {n} rows.", "Add rows.") for n in (7, 9)]
     >>> found = shared_findings([("a", few[:1]), ("b", few[1:]), ("c", [])])
-    >>> found[0].claim, found[0].runs, found[0].others
-    ('Only 7 rows.', ('a', 'b'), ('c',))
+    >>> found[0].claim, found[0].runs, found[0].others, found[0].example
+    ('Only 7 rows.', ('a', 'b'), ('c',), 'a')
     """
     having: dict[tuple[str, str], dict[str, FoundInRun]] = {}
     for name, findings in ranked:
@@ -241,6 +243,7 @@ def shared_findings(ranked: Sequence[tuple[str, Sequence[FoundInRun]]]) -> tuple
             next(iter(known.values())).action,
             tuple(known),
             tuple(name for name in names if name not in known),
+            "" if len({one.claim for one in known.values()}) == 1 else next(iter(known)),
         )
         for known in having.values()
         if len(known) >= FEWEST_SHARE

@@ -509,7 +509,9 @@ def _choice(board: Board, metric: Metric) -> Row | None:
         best, last = (format_estimate(one, metric.style) for one in ends)
     why = say("{best} to {last}: {same}", best=best, last=last, same=same)
     if rest:
-        why = say("{best},", best=best) + next_best(rest, len(ranked)) + say("{last}", last=last)
+        least = brief(known[tied[-1]].value, metric.style)
+        shown = best if least == best or len(tied) == 1 else f"{best} to {least}"
+        why = say("{best},", best=shown) + next_best(rest, len(ranked)) + say("{last}", last=last)
     return f"the best {spoken(metric.title)}", use_cell(tied, ranked), why
 
 
@@ -595,7 +597,7 @@ def _shared_findings_section(board: Board) -> Section | None:
         (
             Cell(f"{len(one.runs)} of {total}", "q", len(one.runs), round(100 * len(one.runs) / total)),
             Cell(
-                one.claim[:1].upper() + one.claim[1:],
+                f"{one.example}: {one.claim}" if one.example else one.claim[:1].upper() + one.claim[1:],
                 "text",
                 sub="" if OPTION.search(one.action) else one.action,
             ),

@@ -527,13 +527,15 @@ def _by_metric(comparison: Comparison, metric: str, purpose: Sentence) -> Row | 
     same = _tied(comparison, metric, values)
     title = title_of_metric(comparison, metric)
     others = [entry for entry in values if entry[0] not in same]
-    ends = (values[0][1], others[0][1] if others else values[-1][1])
+    last = [value for name, value in values if name in same][-1]
+    ends = (values[0][1], others[0][1] if others else last)
     places = max(distinct_decimals(ends), *map(_decimals_off_ends, ends))
-    first, second = (format_decimals(value, places, "ratio") for value in ends)
+    first, second, tied = (format_decimals(value, places, "ratio") for value in (*ends, last))
     why = say("{text}", text=f"{title} {second} to {first}: not significant")
     if others:
+        best = first if tied == first else f"{first} to {tied}"
         after = next_best([name for name, _ in others], len(values))
-        why = say("{text},", text=f"{title} {first}") + after + say("{second}", second=second)
+        why = say("{text},", text=f"{title} {best}") + after + say("{second}", second=second)
     return purpose, use_cell(same, comparison.names), why
 
 
