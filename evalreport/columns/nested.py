@@ -516,7 +516,7 @@ def with_label_sets(
             found[scored[0]] = np.fromiter(pairs, dtype=object, count=len(pairs))
             note = f"{note}; it gives the order of {scored[0]}"
         notes.append(note)
-    pairs = {
+    listed = {
         (name, other): best
         for name in found
         if name not in named and found[name].dtype == object and found[name].size and list_of(found[name][0])
@@ -524,7 +524,7 @@ def with_label_sets(
         if name != other and (best := _best_first(found[name], found[other])) is not None
     }
     for (name, other), best in sorted(
-        pairs.items(), key=lambda one: seen.isdisjoint(label for row in one[1] for label in row)
+        listed.items(), key=lambda one: seen.isdisjoint(label for row in one[1] for label in row)
     )[:1]:
         del found[name]
         found[other] = best

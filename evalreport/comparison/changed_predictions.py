@@ -182,7 +182,7 @@ def predicted_rows(p: Predictions) -> PredictedRows:
     right = correct_rows(p)
     if p.y_pred is None or p.y_pred.ndim == 2:
         return PredictedRows(right, (), np.zeros(len(p), dtype=np.int64))
-    return PredictedRows(right, tuple(p.space.names), p.y_pred)
+    return PredictedRows(right, tuple(p.space.names), p.y_pred.astype(np.int32, copy=False))
 
 
 def agreement(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Agreement | None:

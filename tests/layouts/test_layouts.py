@@ -279,16 +279,14 @@ def listed(shape: str, count: int) -> tuple[list[dict[str, Any]], float]:
         right += first == known
         pairs = [{"label": name, "score": score} for name, score in zip(best, scores, strict=True)]
         ids = [str(NAMES.tolist().index(name)) for name in best]
-        rows.append(
-            {"text": f"t{i}", "label": known}
-            | {
-                "pairs": {"prediction": pairs},
-                "mapping": {"probs": dict(zip(best, scores, strict=True))},
-                "two lists": {"labels": best, "scores": scores},
-                "two lists as text": {"labels": str(best), "scores": str(scores)},
-                "a cloud": {"prediction": {"ids": ids, "displayNames": best, "confidences": scores}},
-            }[shape]
-        )
+        shapes: dict[str, dict[str, Any]] = {
+            "pairs": {"prediction": pairs},
+            "mapping": {"probs": dict(zip(best, scores, strict=True))},
+            "two lists": {"labels": best, "scores": scores},
+            "two lists as text": {"labels": str(best), "scores": str(scores)},
+            "a cloud": {"prediction": {"ids": ids, "displayNames": best, "confidences": scores}},
+        }
+        rows.append({"text": f"t{i}", "label": known} | shapes[shape])
     return rows, right / 120
 
 
@@ -349,7 +347,7 @@ def test_a_column_per_label_beside_its_prediction(
     rng, names = np.random.default_rng(0), ["toxic", "severe_toxic", "obscene"]
     true = rng.integers(2, size=(80, 3))
     scores = np.round(1 / (1 + np.exp(1 - 2 * true - rng.normal(size=(80, 3)))), 3)
-    columns = {known.format(name): true[:, place] for place, name in enumerate(names)}
+    columns: dict[str, Any] = {known.format(name): true[:, place] for place, name in enumerate(names)}
     columns |= {
         given.format(name): scores[:, place] if scored else (scores[:, place] >= 0.5).astype(int)
         for place, name in enumerate(names)

@@ -624,9 +624,9 @@ def _repeats(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
     elif ev.clusters is not None:
         yield SummaryItem("Intervals account for groups of rows", f"{count(ev.clusters)} groups")
     elif "duplicate_texts" in ev.data_checks:
-        again = ev.data_checks["duplicate_texts"]
-        title = "Few repeated texts" if again else "No repeated texts"
-        yield SummaryItem(title, f"{count(again)} of {count(ev.rows)}" if again else "")
+        texts = ev.data_checks["duplicate_texts"]
+        title = "Few repeated texts" if texts else "No repeated texts"
+        yield SummaryItem(title, f"{count(texts)} of {count(ev.rows)}" if texts else "")
 
 
 def check_groups(ev: Evaluation, seen: dict[str, Finding]) -> SummaryItem:

@@ -17,6 +17,7 @@ from statistics import NormalDist
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from evalreport.core.result import Estimate, Result
 from evalreport.evaluation.evaluate import evaluate_predictions
@@ -172,7 +173,8 @@ def paired(
     difference.
     """
     chances = rng.beta(SPREAD * value, SPREAD * (1 - value), (2, n))
-    base, run = chances[0], np.where(rng.random(n) < 0.5, *chances)
+    base: npt.NDArray[np.float64] = chances[0]
+    run: npt.NDArray[np.float64] = np.where(rng.random(n) < 0.5, chances[0], chances[1])
     run = run + (1 - run) * difference / (1 - value) if difference > 0 else run * (1 + difference / value)
     passed, others = (rng.random((n, more)) < one[:, None] for one in (run, base))
     gaps = (passed.astype(np.float64) - others).ravel()

@@ -286,8 +286,10 @@ def in_order(values: list[float]) -> Study:
 def test_a_search_that_never_beats_its_first_trial_is_reported(best_first: bool) -> None:
     values = np.linspace(0.9, 0.3, 30).round(4).tolist()
     made = in_order(values if best_first else [*values[1:], values[0]])
-    body = PANELS[0](made).body
-    wrong = [one.title for one in body.wrong]  # type: ignore[union-attr]
+    section = PANELS[0](made)
+    assert section is not None
+    body = section.body
+    wrong = [one.title for one in body.wrong]
     assert (
         any(title.startswith("No later trial is better than the first one") for title in wrong) == best_first
     )
@@ -295,11 +297,13 @@ def test_a_search_that_never_beats_its_first_trial_is_reported(best_first: bool)
 
 def test_the_first_screen_compares_the_best_with_the_median_and_contradicts_nothing() -> None:
     values = [0.401, 0.907, 0.503, 0.604, 0.705]
-    body = PANELS[0](in_order(values)).body
-    best, corrected = body.forest.rows  # type: ignore[union-attr]
+    section = PANELS[0](in_order(values))
+    assert section is not None
+    body = section.body
+    best, corrected = body.forest.rows
     assert best.gloss.text.endswith("; median of all trials 0.604")
     assert corrected.gloss.text == "corrected for selection bias"
-    assert "worst" not in body.left.level_text  # type: ignore[union-attr]
+    assert "worst" not in body.left.level_text
     decimals = {len(shown.estimate.partition(".")[2]) for shown in (best, corrected)}
     assert len(decimals) == 1 and f"accuracy {best.estimate};" in headline(in_order(values))
 
