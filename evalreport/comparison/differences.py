@@ -31,7 +31,7 @@ from evalreport.comparison.comparison import (
     Verdict,
 )
 from evalreport.core.result import Estimate, Result, Undefined
-from evalreport.data.labels import UNPARSED, Binary
+from evalreport.data.labels import UNPARSED, Binary, Graded
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.intervals.bootstrap import Units, table_replicates
@@ -53,6 +53,7 @@ from evalreport.intervals.paired import (
     holm_levels,
     independent_difference,
     joint_cells,
+    of_bounded,
     of_mean,
     paired_draws,
 )
@@ -307,8 +308,8 @@ def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, 
     A proportion of the same rows has Tango's score interval, with weights or clusters over their effective
     number; another function of binary counts has posterior samples of the joint cells. Other metrics, and
     such functions with weights or clusters, use the differences of the rows' contributions (for ROC AUC these
-    are DeLong's). A metric without contributions (a maximum over thresholds, a binned error) uses the
-    standard error of its difference over resamples.
+    are DeLong's); scores of graded items add two units to the variance. A metric without contributions (a
+    maximum over thresholds, a binned error) uses the standard error of its difference over resamples.
     """
     start = _start(metric, [side.value(metric) for side in (samples.run, samples.baseline)], names)
     if start.difference is None:
@@ -380,13 +381,32 @@ def _difference_by_contributions(
     if first is None or second is None:
         return _difference_by_resamples(metric, samples, start)
     how = "paired contributions" if samples.clusters is None else "paired contributions, by cluster"
-    error, gap = sampling_error(metric, samples, first - second), start.difference or 0.0
+    gap, reach = start.difference or 0.0, _reach_of_grades(samples)
+    if reach is None:
+        error = sampling_error(metric, samples, first - second)
+    else:
+        parts = first - second
+        error = of_bounded(
+            parts if samples.clusters is None else np.bincount(samples.clusters, parts), gap, reach
+        )
     # Equal contributions differ only by the rounding of the sum of a row's parts.
     if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
         return _constant_difference(metric, samples, start)
     if metric.interval == "delong" and samples.plain:
         how = "delong"
     return with_interval(start, error.curve(gap), how, samples.sampling.level)
+
+
+def _reach_of_grades(samples: PairedSamples) -> float | None:
+    """Return the range of the scores of graded items; None for other predictions."""
+    both = [side.predictions for side in (samples.run, samples.baseline)]
+    space = both[0].space
+    if not isinstance(space, Graded) or any(isinstance(one.scores, NoScores) for one in both):
+        return None
+    if space.scale == "unit":
+        return 1.0
+    scores = np.concatenate([one.scores.values[:, 0] for one in both if not isinstance(one.scores, NoScores)])
+    return float(np.ptp(scores))
 
 
 def _constant_difference(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:

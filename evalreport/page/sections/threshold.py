@@ -426,7 +426,7 @@ def _explorer(ev: Evaluation, sweep: Sweep, asked: Mapping[str, Optimum] | None,
 
 
 def _summary(ev: Evaluation, asked: Mapping[str, Optimum] | None) -> Sentence:
-    summary = say("Choose the threshold on validation data, not on these rows.")
+    summary = say("The counts are of these rows; confirm a threshold on validation data.")
     if asked is not None:
         summary = say("The counts are of the rows on which the thresholds were chosen.")
         if any(best.out_of_sample and best.out_of_sample.method == "cross-fitted" for best in asked.values()):

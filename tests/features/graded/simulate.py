@@ -28,7 +28,7 @@ from evalreport.features.graded.read import attempts
 from evalreport.features.graded.repeats import Items, all_of, measure
 from evalreport.intervals.distributions import wilson
 from evalreport.intervals.interval_settings import Sampling
-from evalreport.intervals.paired import ScoreCurve
+from evalreport.intervals.paired import ScoreCurve, of_bounded
 
 RESULT = Path(__file__).parent / "coverage.json"
 SAMPLING: Final = Sampling(resamples=500)
@@ -187,6 +187,16 @@ def paired(
     return Estimate(curve.gap, n, low, high), difference
 
 
+def paired_scores(rng: np.random.Generator, value: float, n: int, more: float) -> tuple[Result, float]:
+    """Scores of two runs, equal for a proportion of the items; else one is higher by `more` on average."""
+    gaps = np.where(rng.random(n) < value, 0.0, rng.beta(4 * more, 4 * (1 - more), n) if more < 1 else 1.0)
+    gap = float(gaps.mean())
+    curve = of_bounded((gaps - gap) / n, gap, 1.0).curve(gap)
+    low, high = curve.limits(SAMPLING.level)
+    assert high - low > 0
+    return Estimate(gap, n, low, high), (1 - value) * more
+
+
 RATES: Final = (0.02, 0.1, 0.5, 0.9, 0.98)
 MEDIAN: Final = partial(quantile_of_cost, name="median")
 Grid = tuple[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, Any], ...]], ...]
@@ -211,6 +221,14 @@ MORE: Final[Grid] = (
         ((75, 1.0), (500, 1.0), (500, 0.3), (100, 3.0)),
     ),
     ("pass_rate of a slice with repeats", slice_rate, RATES, ((20, 3), (50, 5), (200, 2))),
+)
+SCORES: Final[Grid] = (
+    (
+        "difference of mean scores",
+        paired_scores,
+        (0.0, 0.5, 0.8, 0.95, 0.98),
+        tuple((n, more) for n in (10, 20, 50, 200, 1000) for more in (0.05, 0.3, 1.0)),
+    ),
 )
 JUDGES: Final = ((0.7, 0.7), (0.95, 0.95), (0.95, 0.7), (0.7, 0.95))
 """Sensitivity and specificity: weak, good, lenient, harsh."""
@@ -252,6 +270,7 @@ def settings() -> Iterator[tuple[str, dict[str, Any], Draw]]:
                 for gap in (0.0, sign * 0.02, sign * 0.1):
                     known = {"value": rate, "n": n, "more": more, "difference": gap}
                     yield PAIRED, known, partial(paired, **known)
+    yield from _of_grid(SCORES)
 
 
 def measured(name: str, known: dict[str, Any], draw: Draw, place: int, times: int) -> dict[str, Any]:

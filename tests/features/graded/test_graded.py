@@ -348,3 +348,12 @@ def test_a_graded_evaluation_has_the_methods_of_every_result() -> None:
     assert ev.to_dict()["task"] == "graded"
     assert "| Pass rate | 33% |" in ev.to_markdown()
     assert ev.to_html() == er.to_html(ev)
+
+
+@pytest.mark.parametrize("scores", [[0.5] * 30, [0.25, 0.75, 1.0] * 10])
+def test_equal_mean_scores_differ_by_an_interval(scores: list[float]) -> None:
+    """Runs with the same scores may differ on other items: the interval of the difference 0 has a width."""
+    runs = [er.evaluate(scores, labels=er.Graded("unit"), ids=range(30)) for _ in range(2)]
+    (found,) = [d for d in er.compare(runs).differences if d.metric == "mean_score"]
+    assert found.difference == 0 and found.low is not None and found.high is not None
+    assert -0.2 < found.low < 0 < found.high < 0.2 and found.p == pytest.approx(1.0)
