@@ -512,7 +512,7 @@ def _choice(board: Board, metric: Metric) -> Row | None:
         least = brief(known[tied[-1]].value, metric.style)
         shown = best if least == best or len(tied) == 1 else f"{best} to {least}"
         why = say("{best},", best=shown) + next_best(rest, len(ranked)) + say("{last}", last=last)
-    at = ", at these thresholds" if metric.task == "binary" and metric.needs == "counts" else ""
+    at = " (own thresholds)" if metric.task == "binary" and metric.needs == "counts" else ""
     return f"the best {spoken(metric.title)}{at}", use_cell(tied, ranked), why
 
 

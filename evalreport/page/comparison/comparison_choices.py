@@ -394,9 +394,9 @@ def _choices(comparison: Comparison) -> Iterator[Row | None]:
         yield _counted(
             comparison,
             OF_CHOICES["missed"],
-            say("the fewest {what} missed, at these thresholds", what=_positives(comparison)),
+            say("the fewest {what} missed (own thresholds)", what=_positives(comparison)),
         )
-        fewest = say("the fewest false positives, at these thresholds")
+        fewest = say("the fewest false positives (own thresholds)")
         yield _counted(comparison, OF_CHOICES["false positives"], fewest)
         yield _by_metric(comparison, OF_CHOICES["ranking"], say("the best ranking"))
     elif isinstance(space, Multilabel):
