@@ -232,6 +232,7 @@ def test_tables_of_a_sweep_work_in_a_sandboxed_frame(
     page.on("console", lambda message: messages.append(message.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
     frame = framed(page, written(kind).read_text(encoding="utf-8"), "allow-scripts", blob=True, width=900)
+    frame.wait_for_load_state()  # else a fold that is parsed later stays closed
     frame.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
     frame.wait_for_selector(".controls", state="visible")
     name = "trials" if kind == "sweep" else "labels"
