@@ -168,6 +168,12 @@ class _Search:
             found |= {before.removesuffix("[")} if pattern.endswith("[*]") else set()
         return frozenset(found)
 
+    @cached_property
+    def lists(self) -> Mapping[Profile, Sequence[Sequence[Any]] | None]:
+        """The lists of labels of each column, also of texts that a separator splits."""
+        every = dict.fromkeys((*self.truths.values(), *self.profiles.values()))
+        return {one: _lists_of(one, self.request.list_separator) for one in every}
+
     @property
     def names(self) -> list[str]:
         return list(self.cells)
@@ -539,17 +545,15 @@ def _common(truth: _Sets, pred: _Sets) -> tuple[Array, Array] | None:
 def _lists(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     """Columns of lists of labels, and columns of lists of 0 and 1."""
     known: dict[Any, int] = {}
-    separator = search.request.list_separator
-    both = {id(one): _split(one, separator) for one in (*search.truths.values(), *search.profiles.values())}
-    for lists in both.values():
+    for lists in search.lists.values():
         for row in lists or ():
             for label in row:
                 known.setdefault(label, len(known))
     found = []
-    held = [one for one in profiles.values() if both[id(one)] is not None and one.label_set is None]
+    held = [one for one in profiles.values() if search.lists[one] is not None and one.label_set is None]
     for one in held if len(known) <= MOST_LABELS else ():
         flags = np.zeros((len(one.values), max(1, len(known))), dtype=np.int64)
-        for place, labels in enumerate(both[id(one)] or ()):
+        for place, labels in enumerate(search.lists[one] or ()):
             flags[place, [known[label] for label in labels]] = 1
         found.append(_Sets(Part((one.name,)), flags, one.weights, tuple(map(str, known)) or ("",)))
     for one in profiles.values():
@@ -560,7 +564,7 @@ def _lists(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     return found
 
 
-def _split(one: Profile, separator: str | None) -> Sequence[Sequence[Any]] | None:
+def _lists_of(one: Profile, separator: str | None) -> Sequence[Sequence[Any]] | None:
     """Return the lists of a column, also those that a separator was named for."""
     if separator is None or one.lists is not None or one.labels is None or one.numbers is not None:
         return one.lists
@@ -582,7 +586,7 @@ def _families(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     }
     groups: dict[tuple[str, str], dict[str, str]] = {}
     for name in binary:
-        for affix, stem in _splits(name):
+        for affix, stem in _name_parts(name):
             groups.setdefault(affix, {})[stem] = name
     for pattern in (search.request.truth, search.request.pred):
         if pattern is not None and pattern.count("*") == 1:
@@ -597,7 +601,9 @@ def _families(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     }
     for name in search.names:  # toxic beside toxic_pred, a score
         if name not in binary and name in profiles and profiles[name].numbers is not None:
-            stems |= {stem for affix, stem in _splits(name) if stem in binary and _is_score(" ".join(affix))}
+            stems |= {
+                stem for affix, stem in _name_parts(name) if stem in binary and _is_score(" ".join(affix))
+            }
     if len(stems) > 1:
         groups["", ""] = {stem: stem for stem in binary if stem in stems}
         weights["", ""] = {**name_weights(""), "label": 1.0}
@@ -621,7 +627,7 @@ def _are_indicators(name: str, numbers: Array) -> bool:
     return bool(((numbers == 0) | (numbers == 1)).all())
 
 
-def _splits(name: str) -> Iterator[tuple[tuple[str, str], str]]:
+def _name_parts(name: str) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the beginnings and the ends of a name at its separators, with the rest of it."""
     for match in _SEPARATED.finditer(name):
         for affix, stem in (

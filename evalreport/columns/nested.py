@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -303,7 +303,9 @@ def best_of_few(values: Array) -> Array | None:
     >>> best_of_few(np.fromiter(cells, dtype=object)).tolist()
     ['ham', 'eggs']
     """
-    rows = [_row(cell) for cell in values.tolist()] if values.dtype == object else [None]
+    if values.dtype != object or not values.size or isinstance(_row(values[0]), _Places):
+        return None
+    rows = [_row(cell) for cell in values.tolist()]
     known = [row for row in rows if row is not None and not isinstance(row, _Places)]
     width = len({label for row in known for label in row})
     off = any(len(row) < width and abs(sum(row.values()) - 1) > _ROUNDING for row in known)
@@ -501,10 +503,9 @@ def with_label_sets(
         known = None if some is None else label_set_of(values)
         if known is not None and known != _FLAGS:
             sets[name] = known
-    cells = [values[:_LOOKED_AT] for name, values in columns.items() if name not in sets and values.ndim == 1]
-    seen = {str(cell) for some in cells for cell in some.tolist()}
+    plain = [values[:_LOOKED_AT] for name, values in columns.items() if name not in sets and values.ndim == 1]
     # of ids and names of the same labels, those that are values of another column name the scores
-    for name, known in sorted(sets.items(), key=lambda one: seen.isdisjoint(map(str, one[1]))):
+    for name, known in sorted(sets.items(), key=lambda one: _is_foreign(map(str, one[1]), plain)):
         orders = [list_of(cell) or [] for cell in found.pop(name).tolist()]
         shown = list_names(sorted(map(str, known)))
         note = f"{name} contains the label set ({shown}) in every row: it is not the truth"
@@ -524,12 +525,17 @@ def with_label_sets(
         if name != other and (best := _best_first(found[name], found[other])) is not None
     }
     for (name, other), best in sorted(
-        listed.items(), key=lambda one: seen.isdisjoint(label for row in one[1] for label in row)
+        listed.items(), key=lambda one: _is_foreign((label for row in one[1] for label in row), plain)
     )[:1]:
         del found[name]
         found[other] = best
         notes.append(f"{name} lists the best labels of each row, {other} their scores")
     return found, tuple(notes)
+
+
+def _is_foreign(labels: Iterable[str], columns: Iterable[Array]) -> bool:
+    """Return whether none of the labels is a value of the columns."""
+    return {str(cell) for values in columns for cell in values.tolist()}.isdisjoint(labels)
 
 
 def _best_first(labels: Array, scores: Array) -> Array | None:

@@ -282,10 +282,12 @@ def refuse_joined(labels: Sequence[str], truth: str) -> None:
     DataError
     """
     for separator in (",", "|", ";"):
+        if sum(separator in label for label in labels) < _JOINED:
+            continue
         parts = [[part.strip() for part in label.split(separator)] for label in labels]
         counts = Counter(part for some in parts for part in some)
         joined = [some for some in parts if len(some) > 1]
-        if len(joined) >= _JOINED and all(counts[part] > 1 for some in joined for part in some):
+        if all(counts[part] > 1 for some in joined for part in some):
             example = next(label for label in labels if separator in label)
             raise DataError(
                 f"{truth!r} contains several labels in one cell",

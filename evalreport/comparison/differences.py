@@ -191,6 +191,12 @@ class PairedSamples:
         groups = self.run.predictions.groups
         return None if groups is None else groups.codes
 
+    def sum_by_cluster(self, parts: Array) -> Array:
+        """Return the sums of contributions over clusters; without clusters the contributions."""
+        if self.clusters is None:
+            return parts
+        return np.asarray(np.bincount(self.clusters, parts), dtype=np.float64)
+
     @cached_property
     def too_few(self) -> str:
         """Why there are too few rows or groups for an interval; empty if there are enough."""
@@ -385,10 +391,7 @@ def _difference_by_contributions(
     if reach is None:
         error = sampling_error(metric, samples, first - second)
     else:
-        parts = first - second
-        error = of_bounded(
-            parts if samples.clusters is None else np.bincount(samples.clusters, parts), gap, reach
-        )
+        error = of_bounded(samples.sum_by_cluster(first - second), gap, reach)
     # Equal contributions differ only by the rounding of the sum of a row's parts.
     if error.standard_error <= ROUNDING * max(1.0, abs(gap)):
         return _constant_difference(metric, samples, start)
@@ -399,14 +402,12 @@ def _difference_by_contributions(
 
 def _reach_of_grades(samples: PairedSamples) -> float | None:
     """Return the range of the scores of graded items; None for other predictions."""
-    both = [side.predictions for side in (samples.run, samples.baseline)]
-    space = both[0].space
-    if not isinstance(space, Graded) or any(isinstance(one.scores, NoScores) for one in both):
+    space = samples.run.predictions.space
+    scores = [side.predictions.scores for side in (samples.run, samples.baseline)]
+    values = [one.values for one in scores if not isinstance(one, NoScores)]
+    if not isinstance(space, Graded) or len(values) < len(scores):
         return None
-    if space.scale == "unit":
-        return 1.0
-    scores = np.concatenate([one.scores.values[:, 0] for one in both if not isinstance(one.scores, NoScores)])
-    return float(np.ptp(scores))
+    return 1.0 if space.scale == "unit" else float(np.ptp(np.concatenate([one[:, 0] for one in values])))
 
 
 def _constant_difference(metric: Metric, samples: PairedSamples, start: Difference) -> InferredDifference:
@@ -435,10 +436,8 @@ def sampling_error(metric: Metric, samples: PairedSamples, parts: Array) -> Samp
     parts : float64 array of shape (n,)
         Contributions of the rows of `samples`.
     """
-    if samples.clusters is not None:
-        return effective(np.asarray(np.bincount(samples.clusters, parts), dtype=np.float64))
     if not samples.plain:
-        return effective(parts)
+        return effective(samples.sum_by_cluster(parts))
     if classwise(metric):
         return by_class(parts, samples.strata)
     return of_mean(parts) if metric.interval == "mean" else effective(parts)

@@ -356,7 +356,7 @@ def bars_of_agreement(found: Agreement, names: Sequence[str]) -> AgreementBars:
         (say(f"{number} wrong"), "g3", found.none_right),
     )
     left = [name for name in names if name not in found.runs]
-    note = say("Without {named}.", named=_named(left)) if left else NOTHING
+    note = say("Without {named}.", named=_run_names(left)) if left else NOTHING
     return AgreementBars(draw_bars(parts), note, _majority_vote(found))
 
 
@@ -464,10 +464,10 @@ def overlap_sentence(ranking: Sequence[RankedRun]) -> Sentence:
         return NOTHING
     verb = "is" if len(worse) == 1 else "are"
     words = f"{{named}} {verb} significantly worse although the intervals overlap."
-    return say(words, named=_named(worse))
+    return say(words, named=_run_names(worse))
 
 
-def _named(runs: Sequence[str]) -> Sentence:
+def _run_names(runs: Sequence[str]) -> Sentence:
     """The names of a few runs, of more their number."""
     if len(runs) > MOST_NAMED:
         return say("{n:count} runs", n=len(runs))
