@@ -254,23 +254,6 @@ FORMATS: dict[str, Callable[[float, float | None], str]] = {
 """What a field of a sentence may be shown as: ``{tp:count}``."""
 
 
-def of_how_many(share: float) -> tuple[int, int] | None:
-    """Return a proportion as "k in 10", or in 100 or 1,000 where that is too coarse; None beyond that.
-
-    Neither k nor the rest may be off by more than a quarter, nor the proportion by more than 0.025.
-
-    Examples
-    --------
-    >>> of_how_many(0.72), of_how_many(0.85), of_how_many(0.97), of_how_many(0.9999)
-    ((7, 10), (85, 100), (97, 100), None)
-    """
-    for size in (10, 100, 1000):
-        k = int(rounded_half_up(share * size, 0))
-        if 0 < k < size and abs(k / size - share) <= min(0.025, share / 4, (1 - share) / 4):
-            return k, size
-    return None
-
-
 DIGITS = 2
 """Significant digits of the half-width: the second is off by a tenth of it at most (as in PDG and GUM)."""
 FINEST = 9

@@ -374,12 +374,12 @@ class RepeatedResponses:
 
     def results(self) -> Iterator[tuple[str, str, Result]]:
         """Yield name, explanation and value of each metric, in the order in which they are shown."""
-        yield "one answer", "drawn from those to a row", self.one
-        yield "majority", "the most frequent answer", self.majority
+        yield "one response", "a random response to each row", self.one
+        yield "majority", "the most frequent response", self.majority
         for k, result in self.pass_at.items():
             if k != "1":
-                yield f"pass@{k}", f"one of {k} answers is right", result
-        yield "agreement", "two answers are the same, right or wrong", self.agreement
+                yield f"pass@{k}", f"at least one of {k} responses is right", result
+        yield "agreement", "two responses are the same, right or wrong", self.agreement
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def _predicted_instead(ev: Evaluation, silent: Sequence[Margin]) -> list[Label]:
 
 @rule(
     section=SHOWN_IN,
-    action="Look at what is misclassified as this label, and check its frequency in the training data.",
+    action="Look at the false positives of this label, and check its frequency in the training data.",
 )
 def overpredicted_labels(ev: Evaluation) -> FindingDraft | None:
     """Labels with significantly more predictions than examples."""
@@ -150,7 +150,7 @@ def overpredicted_labels(ev: Evaluation) -> FindingDraft | None:
         )
     claim += "."
     if ev.task == "multiclass" and varied[0] < LESS_VARIED * varied[1]:
-        claim += " The predictions are as varied as {effective_labels_predicted:tenths} equally frequent labels, the true labels as {effective_labels_true:tenths}."
+        claim += " The effective number of labels is {effective_labels_predicted:tenths} among the predictions and {effective_labels_true:tenths} among the true labels."
     return FindingDraft(
         claim,
         {
@@ -161,6 +161,7 @@ def overpredicted_labels(ev: Evaluation) -> FindingDraft | None:
             "alone": "alone " if len(chosen) > 1 else "",
             "predicted": chosen[0].predicted,
             "support": chosen[0].support,
+            "excess": sum(margin.excess for margin in chosen),
             "effective_labels_predicted": varied[0],
             "effective_labels_true": varied[1],
         },

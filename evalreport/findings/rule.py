@@ -323,7 +323,10 @@ SHORT: Mapping[str, ShortClaim] = {
         step="Add examples of the weak {nouns}, or choose a threshold for each.",
     ),
     "overpredicted_labels": ShortClaim(
-        "{top:label} is over-predicted", "{predicted:count} predicted, {support:count} true"
+        "{top:label} is over-predicted",
+        "{predicted:count} predicted, {support:count} true",
+        mistakes="excess",
+        step="Look at the false positives of {top:label}, and check its frequency in the training data.",
     ),
     "too_perfect": ShortClaim("No mistakes at all", "check for leaked labels", "data"),
     "imbalance": ShortClaim("Accuracy misleads", "always {majority:label}: {always:whole}", "author"),

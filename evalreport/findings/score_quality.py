@@ -403,7 +403,7 @@ def clip_note(ev: Evaluation, name: str) -> str:
 
 @rule(
     section="calibration",
-    action="Compare by the Brier score, which needs no clip, or log probabilities that are never exactly zero or one.",
+    action="Compare by the Brier score, which needs no clipping, or log probabilities that are never exactly zero or one.",
 )
 def certain_scores(ev: Evaluation) -> FindingDraft | None:
     """Probabilities of exactly 0 and 1, so that log loss and calibration slope depend on where they are clipped."""

@@ -370,7 +370,7 @@ def lacks(metric: Metric, summary: Summary) -> str | None:
         case "counts" | "text" if summary.counts is None:
             return "needs predictions or a threshold; got only decision scores"
         case "order" if not (isinstance(summary.space, Multiclass) and summary.space.ordered):
-            return "needs labels that are declared ordered"
+            return "needs ordered labels"
         case "scores" | "probabilities" if kind is None:
             return f"needs {'scores' if metric.needs == 'scores' else 'probabilities'}; got only labels"
         case "probabilities" if kind == "decision":

@@ -213,7 +213,7 @@ def bounds_of_none(ev: Evaluation) -> Sentence:
     n = round(min(ev.data_checks.get("effective_n", ev.rows), ev.clusters or ev.rows))
     if n < FEWEST:
         what = units(ev) if n == ev.rows else f"independent {'groups' if n == ev.clusters else units(ev)}"
-        return say("So few {what} say nothing about the next one.", what=what)
+        return say("Too few {what} to expect the same of new ones.", what=what)
     counts = {margin.label: margin.support for margin in margins(ev) if margin.support > 0}
     low = {
         label: float(wilson(m := support * n / ev.weight, m, ev.sampling.level)[0])

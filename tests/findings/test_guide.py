@@ -24,24 +24,24 @@ def advice(p: Predictions) -> dict[str, tuple[str, ...]]:
 
 def test_balance_decides_about_accuracy() -> None:
     assert "accuracy" in advice(mail())["The classes are balanced"]
-    assert advice(mail(share=0.03))["The classes are unequal"][0] == "recall"
+    assert advice(mail(share=0.03))["The classes are imbalanced"][0] == "recall"
 
 
 def test_the_rare_class_may_be_the_negative_one() -> None:
     p = mail(share=0.97)
     found = guide(evaluate_predictions(p, FEW))[0]
-    assert (found.question, found.metrics[:2]) == ("The classes are unequal", ("specificity", "npv"))
+    assert (found.question, found.metrics[:2]) == ("The classes are imbalanced", ("specificity", "npv"))
 
 
 def test_a_threshold_that_is_chosen_makes_its_counts_count() -> None:
-    assert advice(mail())["The threshold is still open"] == ("roc_auc", "average_precision")
-    assert advice(mail(share=0.03))["The threshold is still open"] == ("average_precision", "roc_auc")
+    assert advice(mail())["No threshold is chosen yet"] == ("roc_auc", "average_precision")
+    assert advice(mail(share=0.03))["No threshold is chosen yet"] == ("average_precision", "roc_auc")
     chosen = advice(mail().with_threshold(Threshold(0.3, "given")))
-    assert chosen["The decisions are taken as they are"] == ("recall", "precision", "specificity")
+    assert chosen["The threshold is fixed"] == ("recall", "precision", "specificity")
 
 
 def test_unequal_costs_have_an_answer_without_probabilities() -> None:
-    question = "A miss and a false positive do not cost the same"
+    question = "Misses and false positives have different costs"
     assert advice(mail())[question] == ("net_benefit",)
     p = mail()
     alone = predictions(MAIL, names(MAIL, p.y_true), names(MAIL, np.asarray(p.y_pred)))
@@ -51,7 +51,7 @@ def test_unequal_costs_have_an_answer_without_probabilities() -> None:
 def test_ordered_classes_weigh_the_distance() -> None:
     space = Multiclass(("low", "middle", "high"), ordered=True)
     p = predictions(space, ["low", "middle", "high"] * 9, ["low", "high", "high"] * 9)
-    assert advice(p)["The classes have an order"] == ("cohen_kappa_quadratic",)
+    assert advice(p)["The classes are ordered"] == ("cohen_kappa_quadratic",)
 
 
 @pytest.mark.parametrize("kind", factories.ALL)

@@ -64,8 +64,8 @@ def test_answers_of_a_language_model() -> None:
     ev = evaluation("banking77/llm_generations.jsonl", labels=labels)
     said = claims(ev)
     assert next(iter(said)) == "parse_failures"
-    assert said["parse_failures"].startswith("212 of 3,080 answers (6.88%) could not be read as a label: ")
-    assert said["parse_failures"].endswith("accuracy is 83.9%, among the readable 90.1%.")
+    assert said["parse_failures"].startswith("212 of 3,080 responses (6.88%) could not be parsed: ")
+    assert said["parse_failures"].endswith("accuracy is 83.9%, and 90.1% among the parsed responses.")
     assert "format_drift" in said
     assert not {"never_predicted", "overpredicted_labels", "no_skill"} & set(said)
 

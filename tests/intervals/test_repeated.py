@@ -68,7 +68,7 @@ def test_every_number_is_what_counting_says() -> None:
         assert value(result) == pytest.approx(np.mean(tries))
     assert list(found.pass_at) == ["1", "2", "4"]
     assert [name for name, _, _ in found.results()] == [
-        "one answer",
+        "one response",
         "majority",
         "pass@2",
         "pass@4",
@@ -136,7 +136,7 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
     assert bodies[0]["metrics"]["accuracy"]["value"] == pytest.approx(
         bodies[0]["repeated_responses"]["majority"]["value"]
     )
-    assert "is it right where it is sure?" in Path("page.html").read_text(encoding="utf-8")
+    assert "Repeated responses" in Path("page.html").read_text(encoding="utf-8")
     whole = [given for given in GIVEN if len(given) == 5]
     truth = [t for t, given in zip(TRUTH, GIVEN, strict=True) if len(given) == 5]
     for k in range(5):

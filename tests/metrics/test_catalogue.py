@@ -85,7 +85,7 @@ def test_quadratic_kappa_needs_an_order() -> None:
     y = np.array([0, 1, 2, 2])
     named = Case(Multiclass(["a", "b", "c"]), y, np.eye(3)[y], codes=y).summary
     found = find("cohen_kappa_quadratic").compute_value(named)
-    assert isinstance(found, Undefined) and "declared ordered" in found.reason
+    assert isinstance(found, Undefined) and "ordered labels" in found.reason
 
 
 def test_weights_that_do_not_sum_exactly_leave_no_trace() -> None:

@@ -267,8 +267,8 @@ def bias_section(study: Study) -> Section | None:
         )
         return Section.from_parts("bias", title, title, NOTHING, empty)
     summary = say(
-        "The best of many trials looks better than it is (winner's curse), the more so with more trials and "
-        "fewer examples."
+        "The best of many trials looks better than it is (winner's curse). "
+        "The bias grows with more trials and fewer examples."
     )
     values = _values(study, _ranked(study))
     numbers = Folded("Numbers and assumptions", (Facts(_facts(curse)), Heading("Values by rank"), values))
@@ -298,7 +298,7 @@ def remedy(study: Study) -> Sentence:
 def _facts(curse: WinnersCurse) -> tuple[tuple[str, Sentence], ...]:
     on = say("") if curse.n is None else say(", evaluated on {n:count} examples", n=curse.n)
     many = "up to" if curse.is_upper_bound else "about"
-    worth = "*{expected:number}*" + (", if all errors were independent" if curse.is_upper_bound else "")
+    worth = ("at least " if curse.is_upper_bound else "") + "*{expected:number}*"
     rivals = say("{rivals:count}, each set of parameters once", rivals=curse.n_trials)
     return (
         (
@@ -545,7 +545,7 @@ def _checks(study: Study) -> Iterator[SummaryItem]:
                 names = join_as_list([say(str(number)) for number in curse.tied])
                 verb = "trial {names} is" if len(curse.tied) == 1 else "trials {names} are"
                 words = say(verb + " not significantly worse", names=names)
-            yield SummaryItem(f"The best trial{of} is not certain", words, "", "failed")
+            yield SummaryItem(f"The best trial{of} is uncertain", words, "", "failed")
         else:
             yield SummaryItem(f"The best trial{of} is certain", "all others are significantly worse")
     if not study.trials.counts["failed"] and not study.trials.n_non_finite:
@@ -570,12 +570,12 @@ def _parameters(study: Study) -> Sentence:
     ]
     if not values:
         return NOTHING
-    what = f"Trial {{number}}, {kind} of" if start else "Trial {number}:"
+    what = f"Trial {{number}}, {kind}:" if start else "Trial {number}:"
     line = say(what + " {values}", number=str(study.best.number), values=join_as_list(values))
     if len(shown) == len(names):
         return say("{line}.", line=line)
-    words = "{line}: {covered:percent} of the importance; {more:count} other parameters matter less."
-    return say(words, line=line, covered=covered, more=len(names) - len(shown), of=100)
+    words = "{line}. Together: {covered:percent} of the importance of {all:count} parameters."
+    return say(words, line=line, covered=covered, all=len(names), of=100)
 
 
 def _important(study: Study, names: Sequence[str]) -> tuple[Sequence[str], float]:
@@ -640,7 +640,7 @@ def summary(study: Study) -> Sentence:
     if curse.is_upper_bound:
         how, words = (
             "up to",
-            "{c.expected_value:number} instead of {observed}, if all errors were independent.",
+            "expect at least {c.expected_value:number} on new data, not {observed}.",
         )
     start = f"The best of {{rivals:count}} trials{{on}} looks {how} {{c.optimism:rough}} better than it is: "
     words = start + words

@@ -112,7 +112,7 @@ _TREES = 16
 """Trees of the forest of fANOVA, and their depth: chosen by hand for speed, a quarter of Optuna's 64."""
 
 MEANINGS: Mapping[Method, str] = {
-    "fANOVA": "share of the variation of the value over the searched space that each parameter causes alone",
+    "fANOVA": "proportion of the variance over the searched space that each parameter causes alone",
     "PED-ANOVA": "how far each parameter's settings in the best tenth of the trials differ from those in all",
 }
 

@@ -685,7 +685,7 @@ def _gupta_subset(values: Floats, errors: Floats, shared: float, reach: float) -
 def _assumption(correlation: float | None) -> str:
     if correlation is None:
         return (
-            "errors of different trials taken as independent; judged on the same examples they go "
-            "together, which makes the optimism smaller than stated"
+            "Errors of different trials are assumed independent. Trials evaluated on the same examples have "
+            "correlated errors, so the true bias is smaller."
         )
-    return f"errors of two trials correlate by {correlation:.2f}"
+    return f"The errors of two trials have a correlation of {correlation:.2f}."

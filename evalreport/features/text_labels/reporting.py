@@ -32,15 +32,15 @@ from evalreport.statistics.confusion import Array
 
 REASONS = {
     "refusal": "refused to answer",
-    "empty": "empty answer",
+    "empty": "empty response",
     "unknown_label": "names a label that does not exist",
     "ambiguous": "names several labels",
-    "no_label": "no label at all",
+    "no_label": "contains no label",
     "parser_error": "the parser failed",
 }
 FORMATS = {
     "bare": "the label alone",
-    "spaced": "the label in plain words",
+    "spaced": "the label with spaces",
     "quoted": "in quotation marks",
     "markdown": "in Markdown",
     "code_fence": "in a code block",
@@ -87,13 +87,15 @@ def parsing_section(ev: Evaluation) -> Section | None:
 
 
 def repeated_section(ev: Evaluation) -> Section | None:
-    """Return what several answers to each row say; None where there is one."""
+    """Return the section on several responses to each row; None where there is one."""
     found = ev.repeated_responses
     if found is None:
         return None
     fewest, most = count(found.fewest), count(found.most)
-    words = "{answers:count} answers to {rows:count} {units}, {each} to each. All other numbers of this page "
-    words += "are of the most frequent answer. Intervals are over {units}, not over answers."
+    words = (
+        "{answers:count} responses to {rows:count} {units}, {each} to each. All other numbers on this page "
+    )
+    words += "use the most frequent response. Intervals are over {units}, not over responses."
     each = fewest if fewest == most else f"{fewest} to {most}"
     summary = tell(ev, words, answers=found.answers, rows=found.rows, each=each)
     heads = ("Accuracy", "Estimate", f"{confidence_percent(ev)} interval", "")
@@ -106,13 +108,13 @@ def repeated_section(ev: Evaluation) -> Section | None:
     )
     groups = Table.from_rows(
         "agreement-table",
-        "Accuracy by the agreement of the answers",
-        ("Proportion of the responses", units(ev).capitalize(), "It is right in", Column("Interval", "n")),
+        "Accuracy by agreement of the responses",
+        ("Proportion of the responses", units(ev).capitalize(), "Accuracy", Column("Interval", "n")),
         (_agreement_row(group) for group in found.by_agreement),
     )
-    title = "Several answers: is it right where it is sure?"
-    agree = Heading("The most frequent answer, by how many of the answers it has")
-    return Section.from_parts("answers", "Several answers", title, summary, forest, agree, groups)
+    title = "Repeated responses"
+    agree = Heading("Accuracy of the most frequent response, by its proportion of the responses")
+    return Section.from_parts("answers", "Repeated responses", title, summary, forest, agree, groups)
 
 
 def _agreement_row(group: AgreementGroup) -> Row:
@@ -125,13 +127,13 @@ def _agreement_row(group: AgreementGroup) -> Row:
 
 REASON_NOUNS = {
     "refusal": ("refusal", "refusals"),
-    "empty": ("empty answer", "empty answers"),
+    "empty": ("empty response", "empty responses"),
     "unknown_label": ("label that does not exist", "labels that do not exist"),
     "ambiguous": (
-        "answer with several labels and no final one",
-        "answers with several labels and no final one",
+        "response with several labels and no final one",
+        "responses with several labels and no final one",
     ),
-    "no_label": ("answer without any label", "answers without any label"),
+    "no_label": ("response without a label", "responses without a label"),
     "parser_error": ("failure of the parser itself", "failures of the parser itself"),
 }
 FORMAT_NAMES = {
@@ -153,7 +155,7 @@ MOST_FORMATS = 4
 
 @rule(
     section="parsing",
-    action="Constrain the output to the list of labels; and measure with the parser that serves.",
+    action="Constrain the output to the list of labels, and evaluate with your production parser.",
 )
 def parse_failures(ev: Evaluation) -> FindingDraft | None:
     """Answers from which no label could be read, by reason.
@@ -165,8 +167,8 @@ def parse_failures(ev: Evaluation) -> FindingDraft | None:
     >>> rows = {"y_true": ["spam", "ham", "spam"] * 20, "answer": ["spam", "ham", "no idea"] * 20}
     >>> told = parse_failures(er.evaluate(pd.DataFrame(rows), text="answer"))
     >>> told.claim
-    '20 of 60 answers (33%) could not be read as a label: 20 labels that do not exist. They count as
-    wrong: accuracy is 67%, among the readable 100%.'
+    '20 of 60 responses (33%) could not be parsed: 20 labels that do not exist. They count as
+    wrong: accuracy is 67%, and 100% among the parsed responses.'
     """
     report = ev.parsing
     if report is None or not report.n_unparsed:
@@ -176,12 +178,12 @@ def parse_failures(ev: Evaluation) -> FindingDraft | None:
     named = [f"{{reasons[{key}]:count}} {plural(n, REASON_NOUNS[key])}" for key, n in reasons.items()]
     whole, readable = value(ev, "accuracy"), value(ev, "accuracy_parsed")
     claim = (
-        "{n_unparsed:count} of {n:count} answers ({share:of parse_rate}) could not be read as a label: "
+        "{n_unparsed:count} of {n:count} responses ({share:of parse_rate}) could not be parsed: "
         + in_words(named)
     )
     if whole is not None and readable is not None:
         claim += ". They count as wrong: accuracy is {accuracy:percent}, "
-        claim += "among the readable {accuracy_parsed:percent}"
+        claim += "and {accuracy_parsed:percent} among the parsed responses"
     broken = share >= BROKEN or "parser_error" in reasons
     return FindingDraft(
         claim + ".",
@@ -198,7 +200,8 @@ def parse_failures(ev: Evaluation) -> FindingDraft | None:
 
 
 @rule(
-    section="parsing", action="Read a few: the prompt may touch a safety rule, or offer no label that fits."
+    section="parsing",
+    action="Read a few of them: the prompt may trigger a safety rule, or may offer no label that fits.",
 )
 def refusals(ev: Evaluation) -> FindingDraft | None:
     """The model declines to answer."""
@@ -220,7 +223,7 @@ def refusals(ev: Evaluation) -> FindingDraft | None:
 @rule(
     "note",
     section="parsing",
-    action="Ask for one format, or serve with this parser: one that knows a single format loses the rest.",
+    action="Ask for one format, or use this parser in production: one for a single format loses the rest.",
 )
 def format_drift(ev: Evaluation) -> FindingDraft | None:
     """Answers come in several formats, all of which the serving parser has to know."""
@@ -234,7 +237,7 @@ def format_drift(ev: Evaluation) -> FindingDraft | None:
     shares = {name: n / readable for name, n in found.items()}
     top = [f"{FORMAT_NAMES[name]} ({{shares[{name}]:whole}})" for name in list(shares)[:MOST_FORMATS]]
     return FindingDraft(
-        "The readable answers come in {n_formats:count} {n_formats:format|formats}, most often "
+        "The parsed responses have {n_formats:count} {n_formats:format|formats}, most often "
         + in_words(top)
         + ".",
         {"n_formats": len(found), "formats": found, "shares": shares},
@@ -242,7 +245,7 @@ def format_drift(ev: Evaluation) -> FindingDraft | None:
 
 
 @rule(
-    section="parsing", action="Leave --set fuzzy out unless the parser that serves guesses in the same way."
+    section="parsing", action="Remove --set fuzzy unless your parser in production guesses in the same way."
 )
 def fuzzy_labels(ev: Evaluation) -> FindingDraft | None:
     """Labels that were guessed by similarity."""
@@ -420,7 +423,7 @@ def combine_responses(p: Predictions) -> tuple[Predictions, Callable[[Sampling],
     (array([1, 1], dtype=int32), 3)
     """
     if p.ids is None or p.y_pred is None or p.y_true.ndim == 2:
-        what = "ids" if p.ids is None else "answers of one label"
+        what = "ids" if p.ids is None else "single-label predictions"
         raise UsageError(
             f"several responses per row need {what}",
             where="--repeats",
@@ -455,9 +458,9 @@ def _count_notes(answers: npt.NDArray[np.integer]) -> tuple[str, ...]:
     """Return notes on unequal numbers of responses: other rows may have been read as responses."""
     most, fewer = answers.max(), int((answers < answers.max()).sum())
     if most == 1:
-        return ("no row has two responses: how far answers agree is not known",)
+        return ("no row has two responses: their agreement is not known",)
     noun = "row has" if fewer == 1 else "rows have"
-    return (f"{fewer:,} of {len(answers):,} {noun} fewer answers than {most}",) if fewer else ()
+    return (f"{fewer:,} of {len(answers):,} {noun} fewer responses than {most}",) if fewer else ()
 
 
 def _pass_at(given: npt.NDArray[np.intp], right: npt.NDArray[np.intp], k: int) -> Array:

@@ -110,30 +110,30 @@ def _balance(ev: Evaluation) -> Iterator[Advice]:
         yield Advice(
             "The classes are balanced",
             ("accuracy", "f1", "mcc"),
-            "Neither class can hide behind the other, so that even accuracy is fair.",
+            "With balanced classes, accuracy is not misleading.",
         )
         return
     metrics = ("recall", "precision", "average_precision") if share < RARE else ("specificity", "npv")
     yield Advice(
-        "The classes are unequal",
+        "The classes are imbalanced",
         (*metrics, "mcc"),
-        "One class is rare: accuracy is mostly about the other, these are not.",
+        "One class is rare: accuracy mostly measures the frequent class; these metrics do not.",
     )
 
 
 def _threshold_advice(ev: Evaluation) -> Iterator[Advice]:
     if ev.score_kind is None or (ev.threshold is not None and ev.threshold.origin in ("given", "tuned")):
         yield Advice(
-            "The decisions are taken as they are",
+            "The threshold is fixed",
             ("recall", "precision", "specificity"),
-            "They say what happens when the model is used in this way.",
+            "The decisions are evaluated at this threshold.",
         )
         return
     rare = (value(ev, "prevalence") or 0.0) < RARE
     yield Advice(
-        "The threshold is still open",
+        "No threshold is chosen yet",
         ("average_precision", "roc_auc") if rare else ("roc_auc", "average_precision"),
-        "They judge the ranking at every threshold"
+        "The ranking is evaluated over all thresholds"
         + ("; with few positives ROC AUC looks good despite many false positives." if rare else "."),
     )
 
@@ -141,20 +141,20 @@ def _threshold_advice(ev: Evaluation) -> Iterator[Advice]:
 def _costs(ev: Evaluation) -> Iterator[Advice]:
     if _is_probability(ev):
         yield Advice(
-            "A miss and a false positive do not cost the same",
+            "Misses and false positives have different costs",
             ("net_benefit",),
-            "It weighs them by the odds of the threshold.",
+            "It weighs false positives by the odds of the threshold.",
         )
         yield Advice(
-            "The probability itself is used",
+            "You use the probabilities themselves",
             ("brier", "log_loss", "calibration_slope"),
-            "They penalize wrong probabilities, even where the decision is right.",
+            "Wrong probabilities are penalized, even if the decision is right.",
         )
     else:
         yield Advice(
-            "A miss and a false positive do not cost the same",
+            "Misses and false positives have different costs",
             ("recall", "specificity"),
-            "Each counts one kind of mistake, so that each can be given its own price.",
+            "Each measures one kind of mistake.",
         )
 
 
@@ -164,57 +164,57 @@ def _multiclass(ev: Evaluation, space: Multiclass) -> Iterator[Advice]:
         yield Advice(
             "The classes are balanced",
             ("accuracy", "f1_macro"),
-            "They agree here, unless some classes are never predicted.",
+            "They are about equal here, unless some classes are never predicted.",
         )
     else:
         yield Advice(
-            "The classes are unequal",
+            "The classes are imbalanced",
             ("f1_macro", "balanced_accuracy", "mcc"),
-            "Accuracy and micro F1 are made by the frequent classes; here every class counts, or chance is taken off.",
+            "Frequent classes dominate accuracy and micro F1; these count every class, or correct for chance.",
         )
     if space.ordered:
         yield Advice(
-            "The classes have an order",
+            "The classes are ordered",
             ("cohen_kappa_quadratic",),
-            "A mistake of two steps counts four times as much as one of a single step.",
+            "An error of two steps counts four times as much as an error of one.",
         )
     if ev.parsing is not None:
         yield Advice(
-            "The labels are read from text",
+            "The labels are parsed from text",
             ("accuracy", "parse_rate"),
-            "An unparsed response gives users no label; accuracy among the parsed ignores that.",
+            "Unparsed responses count as wrong in accuracy; accuracy of parsed responses ignores them.",
         )
     if len(space) >= MANY:
         yield Advice(
-            "Several answers may be shown",
+            "You show several predictions",
             ("top_3_accuracy",),
-            "It counts a correct label among the best three.",
+            "It counts a row as correct if the true label is among the top three.",
         )
     if _is_probability(ev):
         yield Advice(
-            "Unsure answers may be left to a person",
+            "A person decides uncertain cases",
             ("ece", "log_loss"),
-            "A cutoff works only if confidences are reliable.",
+            "A confidence threshold works only if the confidence is calibrated.",
         )
 
 
 def _multilabel(ev: Evaluation) -> Iterator[Advice]:
     yield Advice(
-        "A row is of use only if every label is right",
+        "Every label of a row must be right",
         ("subset_accuracy",),
-        "One wrong label makes the row wrong.",
+        "One wrong label makes the whole row wrong.",
     )
     yield Advice(
-        "Every single label decision counts the same",
+        "Each label decision counts the same",
         ("f1_micro", "precision_micro", "recall_micro"),
-        "Frequent labels weigh more; label accuracy is near one even without any predicted label.",
+        "Frequent labels weigh more. Label accuracy is high even if no label is ever predicted.",
     )
     yield Advice("Every label counts the same", ("f1_macro",), "Rare labels weigh as much as frequent ones.")
     if ev.score_kind is not None:
         yield Advice(
-            "The thresholds are still open",
+            "No thresholds are chosen yet",
             ("average_precision_macro", "average_precision_samples"),
-            "They judge the ranking: over rows for each label, over labels for each row.",
+            "The ranking is evaluated: of the rows for each label, of the labels for each row.",
         )
 
 
@@ -233,7 +233,7 @@ def find_missing(ev: Evaluation) -> tuple[Missing, ...]:
 
 def _missing(ev: Evaluation) -> Iterator[Missing]:
     if not ev.slices:
-        yield Missing("metrics by group (no group column)", "Name a column of groups: --slice language.")
+        yield Missing("metrics by group (no group column)", "Name a group column: --slice language.")
     selective = ["selective prediction"] if isinstance(ev.space, Multiclass) else []
     if ev.score_kind is None and ev.task != "graded":
         parts = [*([] if ev.parsing else ["ROC", "calibration"]), *selective]
@@ -246,9 +246,7 @@ def _missing(ev: Evaluation) -> Iterator[Missing]:
         )
     streamed = "engine" in dict(ev.provenance.columns)  # a stream refuses texts
     if ev.mistakes and not streamed and all(one.text is None for one in ev.mistakes):
-        yield Missing(
-            "texts of the errors (no text column)", "Name a column of texts: --set show_text=COLUMN."
-        )
+        yield Missing("texts of the errors (no text column)", "Name a text column: --set show_text=COLUMN.")
 
 
 OFTEN = 3
@@ -512,7 +510,7 @@ def _texts(ev: Evaluation) -> Sentence:
     inside = any(entry.text or entry.response for entry in ev.mistakes) or any(
         texts for _, _, texts in ev.pair_texts
     )
-    return say("this page holds texts of examples") if inside else say("none are in this page")
+    return say("this page contains example texts") if inside else say("not on this page")
 
 
 def in_utc(made: str) -> str:

@@ -453,7 +453,7 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
     titles = ["Where chosen", "Held-out", "Interval"]
     titles += [] if plain is None else [f"Held-out with {PLAIN[plain]}"]
     rows = (_row(choice, plain) for choice in found)
-    return Table.from_rows(id, "What is reached", ("For", *titles, Column("How", "text")), rows)
+    return Table.from_rows(id, "Results by objective", ("For", *titles, Column("How", "text")), rows)
 
 
 def _row(choice: Tuned, plain: str | None) -> Row:

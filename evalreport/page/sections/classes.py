@@ -435,7 +435,7 @@ def _disparity_table(ev: Evaluation, place: int, column: str) -> Iterator[PagePa
     if not found:
         return
     level = f"{confidence_percent(ev)} interval"
-    heads = ("Between groups", "Greatest gap", level, "Least / greatest", level, "From", "To")
+    heads = ("Between groups", "Largest gap", level, "Lowest / highest", level, "From", "To")
     rows = (
         (
             PARITY.get(one.metric) or find(one.metric, ev.task).title,

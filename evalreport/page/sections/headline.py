@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from evalreport.core.format import Style, brief, count, format_date, of_how_many
+from evalreport.core.format import Style, brief, count, format_date
 from evalreport.core.result import Estimate, Finding, Result
 from evalreport.core.sentences import (
     NOTHING,
@@ -201,14 +201,15 @@ def _near_misses(ev: Evaluation) -> Sentence:
 
 
 def right_for(ev: Evaluation) -> Sentence:
-    """Return how often the answer was right: a count below 1,000 rows, else k in 10."""
+    """Return how many predictions are right: a count below 1,000 rows, else a percentage."""
     if ev.confusion is None:
         return NOTHING
     total, right = ev.confusion.total, float(ev.confusion.marginals.tp.sum())
-    share = of_how_many(right / total)
-    if total < SMALL or share is None:
+    if total < SMALL:
         return tell(ev, "Right for {right:count} of {n:count} {n:units}.", right=right, n=total)
-    return tell(ev, "Right for {k:count} of {size:count} {units}.", k=share[0], size=share[1])
+    return tell(
+        ev, "Right for {share:percent} of {n:count} {n:units}.", of=ev.rows, share=right / total, n=total
+    )
 
 
 def never_predicted_classes(ev: Evaluation) -> list[ClassResult]:
@@ -294,20 +295,17 @@ def _multilabel(ev: Evaluation) -> Sentence:
     recall, precision = estimate(ev, "recall_micro"), estimate(ev, "precision_micro")
     if not ev.classes or recall is None:
         return say("_No decisions were logged_, so only the ranking of labels can be evaluated.")
-    return _of_ten(ev, recall) + _added_labels_sentence(ev, precision)
+    return _found_labels_sentence(ev, recall) + _added_labels_sentence(ev, precision)
 
 
-def _of_ten(ev: Evaluation, recall: Estimate) -> Sentence:
+def _found_labels_sentence(ev: Evaluation, recall: Estimate) -> Sentence:
     wanted = sum(entry.support for entry in ev.classes)
-    hit = sum(entry.right for entry in ev.classes)
-    share = of_how_many(recall.value)
-    if share is None or ev.rows < SMALL:
+    if ev.rows < SMALL:
+        hit = sum(entry.right for entry in ev.classes)
         return say(
             "Finds _{hit:count} of {wanted:count}_ true {wanted:label|labels};", wanted=wanted, hit=hit
         )
-    size = "ten" if share[1] == 10 else count(share[1])
-    words = f"Of every {size} true labels it finds {{a:count}} and _misses {{b:count}}_;"
-    return say(words, a=share[0], b=share[1] - share[0])
+    return say("Finds _{recall:percent}_ of {wanted:count} true labels;", recall=recall.value, wanted=wanted)
 
 
 def _added_labels_sentence(ev: Evaluation, precision: Estimate | None) -> Sentence:

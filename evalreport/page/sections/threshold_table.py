@@ -400,7 +400,7 @@ def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Se
     alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
     return say(
         f"Use the threshold *{{to:threshold}}*: {finds} found for {alarms} false {{extra:positive|positives}} than at {{threshold:threshold}}."
-        + ("" if priced else " A cost or constraint of your own takes precedence."),
+        + ("" if priced else " If you have costs or a constraint, use those instead."),
         {"found_more": more, "found_fewer": -more, "alarms_more": extra, "alarms_fewer": -extra},
         to=one.threshold,
         extra=abs(extra),
