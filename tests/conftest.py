@@ -20,7 +20,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from evalreport.features.spark.session import spark_session
+from evalreport.features.spark.session import SETTINGS, spark_session
 from evalreport.tracking.client import Store, connect, quiet
 from tests.drawing import drawn_once
 from tests.tracking import MlflowServer, compiled_once, empty_store, new_database
@@ -96,7 +96,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def shared(item: pytest.Item) -> int:
     """Which of three costly things a test asks for: a server, a browser, a session of Spark, or none."""
     asked = {*getattr(item, "fixturenames", ()), *(mark.name for mark in item.iter_markers())}
-    if "spark" in asked or item.name.endswith("[recipes/spark.md]"):
+    if "spark" in asked or item.name.endswith(("[recipes/spark.md]", "-spark]")):
         return 1
     if "browser" in asked or "tests/browser/" in item.nodeid:
         return 2
@@ -194,6 +194,7 @@ def spark() -> Iterator[Any]:
     """One session of Spark, in which a task that fails is tried again."""
     if find_spec("pyspark") is None or shutil.which("java") is None:
         pytest.skip("needs PySpark and Java 17")
+    SETTINGS["spark.python.daemon.module"] = "tests.features.spark.daemon"
     with spark_session("local[1,3]") as session:
         for name, value in QUICK_SPARK.items():
             session.conf.set(name, value)

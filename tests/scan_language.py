@@ -58,6 +58,7 @@ RETIRED = {
 PATTERNS = [
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), instead) for pattern, instead in RETIRED.items()
 ]
+ANY = re.compile("|".join(pattern.pattern for pattern, _ in PATTERNS), re.IGNORECASE)
 ALLOWED = re.compile(
     r"in fact\b|is no longer|no-skill|false alarm rate",
     re.IGNORECASE,
@@ -116,7 +117,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
 def find_words(text: str) -> Iterator[tuple[str, str]]:
     """Yield the retired words of a text, each with the word to use."""
     text = ALLOWED.sub(" ", text)
-    for pattern, instead in PATTERNS:
+    for pattern, instead in PATTERNS if ANY.search(text) else ():
         for match in pattern.finditer(text):
             yield match[0], instead
 

@@ -30,7 +30,8 @@ class Ran:
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ran:
     """Run `evalreport` with arguments."""
     capsys.readouterr()
-    with computed_once(), pytest.raises(SystemExit) as stop:
+    with computed_once(), pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
+        patch.setattr("evalreport.cli.parallel._cores", lambda: 1)  # each process imports MLflow: 3 s
         main(arguments)
     out, err = capsys.readouterr()
     return Ran(int(stop.value.code or 0), out, err)

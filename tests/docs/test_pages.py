@@ -37,11 +37,13 @@ def steps(page: str) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sqlite_store: Store) -> Store:
-    """A folder with the examples in it, a store of its own, and few resamples."""
+    """A folder with the examples in it, a store of its own, few resamples and few thresholds."""
     (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", sqlite_store.uri)
     monkeypatch.setenv("EVALREPORT_RESAMPLES", "200")
+    monkeypatch.setattr("evalreport.thresholds.own_objective.CANDIDATES", 50)
+    monkeypatch.setattr("evalreport.thresholds.own_objective.IN_FOLDS", 10)
     return sqlite_store
 
 
