@@ -330,7 +330,7 @@ def with_plain_columns(
         try:
             roles = replace(roles, score=_with_vector(columns, scored, request, notes))
         except DataError as error:
-            if roles.pred is None or request.score or request.scores:
+            if roles.pred is None or request.are_scores_named:
                 raise
             notes.append(f"the scores {_head(scored)} are not used: {error.message}, {error.where}")
             roles = replace(roles, score=None)

@@ -204,6 +204,11 @@ class Columns:
         return tuple(filter(None, (self.pred, self.score, self.scores, self.text, self.id)))
 
     @property
+    def are_scores_named(self) -> bool:
+        """Whether the user named scores, which excludes all others."""
+        return self.score is not None or self.scores is not None
+
+    @property
     def groups(self) -> tuple[str, ...]:
         """The columns that have equal values within a group of rows."""
         return (self.group,) if isinstance(self.group, str) else self.group or ()

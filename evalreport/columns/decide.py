@@ -29,7 +29,7 @@ from evalreport.columns.evidence import (
     Scored,
     confidence_of,
     mentions,
-    named,
+    name_evidence,
     pair_of,
     profiles_of,
     sets_agree,
@@ -86,6 +86,8 @@ class Hypothesis:
     """Whether the prediction is the label with the greatest score."""
     names: tuple[tuple[str, str], ...] = ()
     """Labels with their names in the predictions, if scores with the names of the labels prove them."""
+    rivals: tuple[Part, ...] = ()
+    """The scores that may be meant, the best first, if there are several."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -131,17 +133,17 @@ def _option(part: Part) -> str:
 class AmbiguousColumnsError(UsageError):
     """Several hypotheses about the columns have nearly the same weight."""
 
-    best: tuple[Hypothesis, ...] = ()
+    def __init__(
+        self, message: str, *, where: str = "", fix: str = "", best: Sequence[Hypothesis] = ()
+    ) -> None:
+        super().__init__(message, where=where, fix=fix)
+        self.best = best
 
-    def with_location(self, where: str) -> AmbiguousColumnsError:
+    def with_location(self, where: str) -> EvalreportError:
         """Return the same error with a location."""
-        return _of(super().with_location(where), self.best)
-
-
-def _of(error: EvalreportError, best: Sequence[Hypothesis]) -> AmbiguousColumnsError:
-    made = AmbiguousColumnsError(error.message, where=error.where, fix=error.fix)
-    made.best = tuple(best)
-    return made
+        made = super().with_location(where)
+        vars(made).update(best=self.best)
+        return made
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +160,7 @@ class _Search:
     """Whether labels and predictions are in separate files."""
 
     @cached_property
-    def assigned(self) -> frozenset[str]:
+    def assigned_names(self) -> frozenset[str]:
         """Columns to which the user gave a role, by name or by pattern."""
         found = set(self.request.assigned_columns)
         for pattern in (one for one in found.copy() if one.count("*") == 1):
@@ -205,7 +207,10 @@ def decide(
     profiles = profiles_of(columns)
     held = profiles if truths is None else profiles_of(truths)
     search = _Search(held, profiles, _cells(profiles, request), request, file, truths is not None)
-    found = sorted(chain(_of_labels(search), _of_texts(search), _of_sets(search)), key=lambda h: -h.weight)
+    found = sorted(
+        chain(_label_hypotheses(search), _text_hypotheses(search), _set_hypotheses(search)),
+        key=lambda h: -h.weight,
+    )
     if request.pred is not None and any(one.pred is not None for one in found):
         found = [one for one in found if one.pred is not None]
     if not found or not (found[0].weight >= LEAST or _is_named(found[0], request)):
@@ -218,7 +223,8 @@ def decide(
         and not _has_same_result(best, other, search)
     ]
     if rivals:
-        raise _ambiguous([best, *_distinct(rivals)], request)
+        distinct = {one.key: one for one in reversed(rivals)}
+        raise _ambiguous([best, *reversed(distinct.values())], request)
     second = next((one for one in found[1:] if not _has_same_result(best, one, search)), None)
     if second is None:
         return best
@@ -242,10 +248,6 @@ def _is_named(best: Hypothesis, request: Columns) -> bool:
     return all(part is not None and name_weights(part.columns[0])[role] >= 2 for part, role in sides)
 
 
-def _distinct(found: Sequence[Hypothesis]) -> list[Hypothesis]:
-    return list({one.key: one for one in reversed(found)}.values())[::-1]
-
-
 def _cells(profiles: Mapping[str, Profile], request: Columns) -> dict[str, Array]:
     cells: dict[str, Array] = {}
     for name, one in profiles.items():
@@ -260,35 +262,35 @@ def _cells(profiles: Mapping[str, Profile], request: Columns) -> dict[str, Array
 # ---------------------------------------------------------------------------------- one label per row
 
 
-def _of_labels(search: _Search) -> Iterator[Hypothesis]:
+def _label_hypotheses(search: _Search) -> Iterator[Hypothesis]:
     """Yield hypotheses with one label per row."""
     if search.request.task == "multilabel" or search.request.list_separator is not None:
         return
     pairs = sorted(_pairs(search), key=lambda found: -found[0])
     for weight, truth, pair, reasons in pairs[:_BEST]:
         yield from _with_scores(search, weight, truth, pair, reasons)
-    for truth in _truths(search):
-        found = _alone(truth)
+    for truth in _likely(search, "truth"):
+        found = _evidence_of_label(truth)
         weight = sum(one.weight for one in found)
         yield from _with_scores(search, weight, truth, None, _reasons("label", truth.name, found))
 
 
-def _alone(truth: Profile) -> list[RoleEvidence]:
+def _evidence_of_label(truth: Profile) -> list[RoleEvidence]:
     """Return the evidence of a label without predictions; in few rows only its name shows that it is one."""
     bare = 3.0 * (1 - confidence_of(len(truth.values))) if truth.weights["label"] < 1 else 0.0
     return [
-        named(truth.weights["label"]),
+        name_evidence(truth.weights["label"]),
         RoleEvidence(-1.0 - bare, "no column of predictions"),
         unlikely_values(truth, 3.0),
     ]
 
 
-def _allowed(search: _Search, name: str, role: str) -> bool:
+def _is_allowed(search: _Search, name: str, role: str) -> bool:
     request = search.request
     named = request.truth if role == "truth" else request.pred
     if named is not None:
         return name == named
-    return name not in INDEX and name not in search.assigned and name.lower() not in PARTED
+    return name not in INDEX and name not in search.assigned_names and name.lower() not in PARTED
 
 
 def _likely(search: _Search, role: str) -> list[Profile]:
@@ -299,7 +301,7 @@ def _likely(search: _Search, role: str) -> list[Profile]:
         for name, one in (search.truths if role == "truth" else search.profiles).items()
         if one.labels is not None
         and len(one.labels)
-        and _allowed(search, name, role)
+        and _is_allowed(search, name, role)
         and (
             name == named
             or (one.weights[weight] > -2 and (len(one.labels) <= MOST_LABELS or one.weights[weight] >= 2))
@@ -309,16 +311,12 @@ def _likely(search: _Search, role: str) -> list[Profile]:
     return found[:_COMPARED]
 
 
-def _truths(search: _Search) -> list[Profile]:
-    return _likely(search, "truth")
-
-
 def _pairs(search: _Search) -> Iterator[tuple[float, Profile, Pair, tuple[ColumnReason, ...]]]:
     request = search.request
     if request.text is not None and request.pred is None:
         return
     preds = _likely(search, "pred")
-    for truth in _truths(search):
+    for truth in _likely(search, "truth"):
         for pred in preds:
             if pred.name == truth.name and not search.apart:
                 continue
@@ -360,34 +358,18 @@ def _with_scores(
     found = sorted(_scores(search, truth, pair), key=lambda one: -one[0])
     strong = [one for one in found if pair is None and one[1].weights["score"] >= 3]
     found = found if found and found[0][0] >= LEAST_SCORE else strong or found
-    if found and (found[0][0] >= LEAST_SCORE or strong or _scores_named(search.request)):
+    if found and (found[0][0] >= LEAST_SCORE or strong or search.request.are_scores_named):
         added, scored, why = found[0]
-        rivals = [] if _scores_named(search.request) else _rival_scores(found)
+        rivals = () if search.request.are_scores_named else _rival_scores(found)
         same = pair is not None and scored.agreement(pair.pred_codes) >= PROVEN
         names = pair.names if same and pair is not None and scored.is_named else ()
         decision = ColumnDecision((*reasons, *_reasons("scores", scored.part.display_name, why)))
-        made = Hypothesis(right, pred, scored.part, None, weight + added, decision, same, names)
-        yield _Doubtful.of(made, rivals) if rivals else made
+        yield Hypothesis(right, pred, scored.part, None, weight + added, decision, same, names, rivals)
     elif pred is not None:
         yield Hypothesis(right, pred, None, None, weight, ColumnDecision(reasons))
 
 
-def _scores_named(request: Columns) -> bool:
-    return request.score is not None or request.scores is not None
-
-
-@dataclass(frozen=True, eq=False)
-class _Doubtful(Hypothesis):
-    """A hypothesis of which several columns may be the scores."""
-
-    parts: tuple[Part, ...] = ()
-
-    @classmethod
-    def of(cls, made: Hypothesis, parts: Sequence[Part]) -> _Doubtful:
-        return cls(**{**made.__dict__, "parts": tuple(parts)})
-
-
-def _rival_scores(found: Sequence[tuple[float, Scored, list[RoleEvidence]]]) -> list[Part]:
+def _rival_scores(found: Sequence[tuple[float, Scored, list[RoleEvidence]]]) -> tuple[Part, ...]:
     """Return the scores with nearly the weight of the best ones and other values, the best first."""
     best = found[0]
     close = [
@@ -397,7 +379,7 @@ def _rival_scores(found: Sequence[tuple[float, Scored, list[RoleEvidence]]]) -> 
         and weight > best[0] - (MARGIN if _is_free(one) or _is_free(best[1]) else 2 * MARGIN)
         and not set(one.part.columns) & set(best[1].part.columns)
     ]
-    return [best[1].part, *close] if close else []
+    return (best[1].part, *close) if close else ()
 
 
 def _is_free(scored: Scored) -> bool:
@@ -412,14 +394,14 @@ def _scores(
     if request.no_scores or (request.text is not None and request.pred is None):
         return
     pred = None if pair is None else pair.pred
-    known = _known(truth, pred, request)
+    known = _known_labels(truth, pred, request)
     taken = {*(() if search.apart else (truth.name,)), *(() if pred is None else (pred.name,))}
-    if _scores_named(request):
+    if request.are_scores_named:
         parts = [named_scores(search.names, request, known, search.file)]
     else:
         free = [name for name in search.names if name not in taken and name not in request.assigned_columns]
         numeric = [name for name in free if search.cells[name].dtype.kind in "biuf"]
-        count = len(_labels_of(truth, pair))
+        count = len(Scored(Part(()), (), truth, pair, {}).labels)
         parts = score_candidates(search.cells, numeric, known, single=True, several=count > 2)
     for part in parts:
         columns = [search.cells[name] for name in part.columns]
@@ -430,11 +412,7 @@ def _scores(
         yield sum(one.weight for one in found), scored, found
 
 
-def _labels_of(truth: Profile, pair: Pair | None) -> tuple[str, ...]:
-    return Scored(Part(()), (), truth, pair, {}).labels
-
-
-def _known(truth: Profile, pred: Profile | None, request: Columns) -> frozenset[str]:
+def _known_labels(truth: Profile, pred: Profile | None, request: Columns) -> frozenset[str]:
     found = {str(label) for label in request.labels or ()}
     declared = bool(found)
     for side in (truth, pred):
@@ -450,7 +428,7 @@ def _text(value: Any) -> str:
 # ------------------------------------------------------------------------------------ generated text
 
 
-def _of_texts(search: _Search) -> Iterator[Hypothesis]:
+def _text_hypotheses(search: _Search) -> Iterator[Hypothesis]:
     """Yield hypotheses with a generated response from which the label is still to be read."""
     request = search.request
     if request.task == "multilabel" or request.list_separator is not None:
@@ -464,11 +442,11 @@ def _of_texts(search: _Search) -> Iterator[Hypothesis]:
                 continue
         elif not is_text or name not in TEXT:
             continue
-        for truth in _truths(search):
+        for truth in _likely(search, "truth"):
             if truth.name == name and not search.apart:
                 continue
             found = [
-                named(truth.weights["label"], of_label=True),
+                name_evidence(truth.weights["label"], of_label=True),
                 unlikely_values(truth, 3.0)._replace(of_label=True),
                 RoleEvidence(max(3.0, one.weights["text"]) + 1.0, f"{BY_NAME}, and texts"),
                 mentions(one, truth),
@@ -492,25 +470,25 @@ class _Sets:
     """The label of each indicator."""
 
 
-def _of_sets(search: _Search) -> Iterator[Hypothesis]:
+def _set_hypotheses(search: _Search) -> Iterator[Hypothesis]:
     """Yield hypotheses with any number of labels per row."""
     request = search.request
     preds = [*_lists(search, search.profiles), *_families(search, search.profiles)]
     truths = [*_lists(search, search.truths), *_families(search, search.truths)] if search.apart else preds
     for truth in truths:
-        if not _allowed_set(search, truth.part, "truth"):
+        if not _is_allowed_set(search, truth.part, "truth"):
             continue
         for pred in preds:
             if not search.apart and set(pred.part.columns) & set(truth.part.columns):
                 continue
-            if not _allowed_set(search, pred.part, "pred"):
+            if not _is_allowed_set(search, pred.part, "pred"):
                 continue
             common = _common(truth, pred)
             if common is None:
                 continue
             found = [
-                named(truth.weights["label"], of_label=True),
-                named(pred.weights["prediction"]),
+                name_evidence(truth.weights["label"], of_label=True),
+                name_evidence(pred.weights["prediction"]),
                 RoleEvidence(2.0 + min(1.5, 0.5 * common[0].shape[1]), "the labels of the true labels"),
                 sets_agree(*common),
             ]
@@ -519,13 +497,13 @@ def _of_sets(search: _Search) -> Iterator[Hypothesis]:
             made = Hypothesis(truth.part, pred.part, None, None, weight, ColumnDecision(why))
             yield from _with_set_scores(search, made, truth)
         if request.pred is None:
-            name = named(truth.weights["label"])
+            name = name_evidence(truth.weights["label"])
             why = _reasons("label", truth.part.display_name, [name])
             alone = Hypothesis(truth.part, None, None, None, name.weight, ColumnDecision(why))
             yield from (made for made in _with_set_scores(search, alone, truth) if made.score is not None)
 
 
-def _allowed_set(search: _Search, part: Part, role: str) -> bool:
+def _is_allowed_set(search: _Search, part: Part, role: str) -> bool:
     named = search.request.truth if role == "truth" else search.request.pred
     if named is not None:
         return named in (part.pattern, part.pattern.removesuffix("[*]"), *part.columns[:1])
@@ -658,7 +636,7 @@ def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterato
             *(() if search.apart else truth.part.columns),
             *(() if made.pred is None else made.pred.columns),
         }
-        if _scores_named(request):
+        if request.are_scores_named:
             parts = [named_scores(search.names, request, known, search.file)]
         else:
             free = [
@@ -666,43 +644,31 @@ def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterato
             ]
             numeric = [name for name in free if search.cells[name].dtype.kind in "biuf"]
             parts = score_candidates(search.cells, numeric, known, single=False, several=True)
-        found = [
-            (
-                _weight_of_name(part, alone=made.pred is None and not _is_whole(search, part))
-                + _weight_of_unit(search, part),
-                part,
-            )
-            for part in parts
+        numbers = [[search.cells[name] for name in part.columns] for part in parts]
+        weights = [
+            _weight_of_set_scores(part, values, alone=made.pred is None)
+            for part, values in zip(parts, numbers, strict=True)
         ]
-        found = [(weight, part) for weight, part in found if weight >= LEAST_SCORE or _scores_named(request)]
+        least = -np.inf if request.are_scores_named else LEAST_SCORE
+        found = [(weight, part) for weight, part in zip(weights, parts, strict=True) if weight >= least]
         if found:
             weight, part = max(found, key=lambda one: one[0])
             close = [other for value, other in found if value > weight - MARGIN]
             why = _reasons("scores", part.display_name, [RoleEvidence(weight, f"{BY_NAME} and the range")])
             decision = ColumnDecision((*made.decision.reasons, *why))
-            scored = replace(made, score=part, weight=made.weight + weight, decision=decision)
-            yield _Doubtful.of(scored, close) if len(close) > 1 else scored
+            rivals = tuple(close) if len(close) > 1 else ()
+            yield replace(made, score=part, weight=made.weight + weight, decision=decision, rivals=rivals)
             return
     if made.pred is not None:
         yield made
 
 
-def _is_whole(search: _Search, part: Part) -> bool:
-    """Return whether all scores are whole numbers, as labels are."""
-    return all(bool((search.cells[name] == np.rint(search.cells[name])).all()) for name in part.columns)
-
-
-def _weight_of_unit(search: _Search, part: Part) -> float:
-    """Return evidence for scores from 0 to 1."""
-    inside = all(
-        bool((search.cells[name] >= 0).all() and (search.cells[name] <= 1).all()) for name in part.columns
-    )
-    return 2.0 if inside else 0.0
-
-
-def _weight_of_name(part: Part, *, alone: bool) -> float:
+def _weight_of_set_scores(part: Part, held: Sequence[Array], *, alone: bool) -> float:
+    """Return the evidence of the name and of values from 0 to 1; alone, fractions may be the prediction."""
     weights = weights_of_part(part)
-    return weights["score"] + (max(0.0, weights["prediction"] - 1.0) if alone else 0.0)
+    weight = weights["score"] + 2.0 * all(((values >= 0) & (values <= 1)).all() for values in held)
+    is_whole = all((values == np.rint(values)).all() for values in held)
+    return weight + (max(0.0, weights["prediction"] - 1.0) if alone and not is_whole else 0.0)
 
 
 # ------------------------------------------------------------------------------------------- decision
@@ -758,10 +724,10 @@ def _ambiguous(found: Sequence[Hypothesis], request: Columns) -> AmbiguousColumn
         names = list(dict.fromkeys(each[role] for each in options if role in each))
         if len(names) > 1 and len({each.get(other) for each in options} - {None}) <= 1:
             message = f"{len(names)} columns could be the {_ROLES[role]}: {list_names(names)}"
-            return _of(UsageError(message, fix=fix), some)
+            return AmbiguousColumnsError(message, fix=fix, best=some)
     where = "; ".join(f"label {one.key[0]!r} and prediction {one.key[1]!r}" for one in some)
     message = f"{len(some)} assignments of the columns are about as likely"
-    return _of(UsageError(message, where=where, fix=fix), some)
+    return AmbiguousColumnsError(message, where=where, fix=fix, best=some)
 
 
 def fix_of(ways: Sequence[Mapping[str, str]], request: Columns) -> str:
@@ -784,11 +750,11 @@ def refuse_doubtful(found: Hypothesis) -> None:
     ------
     UsageError
     """
-    if not isinstance(found, _Doubtful):
+    if not found.rivals:
         return
-    shown = [part.display_name for part in found.parts]
+    shown = [part.display_name for part in found.rivals]
     more = "" if found.pred is None and found.text is None else OR_NONE
-    if any(part.pattern for part in found.parts):
-        example = f"'{found.parts[0].pattern}'"
+    if any(part.pattern for part in found.rivals):
+        example = f"'{found.rivals[0].pattern}'"
         raise several(shown, "sets of scores could be meant", "--scores", example, more)
     raise several(shown, "columns could be the score", "--score", more=more)

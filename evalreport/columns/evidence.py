@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ class Labels:
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The values in one spelling, in the order of `values`."""
-        return tuple(map(spelled, self.values))
+        return tuple(map(spell, self.values))
 
     @cached_property
     def counts(self) -> npt.NDArray[np.intp]:
@@ -84,11 +85,6 @@ class Profile:
     label_set: frozenset[Any] | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def is_fraction(self) -> bool:
-        """Whether some number is not whole."""
-        return self.numbers is not None and self.labels is None
-
     @cached_property
     def is_unique(self) -> bool:
         """Whether nearly every row has a unique value, as in ids and texts."""
@@ -102,12 +98,12 @@ class Profile:
         return self.labels is not None and len(self.labels) == 1
 
 
-def spelled(value: Any) -> str:
+def spell(value: Any) -> str:
     """Return a label in one spelling: small letters, whole numbers without a point.
 
     Examples
     --------
-    >>> spelled(" Spam"), spelled(1.0), spelled("2.0"), spelled(True)
+    >>> spell(" Spam"), spell(1.0), spell("2.0"), spell(True)
     ('spam', '1', '2', 'true')
     """
     text = str(value).strip().casefold()
@@ -117,17 +113,12 @@ def spelled(value: Any) -> str:
     return " ".join(text.replace("_", " ").replace("-", " ").split()) or text
 
 
-def sample_of(rows: int) -> slice | npt.NDArray[np.intp]:
-    """Return the rows that profiles describe: all of them, or a random sample in order."""
-    if rows <= SAMPLE:
-        return slice(None)
-    return np.sort(np.random.default_rng(rows).choice(rows, SAMPLE, replace=False))
-
-
 def profiles_of(columns: Mapping[str, Array]) -> dict[str, Profile]:
-    """Return the profile of each column that has one value, list or vector per row."""
+    """Return the profile of each column with one value, list or vector per row, in a sample of the rows."""
     rows = max((len(column) for column in columns.values() if column.ndim), default=0)
-    some = sample_of(rows)
+    some: Any = slice(None)
+    if rows > SAMPLE:
+        some = np.sort(np.random.default_rng(rows).choice(rows, SAMPLE, replace=False))
     fit = {name: column for name, column in columns.items() if column.ndim and len(column) == rows}
     return {name: profile_of(name, column[some]) for name, column in fit.items()}
 
@@ -139,7 +130,7 @@ def profile_of(name: str, values: Array) -> Profile:
     --------
     >>> profile_of("label", np.array(["a", "b", "a"])).labels.values
     ('a', 'b')
-    >>> profile_of("score", np.array([0.5, 0.25])).is_fraction
+    >>> profile_of("score", np.array([0.5, 0.25])).labels is None
     True
     """
     made = Profile(name, values, weights=name_weights(name))
@@ -193,23 +184,12 @@ def _plain(made: Profile, cells: Sequence[Any]) -> Profile:
             codes = [-1 if is_gap(cell) else place.setdefault(cell, len(place)) for cell in cells]
     except TypeError:
         return made
-    found, numbers = _numbers(place), None
-    if found is not None:
-        by_code = np.array([*found, np.nan])
-        numbers = by_code[codes]
-        if any(not float(value).is_integer() for value in by_code[:-1].tolist()):
+    found, numbers = list(takewhile(lambda one: one is not None, map(number_of, place))), None
+    if found and len(found) == len(place):
+        numbers = np.array([*found, np.nan], dtype=float)[codes]
+        if any(not float(value or 0).is_integer() for value in found):
             return replace(made, numbers=numbers)
     return replace(made, labels=Labels(tuple(place), np.array(codes, dtype=np.intp)), numbers=numbers)
-
-
-def _numbers(values: Mapping[Any, int]) -> list[float] | None:
-    found = []
-    for value in values:
-        number = number_of(value)
-        if number is None:
-            return None
-        found.append(number)
-    return found or None
 
 
 def number_of(value: Any) -> float | None:
@@ -241,32 +221,24 @@ def _nested(made: Profile, cells: Sequence[Any]) -> Profile:
         known = label_set_of(np.fromiter(cells, dtype=object, count=len(cells)))
         flags = indicators_of(lists)
         rows = tuple(row for row in lists if row is not None)
-        vector = None if flags is None and not _are_numbers(rows) else _vector(made, cells)
+        plain = len({*map(len, rows)}) == 1 and all(is_number(item) for row in rows for item in row)
+        vector = _vector(made, cells) if flags is not None or plain else None
         return replace(
             made, lists=None if flags is not None else rows, flags=flags, label_set=known, vector=vector
         )
     return replace(made, vector=_vector(made, cells))
 
 
-def _are_numbers(rows: Sequence[list[Any]]) -> bool:
-    return len({len(row) for row in rows}) == 1 and all(is_number(item) for row in rows for item in row)
-
-
 def _vector(made: Profile, cells: Sequence[Any]) -> Mapping[str, Array] | None:
+    there = np.array([not is_gap(cell) for cell in cells])
     known = np.fromiter((cell for cell in cells if not is_gap(cell)), dtype=object)
     try:
         found = matrix_of(known, made.name)
     except DataError:
         return None
-    if len(known) == len(cells):
-        return found
-    there = np.array([not is_gap(cell) for cell in cells])
-    return {key: _spread(column, there) for key, column in found.items()}
-
-
-def _spread(column: Array, there: npt.NDArray[np.bool_]) -> Array:
-    full = np.full(len(there), np.nan)
-    full[there] = column
+    full = {key: np.full(len(cells), np.nan) for key in found}
+    for key, column in found.items():
+        full[key][there] = column
     return full
 
 
@@ -279,6 +251,8 @@ FULL = 40
 """Rows from which the contents have full weight; with fewer the weight is proportional."""
 
 
+MOST_SPELLED = 200
+"""Most labels of which another spelling is searched."""
 MOST_RENAMED = 100
 """Most labels for which a one-to-one mapping of two label sets is searched."""
 
@@ -313,7 +287,7 @@ class Pair:
     """Agreement beyond chance of two label sets that are mapped one-to-one without a common label."""
 
     @cached_property
-    def kept(self) -> npt.NDArray[np.bool_]:
+    def complete(self) -> npt.NDArray[np.bool_]:
         """Rows with a label and a prediction."""
         return (self.truth_codes >= 0) & (self.pred_codes >= 0)
 
@@ -322,7 +296,7 @@ class Pair:
         """Agreement beyond chance."""
         one, other = self.truth_codes, self.pred_codes
         if self.rows < len(one):
-            one, other = one[self.kept], other[self.kept]
+            one, other = one[self.complete], other[self.complete]
         if not one.size:
             return 0.0
         size = int(max(one.max(), other.max())) + 1
@@ -339,7 +313,7 @@ class Pair:
     @cached_property
     def rows(self) -> int:
         """Rows with a label and a prediction."""
-        return int(np.count_nonzero(self.kept))
+        return int(np.count_nonzero(self.complete))
 
 
 def pair_of(truth: Profile, pred: Profile) -> Pair | None:
@@ -349,10 +323,13 @@ def pair_of(truth: Profile, pred: Profile) -> Pair | None:
         return None
     place = {text: code for code, text in enumerate(one.texts)}
     moved, is_spelled = list(other.texts), False
-    if not place.keys() & set(moved) or {*other.values} == {-1, 1}:
-        matched = _matched(one, other)
-        if matched is not None:
-            moved, is_spelled = [spelled(value) for value in matched], True
+    apart = not place.keys() & set(moved) or {*other.values} == {-1, 1}
+    if apart and max(len(one), len(other)) <= MOST_SPELLED:
+        right, told = np.array(one.values), np.array(other.values)
+        plain = {right.dtype.kind, told.dtype.kind} <= set("biUf")
+        matched, note = one_spelling(right, told) if plain else (told, "")
+        if note:
+            moved, is_spelled = [spell(value) for value in matched.tolist()], True
     there = set(moved)
     both = len(place.keys() & there)
     for text in moved:
@@ -388,23 +365,9 @@ def _correspondence(one: Labels, other: Labels) -> tuple[float, list[int]]:
     return (0.0 if chance == 1 else (agreed - chance) / (1 - chance)), best.tolist()
 
 
-def _matched(one: Labels, other: Labels) -> list[Any] | None:
-    right, told = (np.array(labels.values) for labels in (one, other))
-    if max(len(right), len(told)) > 200 or {right.dtype.kind, told.dtype.kind} - set("biUf"):
-        return None
-    found, note = one_spelling(right, told)
-    return found.tolist() if note else None
-
-
 def confidence_of(rows: int) -> float:
     """Return the weight of the contents of some rows, from 0 to 1."""
     return min(1.0, rows / FULL)
-
-
-def _has_common_text(pair: Pair) -> bool:
-    """Return whether the two columns have a label in common, as text."""
-    one, other = pair.truth.labels, pair.pred.labels
-    return one is not None and other is not None and bool({*one.texts} & {*other.texts})
 
 
 _CODES = {"0", "1", "-1", "true", "false"}
@@ -416,7 +379,8 @@ def common_labels(pair: Pair) -> RoleEvidence:
     if pair.common == 0:
         sure = confidence_of(pair.rows)
         if pair.is_renamed:
-            is_code = pair.renamed > 0.9999 and not _has_common_text(pair)
+            one, other = (side.labels.texts if side.labels else () for side in (pair.truth, pair.pred))
+            is_code = pair.renamed > 0.9999 and {*one}.isdisjoint(other)
             return RoleEvidence(
                 0.0 if is_code else 1.0,
                 f"its labels correspond to those of {pair.truth.name!r}, kappa {pair.renamed:.2f}",
@@ -447,47 +411,27 @@ def agreement(pair: Pair) -> RoleEvidence:
     )
 
 
-def named(weight: float, *, of_label: bool = False) -> RoleEvidence:
+def name_evidence(weight: float, *, of_label: bool = False) -> RoleEvidence:
     """Return the evidence of a name for a role."""
     return RoleEvidence(weight, BY_NAME if weight else f"{BY_NAME} does not say it", of_label)
 
 
-def name_of_label(pair: Pair) -> RoleEvidence:
-    """The name indicates that the column contains the labels."""
-    return named(pair.truth.weights["label"], of_label=True)
-
-
-def name_of_prediction(pair: Pair) -> RoleEvidence:
-    """The name indicates that the column contains the predictions."""
-    return named(pair.pred.weights["prediction"])
-
-
-def varied_labels(pair: Pair) -> RoleEvidence:
-    """A column with a different value in nearly every row, or with one value, does not contain labels."""
-    return unlikely_values(pair.truth, 3.0)._replace(of_label=True)
-
-
-def varied_predictions(pair: Pair) -> RoleEvidence:
-    """The same as `varied_labels` for the predictions."""
-    return unlikely_values(pair.pred, 1.0)
-
-
-def unlikely_values(one: Profile, constant: float) -> RoleEvidence:
+def unlikely_values(one: Profile, constant: float, *, of_label: bool = False) -> RoleEvidence:
     """Return the evidence against a column with different values in nearly all rows, or with one value."""
     if one.is_unique:
-        return RoleEvidence(-6.0, "its own value in nearly every row")
-    return RoleEvidence(-constant, "one value in all rows") if one.is_constant else NONE
+        return RoleEvidence(-6.0, "its own value in nearly every row", of_label)
+    return RoleEvidence(-constant, "one value in all rows", of_label) if one.is_constant else NONE
 
 
 PAIRS: tuple[Callable[[Pair], RoleEvidence], ...] = (
-    name_of_label,
-    varied_labels,
-    name_of_prediction,
+    lambda pair: name_evidence(pair.truth.weights["label"], of_label=True),
+    lambda pair: unlikely_values(pair.truth, 3.0, of_label=True),
+    lambda pair: name_evidence(pair.pred.weights["prediction"]),
     common_labels,
     agreement,
-    varied_predictions,
+    lambda pair: unlikely_values(pair.pred, 1.0),
 )
-"""RoleEvidence about a label and a prediction."""
+"""Evidence about a label and a prediction: names, labels, agreement, and unlikely values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -499,8 +443,6 @@ class Scored:
     truth: Profile
     pair: Pair | None
     weights: Mapping[str, float]
-    confirmed: bool = False
-    """Whether the user or the format named the column."""
 
     @cached_property
     def values(self) -> Array:
@@ -508,14 +450,14 @@ class Scored:
         return np.column_stack([np.asarray(column, dtype=float) for column in self.columns])
 
     @cached_property
-    def kept(self) -> npt.NDArray[np.bool_]:
+    def finite(self) -> npt.NDArray[np.bool_]:
         """Rows with all scores."""
         return np.asarray(np.isfinite(self.values).all(axis=1))
 
     @cached_property
     def is_whole(self) -> bool:
         """Whether all scores are whole numbers, as labels are."""
-        values = self.values[self.kept]
+        values = self.values[self.finite]
         return bool((values == np.rint(values)).all())
 
     @property
@@ -535,20 +477,18 @@ class Scored:
     @cached_property
     def is_named(self) -> bool:
         """Whether the columns are named after labels."""
-        keys, known = [spelled(label) for label in self.part.labels], set(self.labels)
+        keys, known = [spell(label) for label in self.part.labels], set(self.labels)
         if keys == [str(place) for place in range(len(keys))] and self.part.pattern.endswith("[*]"):
             return known <= set(keys)
         return len(known & set(keys)) >= 2 or (self.is_one and bool(known & set(keys)))
 
     def agreement(self, codes: npt.NDArray[np.intp]) -> float:
         """Return how often a row has the greatest score for its label, in the best order of labels."""
-        kept = self.kept & (codes >= 0)
+        kept = self.finite & (codes >= 0)
         if not kept.any():
             return 0.0
         best, known = self.values[kept].argmax(axis=1), codes[kept]
-        orders = (
-            [{spelled(key): place for place, key in enumerate(self.part.labels)}] if self.is_named else []
-        )
+        orders = [{spell(key): place for place, key in enumerate(self.part.labels)}] if self.is_named else []
         orders = orders or [
             {label: place for place, label in enumerate(order)} for order in _orders(self.labels)
         ]
@@ -572,7 +512,7 @@ def name_of_scores(scored: Scored) -> RoleEvidence:
     weight = scored.weights["score"]
     if scored.pair is None and not scored.is_whole:
         weight += max(0.0, scored.weights["prediction"] - 1.0)
-    return named(weight)
+    return name_evidence(weight)
 
 
 def decides(scored: Scored) -> RoleEvidence:
@@ -580,7 +520,7 @@ def decides(scored: Scored) -> RoleEvidence:
     if scored.is_one:
         return NONE
     width = scored.values.shape[1]
-    sure = confidence_of(int(scored.kept.sum()))
+    sure = confidence_of(int(scored.finite.sum()))
     if scored.truth.labels is None:
         return NONE
     of_truth = scored.agreement(scored.truth.labels.codes)
@@ -595,7 +535,7 @@ def decides(scored: Scored) -> RoleEvidence:
         return RoleEvidence(7.0 * sure, "the prediction has the greatest score in all rows")
     if of_truth >= PROVEN:
         return RoleEvidence(-7.0 * sure, "the label has the greatest score in all rows")
-    most = np.bincount(scored.pair.pred_codes[scored.pair.kept]).max(initial=0) / max(1, scored.pair.rows)
+    most = np.bincount(scored.pair.pred_codes[scored.pair.complete]).max(initial=0) / max(1, scored.pair.rows)
     beyond = 0.0 if most >= 1 else (of_pred - float(most)) / (1 - float(most))
     weight = max(-3.0, 6.0 * beyond - 3.0) * sure
     return RoleEvidence(weight, f"the prediction has the greatest score in {of_pred:.0%} of the rows")
@@ -605,7 +545,7 @@ def separates(scored: Scored) -> RoleEvidence:
     """A threshold separates the predictions by the score, or the score is their confidence."""
     if not scored.is_one or len(scored.labels) > 2 or scored.truth.labels is None:
         return NONE
-    values, kept = scored.values[:, 0], scored.kept
+    values, kept = scored.values[:, 0], scored.finite
     sure = confidence_of(int(kept.sum()))
     of_truth = _area(values, scored.truth.labels.codes, kept)
     if scored.pair is None:
@@ -644,7 +584,7 @@ def confidence_of_many(scored: Scored) -> RoleEvidence:
 
 def in_unit_interval(scored: Scored) -> RoleEvidence:
     """Scores are probabilities: from 0 to 1, and the scores of a row sum to 1."""
-    values = scored.values[scored.kept]
+    values = scored.values[scored.finite]
     if not values.size:
         return RoleEvidence(-5.0, "no finite scores")
     if not scored.is_one:
@@ -691,8 +631,9 @@ def mentions(text: Profile, truth: Profile) -> RoleEvidence:
     """A text mentions exactly one label in most rows, and it is the true label more often than by chance."""
     if text.labels is None or truth.labels is None:
         return NONE
-    names = [(code, name) for code, name in enumerate(truth.labels.texts)][:50]
-    of_text = np.array([*(_mentioned(spelled(value), names) for value in text.labels.values), -1])
+    names = list(enumerate(truth.labels.texts[:50]))
+    there = [[code for code, name in names if name and name in one] for one in text.labels.texts]
+    of_text = np.array([*(codes[0] if len(codes) == 1 else -1 for codes in there), -1])
     told = of_text[text.labels.codes]
     found = told >= 0
     right = float((told[found] == truth.labels.codes[found]).mean()) if found.any() else 0.0
@@ -700,11 +641,6 @@ def mentions(text: Profile, truth: Profile) -> RoleEvidence:
     chance = float(truth.labels.counts.max() / max(1, truth.labels.counts.sum()))
     weight = 3.0 * float(found.mean()) * sure + (2.0 if right > chance + 0.1 else 0.0) * sure
     return RoleEvidence(weight, f"it mentions one label in {found.mean():.0%} of the rows")
-
-
-def _mentioned(text: str, names: Sequence[tuple[int, str]]) -> int:
-    there = [code for code, name in names if name and name in text]
-    return there[0] if len(there) == 1 else -1
 
 
 def sets_agree(truth: Array, pred: Array) -> RoleEvidence:

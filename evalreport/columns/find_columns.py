@@ -374,9 +374,9 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
             text=found.text is not None,
             weights=found.weights is not None,
         )
-        chosen = request.score is not None or request.scores is not None  # named scores exclude all others
-        ranked = found.scores is not None
-        spare = () if chosen else unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
+        ranked, spare = found.scores is not None, tuple[str, ...]()
+        if not request.are_scores_named:
+            spare = unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
         said = (*made.said, *notes, *more_notes, *rows.notes, *found.notes, *spare)
         return replace(found, notes=said, roles=decided).with_row_filters(named.filtered_columns)
 

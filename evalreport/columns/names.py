@@ -609,7 +609,7 @@ def column_selector(request: Columns) -> Select:
     open_to = {"truth"} if request.truth is None else set()
     open_to |= {"prediction"} if request.pred is None else set()
     prefixes = ["true_", "pred_"]
-    if request.score is None and request.scores is None and not request.no_scores:
+    if not (request.are_scores_named or request.no_scores):
         common.update(SINGLE)
         open_to |= {"score"}
         prefixes += [*FAMILIES, *LOOSE]

@@ -665,40 +665,8 @@ def label_areas(
     return [area_under(scores if scores.ndim == 1 else scores[:, 1] - scores[:, 0], known == labels[1])]
 
 
-_MOST_PAIRED = 20
-_FEWEST_EACH = 3
-"""Rows of a label, on average, from which a column contains labels."""
 _ALIKE = 0.4
 """Agreement beyond chance from which two columns are label and prediction of one problem, in any spelling."""
-
-
-def likely_labels(columns: Mapping[str, Array]) -> tuple[tuple[str, str], ...]:
-    """Return pairs of columns that agree as label and prediction do, best first, in either order.
-
-    Examples
-    --------
-    >>> topic, answer = np.array(list("aabbccaabb")), np.array(list("aabbccaabc"))
-    >>> likely_labels({"topic": topic, "age": np.arange(10), "answer": answer})
-    (('topic', 'answer'),)
-    """
-    coded = label_like(columns)
-    names, found = list(coded), []
-    for place, one in enumerate(names):
-        for other in names[place + 1 :]:
-            agreement = _best_agreement(coded[one], coded[other])
-            if agreement > _ALIKE:
-                found.append((agreement, one, other))
-    return tuple((one, other) for _, one, other in sorted(found, key=lambda pair: -pair[0]))
-
-
-def label_like(columns: Mapping[str, Array]) -> dict[str, Coded]:
-    """Return the columns of few values, as codes; at most twenty of them."""
-    found: dict[str, Coded] = {}
-    for name, column in columns.items():
-        one = Coded.from_column(column[:MOST_COMPARED]) if column.ndim == 1 else None
-        if one is not None and 2 <= len(one) <= min(MOST_CLASSES, len(one.codes) // _FEWEST_EACH):
-            found[name] = one
-    return dict(list(found.items())[:_MOST_PAIRED])
 
 
 def _best_agreement(one: Coded, other: Coded) -> float:

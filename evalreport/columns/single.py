@@ -111,7 +111,7 @@ def _answers(
     if pred is None or pred.labels:
         return None if pred is None else _labels(rows.columns, pred), None, None
     values = rows.columns[pred.columns[0]]
-    if are_fractions(values) and request.score is None and request.scores is None:
+    if are_fractions(values) and not request.are_scores_named:
         return None, None, Part(pred.columns)
     values, lost = answers_of(values, pred.columns[0], request.missing)
     return labels_of(values, pred.columns[0]), lost, None
@@ -140,7 +140,7 @@ def _read_scores(
             return _Scored(part, replace(raw, labels=part.labels), (note,))
         return _Scored(part, raw)
     except DataError as error:
-        if y_pred is None or request.score is not None or request.scores is not None:
+        if y_pred is None or request.are_scores_named:
             raise
         return _Scored(None, None, (_not_used(part, error),))
 
@@ -151,8 +151,7 @@ def _not_used(part: Part, error: DataError) -> str:
 
 def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool) -> _Scored:
     """Return the scores by label; a confidence of the predicted label becomes P(positive)."""
-    named = request.score is not None or request.scores is not None
-    part, note = usable(scored.part, found.space, named=named, alone=alone)
+    part, note = usable(scored.part, found.space, named=request.are_scores_named, alone=alone)
     if part is None or scored.raw is None:
         return _Scored(None, None, (*scored.notes, note))
     raw, notes = scored.raw, (*scored.notes, note)
