@@ -99,7 +99,7 @@ const slider = (id, paint, x) => {
 };
 
 // only threshold
-// An interval after Wilson, in per cent: two digits of its half-width decide the decimals, as in evalreport/core/estimate_format.py.
+// An interval after Wilson, in per cent: two digits of its half-width decide the decimals, as in evalreport/core/result.py.
 const wilson = (k, n, z) => {
   const p = k / n, c = (p + z * z / 2 / n) / (1 + z * z / n);
   const h = z * Math.sqrt(p * (1 - p) / n + z * z / 4 / n / n) / (1 + z * z / n);

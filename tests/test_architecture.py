@@ -45,7 +45,7 @@ FEATURES = (
 )
 HOMES = {
     "jinja2": {"page/render.py"},
-    "matplotlib": {"figures", "features/studies/figures.py"},
+    "matplotlib": {"figures", "features/studies/views.py"},
     "seaborn": {"figures"},
     "mlflow": {
         "tracking",

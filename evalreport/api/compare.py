@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy.typing as npt
 
-from evalreport.api.evaluate import convert_to_view
+from evalreport.api.evaluate import convert_to_view, draw
 from evalreport.api.input import public_api, tuning_rows
-from evalreport.api.results import draw
 from evalreport.comparison import compare as comparing
 from evalreport.comparison import comparison
 from evalreport.core.errors import UsageError
@@ -26,8 +25,7 @@ from evalreport.page.comparison.table import (
     table_data,
 )
 from evalreport.page.payload import present
-from evalreport.page.render import render_comparison_brief, render_summary
-from evalreport.page.result_methods import Result
+from evalreport.page.render import Result, render_comparison_brief, render_summary
 from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
 from evalreport.thresholds.trial_search import Search, Trials

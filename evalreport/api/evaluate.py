@@ -1,11 +1,8 @@
-"""An evaluation as a notebook shows it: a small table, and figures.
-
-Arrays, frames, files and runs evaluated in Python.
-"""
+"""Arrays, frames, files and runs evaluated in Python; a result as a notebook shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
 from pathlib import Path
@@ -33,21 +30,19 @@ from evalreport.api.input import (
     tuning_rows,
     with_positive,
 )
-from evalreport.api.results import draw
 from evalreport.columns.label_pairs import texts_of
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.extensions import extension
 from evalreport.core.result import Provenance
-from evalreport.data.arrays import as_array
+from evalreport.data.arrays import BINS, as_array, bin_slices
 from evalreport.data.labels import Graded, Label, LabelSpace
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
-from evalreport.data.quantile_bins import BINS, bin_slices
 from evalreport.data.scores import Scores
 from evalreport.evaluation import evaluation
 from evalreport.evaluation import evaluation as model
-from evalreport.page.render import render_brief
-from evalreport.page.result_methods import Result
+from evalreport.figures.plots import drawing_on
+from evalreport.page.render import Result, render_brief
 from evalreport.page.sections.headline import headline
 from evalreport.tracking.client import connect
 from evalreport.tracking.runs import find_run
@@ -60,6 +55,24 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+T = TypeVar("T")
+
+
+def draw(function: Callable[[T], Figure], result: T, ax: Axes | None) -> Figure:
+    """Return the figure of a result, drawn on given axes where there are any.
+
+    Raises
+    ------
+    UsageError
+        The figure has several charts, and axes are given.
+    """
+    if ax is None:
+        return function(result)
+    with drawing_on(ax):
+        return function(result)
+
 
 View = TypeVar("View")
 

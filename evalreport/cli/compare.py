@@ -20,8 +20,8 @@ from evalreport.cli.options import SectionCommand
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import command_line, destination_of, request_of, selection_of, tracking_uri
 from evalreport.comparison.compare import MOST_RUNS
-from evalreport.core.estimate_format import shown_value
 from evalreport.core.format import percent
+from evalreport.core.result import shown_value
 from evalreport.metrics.catalogue import find
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from evalreport.cli.console import Console, Progress, error_as_json, internal, show_error, warn_of_skipped
 from evalreport.cli.stdio import interrupt
 from evalreport.core.errors import EvalreportError, LoggingInterrupted, NoPredictionsError
-from evalreport.core.shared import sharing
+from evalreport.core.lazy import sharing
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

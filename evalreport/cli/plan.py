@@ -108,7 +108,7 @@ def equal_lines(found: Comparison, within: float | None) -> list[str]:
 
 def _words(one: RowsNeeded, unit: tuple[str, str]) -> str:
     from evalreport.comparison.sample_size import about_rows
-    from evalreport.core.estimate_format import reach
+    from evalreport.core.result import reach
     from evalreport.metrics.catalogue import find
 
     style = find(one.metric).style

@@ -78,8 +78,7 @@ def _counted_findings(cautions: int, notes: int) -> str:
 
 def metrics_table(ev: Evaluation) -> list[str]:
     """Return the headline metrics as lines: name, value, bar and interval, with one number of decimals."""
-    from evalreport.core.estimate_format import column_places
-    from evalreport.core.result import Estimate, Undefined
+    from evalreport.core.result import Estimate, Undefined, column_places
     from evalreport.metrics.catalogue import find
     from evalreport.page.text_summary import FEW, headline_names
 
@@ -157,8 +156,7 @@ def title(ev: Evaluation) -> str:
 
 def metric_line(ev: Evaluation, name: str) -> str:
     """Return a metric with its interval, or the reason why it is undefined."""
-    from evalreport.core.estimate_format import format_estimate, interval
-    from evalreport.core.result import Undefined
+    from evalreport.core.result import Undefined, format_estimate, interval
     from evalreport.metrics.catalogue import find
 
     result = ev.metrics[name]
@@ -173,8 +171,7 @@ def metric_line(ev: Evaluation, name: str) -> str:
 
 def several_answers(ev: Evaluation) -> list[str]:
     """Return the metrics of several responses per row, a line each."""
-    from evalreport.core.estimate_format import format_estimate, interval
-    from evalreport.core.result import Estimate
+    from evalreport.core.result import Estimate, format_estimate, interval
 
     if ev.repeated_responses is None:
         return []
@@ -187,8 +184,7 @@ def several_answers(ev: Evaluation) -> list[str]:
 
 def gaps(ev: Evaluation) -> list[str]:
     """Return the largest difference between the groups of each column, a line each."""
-    from evalreport.core.estimate_format import distance
-    from evalreport.core.result import Estimate
+    from evalreport.core.result import Estimate, distance
     from evalreport.metrics.catalogue import OF_SLICES, find
 
     known = {one.column: one for one in reversed(ev.disparities) if one.metric in OF_SLICES[ev.task]}

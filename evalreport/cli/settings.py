@@ -18,8 +18,7 @@ from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from evalreport.core.errors import EvalreportError, FileMissingError, UsageError, nearest
-from evalreport.core.extensions import extensions
-from evalreport.core.user_functions import is_function
+from evalreport.core.extensions import extensions, is_function
 
 Reach: TypeAlias = Literal["nothing", "server", "cluster", "table", "code", "path", "folder", "list or @path"]
 """What the value of a setting can reach besides the data that the user names."""

@@ -18,11 +18,10 @@ from evalreport.cli.requests import command_line, destination_of, request_of, se
 from evalreport.cli.settings import sweeps
 from evalreport.core.bounds import number
 from evalreport.core.errors import UsageError, nearest
-from evalreport.core.estimate_format import column_places, format_reference, value_and_interval
 from evalreport.core.extensions import extension, extensions
 from evalreport.core.format import Style, count, format_decimals, percent, show, significant, threshold
 from evalreport.core.progress import report_progress
-from evalreport.core.result import Estimate
+from evalreport.core.result import Estimate, column_places, format_reference, value_and_interval
 from evalreport.page.evaluation_terms import objective_style
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from evalreport.core.errors import (
     UsageError,
     some_of,
 )
+from evalreport.data.arrays import BINS, check_bins
 from evalreport.data.labels import Label, Task
 from evalreport.data.predictions import WeightKind
-from evalreport.data.quantile_bins import BINS, check_bins
 from evalreport.data.scores import ScoreKind
 from evalreport.readers.csv import decode
 from evalreport.readers.limits import load

@@ -13,9 +13,8 @@ import numpy.typing as npt
 from evalreport.columns.column_request import Columns, missing_column
 from evalreport.columns.join import Rows, check_length
 from evalreport.columns.names import WEIGHT
-from evalreport.data.arrays import checked_weights, identity_texts, is_gap, refuse_lost_identity
+from evalreport.data.arrays import bin_slices, checked_weights, identity_texts, is_gap, refuse_lost_identity
 from evalreport.data.labels import CLOSE
-from evalreport.data.quantile_bins import bin_slices
 from evalreport.statistics.confusion import Counts
 
 Array = npt.NDArray[Any]

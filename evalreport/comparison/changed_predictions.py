@@ -9,13 +9,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.comparison.comparison import Agreement, ChangedPrediction, ChangedPredictions
-from evalreport.comparison.pairing import pair
+from evalreport.comparison.comparison import Agreement, ChangedPrediction, ChangedPredictions, pair
 from evalreport.data.labels import UNPARSED, Graded
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import answer_names, confidence, example_id, truncate_text
+from evalreport.evaluation.parts import answer_names, confidence, example_id, truncate_text
 
 Mask = npt.NDArray[np.bool_]
 Kinds: TypeAlias = tuple[Mask, Mask, Mask]

@@ -18,8 +18,10 @@ from evalreport.comparison.comparison import (
     DelongResult,
     Difference,
     McNemarResult,
+    Pairing,
     PairVerdict,
     RankedRun,
+    pair,
 )
 from evalreport.comparison.differences import (
     FEWEST,
@@ -35,7 +37,6 @@ from evalreport.comparison.differences import (
     with_interval,
 )
 from evalreport.comparison.matched_thresholds import MatchedRuns, matched_runs, roc_crossings
-from evalreport.comparison.pairing import Pairing, pair
 from evalreport.core.errors import EvalreportError, UsageError, some_of
 from evalreport.core.extensions import installed_extension
 from evalreport.core.result import Estimate, Result, Undefined
@@ -43,8 +44,7 @@ from evalreport.data.labels import Binary, Graded, LabelSpace, Multiclass
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import one_label
-from evalreport.evaluation.parts import WorseSlices
+from evalreport.evaluation.parts import WorseSlices, one_label
 from evalreport.intervals.paired import (
     ScoreCurve,
     StudentCurve,

@@ -34,11 +34,10 @@ from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import UNPARSED, Binary, Graded
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
-from evalreport.intervals.bootstrap import Units, table_replicates
+from evalreport.intervals.bootstrap import Units, own_difference_error, table_replicates
 from evalreport.intervals.estimates import estimates
 from evalreport.intervals.folds import NO_SLOPE
 from evalreport.intervals.interval_settings import Sampling
-from evalreport.intervals.own_metrics import own_difference_error
 from evalreport.intervals.paired import (
     POWER,
     ConfidenceCurve,

@@ -1,8 +1,10 @@
-"""Values that are made when they are first asked for: fields of a dataclass, and entries of a mapping."""
+"""Values that are made once, when they are first asked for: fields, entries of a mapping, shared sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -89,3 +91,31 @@ class LazyMapping(Mapping[str, T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
+
+
+_STACK: ContextVar[ExitStack | None] = ContextVar("shared", default=None)
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Keep what is started inside for one item until the block ends.
+
+    Examples
+    --------
+    >>> with sharing():
+    ...     _ = current_stack().callback(print, "session ended")
+    ...     print("next item")
+    next item
+    session ended
+    """
+    with ExitStack() as stack:
+        before = _STACK.set(stack)
+        try:
+            yield
+        finally:
+            _STACK.reset(before)
+
+
+def current_stack() -> ExitStack | None:
+    """Return what ends with the block of `sharing`; None outside of one."""
+    return _STACK.get()

@@ -14,9 +14,8 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast
 
-from evalreport.core.estimate_format import NONE, ends, format_estimate, format_reference
 from evalreport.core.format import FORMATS, Style, plural
-from evalreport.core.result import Estimate, Result
+from evalreport.core.result import NONE, Estimate, Result, ends, format_estimate, format_reference
 
 Stress: TypeAlias = Literal["", "strong", "wrong", "code"]
 """How a run of words looks: plain, bold, in the colour of errors, monospaced."""

@@ -33,9 +33,8 @@ from evalreport.curves.curve import (
 )
 from evalreport.statistics.class_scores import LabelScores, RankedScores
 from evalreport.statistics.confusion import Array, Counts, Places, search_lazily
-from evalreport.statistics.row_sums import ratio
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary
+from evalreport.statistics.summary import Summary, ratio
 
 Line: TypeAlias = tuple[Array, Array]
 """The two coordinates of the points of a curve, from nothing flagged to all flagged."""

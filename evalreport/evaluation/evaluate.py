@@ -17,9 +17,16 @@ from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, T
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.data_checks import row_facts
 from evalreport.evaluation.evaluation import Curves, Evaluation, curves
-from evalreport.evaluation.examples import one_label as label_rows
-from evalreport.evaluation.examples import pair_texts, swaps, worst_mistakes
-from evalreport.evaluation.parts import Mistake, Swap, class_results, row_counts
+from evalreport.evaluation.parts import (
+    Mistake,
+    Swap,
+    class_results,
+    pair_texts,
+    row_counts,
+    swaps,
+    worst_mistakes,
+)
+from evalreport.evaluation.parts import one_label as label_rows
 from evalreport.evaluation.slices import SliceFacts, disparities, judged_slices, slice_facts
 from evalreport.intervals.estimates import describe_miscoverage, estimates
 from evalreport.intervals.folds import Folds, evaluate_folds, fold_notes

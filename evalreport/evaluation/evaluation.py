@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, assert_never
 import numpy as np
 
 from evalreport.core.errors import DataError, UsageError, nearest
-from evalreport.core.estimate_format import format_estimate
 from evalreport.core.extensions import extension
 from evalreport.core.format import pluralize
 from evalreport.core.json_codec import (
@@ -26,7 +25,7 @@ from evalreport.core.json_codec import (
     shared_fields,
 )
 from evalreport.core.lazy import LazyField
-from evalreport.core.result import Estimate, Finding, Provenance, Result, Undefined
+from evalreport.core.result import Estimate, Finding, Provenance, Result, Undefined, format_estimate
 from evalreport.core.sentences import Sentence
 from evalreport.curves.binary import BinaryCurves, binary_curves, of_summary
 from evalreport.curves.class_curves import (

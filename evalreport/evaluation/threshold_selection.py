@@ -11,7 +11,7 @@ from evalreport.core.json_codec import dumps, encode
 from evalreport.core.result import Provenance, Result, Undefined
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.thresholds.best_threshold import Choice, Cutoff, Optimum, Tuned, Unreachable, choice_to_wire
-from evalreport.thresholds.coverage_cutoff import CutoffChoice
+from evalreport.thresholds.cross_fitting import CutoffChoice
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.sweep import Sweep
 

@@ -90,9 +90,9 @@ TABLE: Final[Mapping[str, Table]] = {
             "weak slices": "evalreport.features.weak_slices.find:weak_slices",
             "worse slices": "evalreport.features.weak_slices.find:worse_slices",
         },
-        "group_parts": {"weak slices": "evalreport.features.weak_slices.report:group_part"},
-        "comparison_parts": {"worse slices": "evalreport.features.weak_slices.report:comparison_part"},
-        "findings": {"weak_slice": "evalreport.features.weak_slices.report:WEAK_SLICE"},
+        "group_parts": {"weak slices": "evalreport.features.weak_slices.find:group_part"},
+        "comparison_parts": {"worse slices": "evalreport.features.weak_slices.find:comparison_part"},
+        "findings": {"weak_slice": "evalreport.features.weak_slices.find:WEAK_SLICE"},
     },
     "large": {
         "engines": {

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cache, partial, wraps
 from typing import Any, Literal, TypeAlias
 
-from evalreport.core.estimate_format import format_estimate, format_reference
 from evalreport.core.extensions import load_extensions
 from evalreport.core.format import (
     brief,
@@ -20,12 +19,12 @@ from evalreport.core.format import (
     plural,
     pluralize,
 )
-from evalreport.core.result import Estimate, Finding, Severity, Undefined
+from evalreport.core.result import Estimate, Finding, Severity, Undefined, format_estimate, format_reference
 from evalreport.core.sentences import say
 from evalreport.core.text import printable
 from evalreport.data.labels import Task
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import truncate_text
+from evalreport.evaluation.parts import truncate_text
 from evalreport.metrics.catalogue import find
 
 SHOWN = 6

@@ -15,6 +15,7 @@ from evalreport.core.format import percent
 from evalreport.core.result import Estimate, Result, Undefined
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions
+from evalreport.intervals.bootstrap import own_estimates
 from evalreport.intervals.curve_points import binary_limits
 from evalreport.intervals.grouped_rows import resampled_limits
 from evalreport.intervals.interval_settings import (
@@ -30,7 +31,6 @@ from evalreport.intervals.interval_settings import (
     no_limits,
 )
 from evalreport.intervals.multiclass import multiclass_limits, multilabel_limits
-from evalreport.intervals.own_metrics import own_estimates
 from evalreport.metrics.catalogue import certain
 from evalreport.metrics.record import Metric, OwnMetric
 from evalreport.statistics.score_table import BinnedTable

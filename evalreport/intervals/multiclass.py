@@ -71,9 +71,8 @@ from evalreport.metrics.record import (
 from evalreport.statistics.class_scores import ClassScores, LabelScores, RankedScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts
 from evalreport.statistics.resampling import Stream, poisson_counts
-from evalreport.statistics.row_sums import Tally
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary
+from evalreport.statistics.summary import Summary, Tally
 
 Bounds: TypeAlias = tuple[Array, Array, Array, str]
 """Lower limit, upper limit and standard error of each label, and the method."""

@@ -20,8 +20,8 @@ from evalreport.core.result import Undefined
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
+from evalreport.intervals.bootstrap import own_value
 from evalreport.intervals.class_averages import average_moves, pooled_moves
-from evalreport.intervals.own_metrics import own_value
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import Influence, Metric, view
 from evalreport.statistics.class_scores import ClassScores

@@ -20,8 +20,7 @@ from evalreport.metrics.record import CountDraws, LabelAreas, Metric, RightAnswe
 from evalreport.statistics.class_scores import LabelScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Marginals
 from evalreport.statistics.rankings import Rankings
-from evalreport.statistics.row_sums import Tally
-from evalreport.statistics.summary import Summary
+from evalreport.statistics.summary import Summary, Tally
 
 Over: TypeAlias = Literal["macro", "macro_supported", "macro_declared", "weighted"]
 Fact: TypeAlias = BinaryCounts | Marginals

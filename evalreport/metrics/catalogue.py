@@ -23,8 +23,7 @@ from evalreport.metrics.own import Direction, add_own_names, is_own, own_metric
 from evalreport.metrics.record import Metric, Proportion, lacks, one_vs_rest
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.confusion import BinaryCounts
-from evalreport.statistics.row_sums import Tally
-from evalreport.statistics.summary import Summary
+from evalreport.statistics.summary import Summary, Tally
 
 HEADLINE: Mapping[str, tuple[str, ...]] = {
     "binary": ("recall", "specificity", "precision", "roc_auc", "average_precision", "mcc", "brier"),

@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import UsageError
-from evalreport.core.extensions import extensions
+from evalreport.core.extensions import extensions, load_function
 from evalreport.core.result import Undefined
-from evalreport.core.user_functions import load_function
 from evalreport.data.labels import UNPARSED, LabelSpace, Multilabel
 from evalreport.data.predictions import OwnFunction, Predictions
 from evalreport.data.scores import NoScores, Probabilities

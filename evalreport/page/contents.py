@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalreport import __version__
-from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.extensions import load_extensions
 from evalreport.core.progress import report_progress
-from evalreport.core.result import Estimate, Provenance, Undefined
+from evalreport.core.result import Estimate, Provenance, Undefined, format_estimate, interval
 from evalreport.data.labels import Multiclass, Task
 from evalreport.evaluation.evaluation import CLASS_KEYS, Evaluation
 from evalreport.metrics.catalogue import LOGGED, LOGGED_OF_TEXT, SAME, find

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypeVar
 
-from evalreport.core.estimate_format import format_estimate, format_reference, interval
 from evalreport.core.format import Style, count, decimals, format_decimals, percent
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, format_estimate, format_reference, interval
 from evalreport.core.sentences import Sentence, join_sentences, say
 
 

@@ -1,4 +1,7 @@
-"""Values into HTML: the only jinja2. Everything is escaped; the page's policy names our script and style."""
+"""Values into HTML: the only jinja2. Everything is escaped; the page's policy names our script and style.
+
+What every result has in Python, the same methods, is here too.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalreport import __version__
+from evalreport.core.json_codec import dumps, loads
 from evalreport.core.sentences import NOTHING
 from evalreport.core.text import printable
 from evalreport.page.elements import Section
@@ -26,6 +30,7 @@ from evalreport.page.text_summary import brief, comparison_brief, markdown
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
     from markupsafe import Markup
+
 
 ONLY = re.compile(r"^// only (\w+)\n(.*?)^// always\n", re.MULTILINE | re.DOTALL)
 """A part of the script that a page needs for the data of one section."""
@@ -223,3 +228,28 @@ def policy(style: str, script: str) -> str:
 def digest(text: str) -> str:
     """Return the sha256 of a style or script as a policy names it."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+class Result:
+    """Methods of an evaluation, a comparison, a choice of thresholds and a study.
+
+    Examples
+    --------
+    >>> import evalreport as er
+    >>> ev = er.evaluate(["a", "b", "b"], ["a", "b", "a"])
+    >>> ev.to_dict()["metrics"]["accuracy"]["value"], ev.to_markdown()[:2]
+    (0.6666666666666666, '**')
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON has it: text, numbers, lists and dicts."""
+        found: dict[str, Any] = loads(dumps(present(self).content()))
+        return found
+
+    def to_markdown(self) -> str:
+        """Return the result in a few lines of Markdown, as `--markdown` writes them."""
+        return markdown(present(self).summary())
+
+    def to_html(self) -> str:
+        """Return the page."""
+        return render(self)

@@ -11,10 +11,9 @@ from typing import Any, TypeVar, assert_never
 import numpy as np
 
 from evalreport import __version__
-from evalreport.core.estimate_format import value_and_interval
 from evalreport.core.format import threshold as threshold_text
 from evalreport.core.json_codec import encode
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, value_and_interval
 from evalreport.curves.class_curves import MulticlassCurves
 from evalreport.curves.curve import Curve
 from evalreport.data.labels import Binary, Multiclass, Multilabel, Task
@@ -51,7 +50,7 @@ from evalreport.page.sections import appendix, choices, chosen_thresholds, curve
 from evalreport.page.text_summary import MOST_FINDINGS, ResultSummary, title
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Cutoff, Optimum, Tuned
-from evalreport.thresholds.coverage_cutoff import answers
+from evalreport.thresholds.cross_fitting import answers
 from evalreport.thresholds.sweep import Sweep, scores_of_rows
 
 MOST = 1_000_000

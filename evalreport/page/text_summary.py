@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalreport.comparison.comparison import Comparison
-from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import threshold
-from evalreport.core.result import Estimate, Finding, Undefined
+from evalreport.core.result import Estimate, Finding, Undefined, format_estimate, interval
 from evalreport.core.sentences import NOTHING
 from evalreport.core.text import break_links
 from evalreport.evaluation.evaluation import Evaluation

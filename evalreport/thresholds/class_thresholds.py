@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from evalreport.core.bounds import CLOSE, Bound, is_bound
 from evalreport.core.errors import UsageError, nearest
+from evalreport.core.extensions import load_function
 from evalreport.core.result import Undefined
-from evalreport.core.user_functions import load_function
 from evalreport.data.labels import Binary, LabelSpace, Multilabel
 from evalreport.data.predictions import Categorical, Predictions
 from evalreport.data.scores import FloatArray, NoScores, Probabilities

@@ -17,8 +17,8 @@ from evalreport.core.progress import report_progress
 from evalreport.core.result import Result, Undefined
 from evalreport.data.predictions import OwnFunction, Predictions, Threshold
 from evalreport.data.scores import NoScores
+from evalreport.intervals.bootstrap import own_estimates, units_of
 from evalreport.intervals.interval_settings import Sampling
-from evalreport.intervals.own_metrics import own_estimates, units_of
 from evalreport.metrics.own import OwnRows, direction_of, own_metric
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.resampling import Stream

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from evalreport.core.bounds import CLOSE
 from evalreport.core.errors import UsageError, nearest
+from evalreport.core.extensions import load_function
 from evalreport.core.result import Undefined
-from evalreport.core.user_functions import load_function
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import FloatArray, NoScores, Probabilities
 from evalreport.intervals.interval_settings import Sampling
@@ -25,8 +25,8 @@ from evalreport.metrics.catalogue import find
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Places
 from evalreport.statistics.resampling import BLOCK, DrawnSums, Stream, unit_sums
-from evalreport.statistics.row_sums import SET_SCORES
 from evalreport.statistics.score_table import ScoreTable
+from evalreport.statistics.summary import SET_SCORES
 from evalreport.thresholds.best_threshold import Method, Optimum, OutOfSample, Tuned
 from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimate_from_draws
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run

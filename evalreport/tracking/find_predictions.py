@@ -63,8 +63,7 @@ from evalreport.tracking.artifacts import (
     with_parts,
 )
 from evalreport.tracking.client import Store
-from evalreport.tracking.runs import DatasetSource, RunInfo, parent_alone
-from evalreport.tracking.traces import ANSWER, has_traces, read_traces
+from evalreport.tracking.runs import ANSWER, DatasetSource, RunInfo, has_traces, parent_alone, read_traces
 
 EVALUATOR_TABLE = "per_class_metrics.csv"
 """What `mlflow.models.evaluate` logs of several classes: metrics, no predictions."""

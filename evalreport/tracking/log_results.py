@@ -26,18 +26,21 @@ from evalreport.core.errors import LoggingInterrupted, NotFoundError, UsageError
 from evalreport.core.format import pluralize
 from evalreport.core.progress import report_progress
 from evalreport.page.payload import LONGEST_TAG, Part, Payload, digest_in, manifest_of, state_tag
-from evalreport.tracking.check_logged import MissingParts, history, lacking_files, missing_points
 from evalreport.tracking.folder import refuse_link
 from evalreport.tracking.ownership import (
     UNFINISHED,
     ExistingArtifacts,
     Manifest,
+    MissingParts,
     OtherSizeError,
     Points,
     Sent,
     Writer,
     busy,
     concurrent_logging_error,
+    history,
+    lacking_files,
+    missing_points,
     not_stored,
     read_held_files,
     refuse_deleted,

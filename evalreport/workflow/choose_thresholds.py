@@ -36,8 +36,7 @@ from evalreport.thresholds.class_thresholds import (
     part_threshold,
     table_threshold,
 )
-from evalreport.thresholds.coverage_cutoff import cutoff
-from evalreport.thresholds.cross_fitting import evaluate_thresholds
+from evalreport.thresholds.cross_fitting import cutoff, evaluate_thresholds
 from evalreport.thresholds.objectives import STANDARD, WITH_NUMBERS, CostMatrix, Objective
 from evalreport.thresholds.own_objective import OwnObjective, thinned_note
 from evalreport.thresholds.per_label import LabelObjective, label_thresholds

@@ -33,11 +33,10 @@ from evalreport.page.payload import (
     state_tag,
 )
 from evalreport.page.render import render_page, templates_of
-from evalreport.tracking.check_logged import CheckedPart, check_part
 from evalreport.tracking.client import Store
 from evalreport.tracking.folder import FolderSink, check_page, of_input, write_page
 from evalreport.tracking.log_results import MlflowSink, check_run
-from evalreport.tracking.ownership import UNFINISHED, content, list_file_sizes
+from evalreport.tracking.ownership import UNFINISHED, CheckedPart, check_part, content, list_file_sizes
 from evalreport.tracking.runs import Logged, RunInfo
 from evalreport.workflow.collect import SENSITIVE_TAG, with_unit
 from evalreport.workflow.items import Item

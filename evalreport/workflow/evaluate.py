@@ -15,10 +15,9 @@ from typing import assert_never
 
 from evalreport.core.bounds import is_bound
 from evalreport.core.errors import DataError, UsageError
-from evalreport.core.extensions import extensions, installed_extension
+from evalreport.core.extensions import extensions, installed_extension, load_function
 from evalreport.core.progress import report_progress
 from evalreport.core.result import Undefined
-from evalreport.core.user_functions import load_function
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Origin, OwnFunction, Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, on_scale

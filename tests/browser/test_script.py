@@ -17,8 +17,7 @@ from playwright.sync_api import expect
 
 import evalreport as er
 from evalreport.core import format as fmt
-from evalreport.core.estimate_format import format_estimate, interval
-from evalreport.core.result import Estimate
+from evalreport.core.result import Estimate, format_estimate, interval
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.distributions import wilson
 from evalreport.page.csv_tables import extracts

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evalreport.comparison.compare import compare
-from evalreport.comparison.pairing import pair
+from evalreport.comparison.comparison import pair
 from evalreport.core.errors import DataError, UsageError
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions

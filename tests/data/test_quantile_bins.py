@@ -12,7 +12,7 @@ import pytest
 import evalreport as er
 from evalreport.cli import main
 from evalreport.core.errors import UsageError
-from evalreport.data.quantile_bins import MOST_VALUES, bin_slices, quantile_edges
+from evalreport.data.arrays import MOST_VALUES, bin_slices, quantile_edges
 
 N = 600
 AGE = np.random.default_rng(0).uniform(18, 90, N).round(1)

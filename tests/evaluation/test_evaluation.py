@@ -19,7 +19,7 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import NoScores
 from evalreport.evaluation.evaluate import evaluate_predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import one_label, worst_mistakes
+from evalreport.evaluation.parts import one_label, worst_mistakes
 from evalreport.findings.ordered_rules import find
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.contents import metrics

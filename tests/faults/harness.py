@@ -16,9 +16,8 @@ from typing import Any
 
 from evalreport.cli import main
 from evalreport.page.payload import STATE_TAG
-from evalreport.tracking.check_logged import check_part
 from evalreport.tracking.client import Store
-from evalreport.tracking.ownership import UNFINISHED
+from evalreport.tracking.ownership import UNFINISHED, check_part
 from tests.faults import driver
 from tests.tracking import MadeRun, make_run
 

@@ -125,7 +125,6 @@ def test_code_is_imported_for_these_options_only() -> None:
         "__init__.py",
         "cli/__init__.py",
         "core/extensions.py",
-        "core/user_functions.py",
     }
     assert loading == {
         "features/text_labels/parser.py",

@@ -14,9 +14,8 @@ from evalreport.data.labels import Binary
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.statistics.class_scores import ClassScores
-from evalreport.statistics.row_sums import Tally
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import ALIKE, SUMS, Summary, merge, summarise
+from evalreport.statistics.summary import ALIKE, SUMS, Summary, Tally, merge, summarise
 from tests import factories
 
 

@@ -15,7 +15,7 @@ from evalreport.data.labels import Multiclass
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
 from evalreport.thresholds.best_threshold import Cutoff, Unreachable
-from evalreport.thresholds.coverage_cutoff import cutoff
+from evalreport.thresholds.cross_fitting import cutoff
 
 
 def made(n: int, seed: int, **named: Any) -> Predictions:

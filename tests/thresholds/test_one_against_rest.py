@@ -18,7 +18,7 @@ from evalreport.intervals.interval_settings import Sampling
 from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.bounds_on_new_rows import find_constraint_threshold
 from evalreport.thresholds.class_thresholds import _against_rest, part_bounds, part_threshold
-from evalreport.thresholds.coverage_cutoff import answers
+from evalreport.thresholds.cross_fitting import answers
 from evalreport.thresholds.objectives import Objective
 from evalreport.thresholds.resampled_thresholds import units_of
 from evalreport.thresholds.sweep import Sweep

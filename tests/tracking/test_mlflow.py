@@ -19,10 +19,9 @@ import pytest
 
 from evalreport.core.errors import EvalreportError, RunNotFoundError, ServerError, UnsafeFileError, UsageError
 from evalreport.page.payload import MANIFEST, STATE_TAG, Payload, Series, split_json
-from evalreport.tracking.check_logged import CheckedPart, check_part
 from evalreport.tracking.client import Store, connect, quiet
 from evalreport.tracking.log_results import BEGIN, END, MlflowSink, check_run
-from evalreport.tracking.ownership import UNFINISHED, Manifest
+from evalreport.tracking.ownership import UNFINISHED, CheckedPart, Manifest, check_part
 from evalreport.tracking.runs import Logged
 from tests.tracking import MadeRun, MlflowServer, files_of, fluent, log_bytes, make_run
 

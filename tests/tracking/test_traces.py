@@ -14,8 +14,7 @@ from evalreport.columns.find_columns import find
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.tracking.client import Store, connect
 from evalreport.tracking.find_predictions import RunRequest, read_run
-from evalreport.tracking.runs import RunInfo, find_run
-from evalreport.tracking.traces import read_traces
+from evalreport.tracking.runs import RunInfo, find_run, read_traces
 from tests.tracking import empty_store, fluent
 
 QUESTIONS = ["win a prize", "see you at six", "free entry", "call me", "ok"]

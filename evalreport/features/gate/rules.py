@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evalreport.comparison.comparison import CLASS, Comparison, Detectable, Difference
-from evalreport.comparison.pairing import Pairing
+from evalreport.comparison.comparison import CLASS, Comparison, Detectable, Difference, Pairing
 from evalreport.comparison.sample_size import about_rows, rows_needed
 from evalreport.core.bounds import Bound
 from evalreport.core.errors import UsageError, nearest

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
 from evalreport.core.errors import DataError
-from evalreport.core.estimate_format import format_estimate
 from evalreport.core.format import count, pluralize
 from evalreport.core.json_codec import Mass, Whole, shared_fields
-from evalreport.core.result import Estimate, Finding, Provenance, Result
+from evalreport.core.result import Estimate, Finding, Provenance, Result, format_estimate
 from evalreport.core.sentences import Sentence, say
 from evalreport.data.labels import Graded, Scale
 from evalreport.evaluation.evaluation import SCHEMA, Evaluation
@@ -18,7 +17,7 @@ from evalreport.evaluation.parts import CorrectedDifference, Disparity, JudgedPa
 from evalreport.features.graded.judge import JudgedItems, JudgeResult, corrected_difference, shared_items
 from evalreport.features.graded.metrics import PASS, SCORE
 from evalreport.intervals.interval_settings import Sampling
-from evalreport.page import result_methods
+from evalreport.page import render
 from evalreport.page.evaluation_terms import tell
 
 FULL = "= 1"
@@ -89,7 +88,7 @@ class GradedRecord:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GradedEvaluation(result_methods.Result, Evaluation):
+class GradedEvaluation(render.Result, Evaluation):
     """The evaluation of graded items.
 
     Comparison, ranks, rules and sites read it as any other `Evaluation`: every item should pass, so that

@@ -10,7 +10,7 @@ from typing import Any
 from evalreport.metrics.multiclass import accuracy
 from evalreport.metrics.record import Metric, NoMethod, Proportion, RowMean, divide
 from evalreport.statistics.confusion import Marginals
-from evalreport.statistics.row_sums import Tally
+from evalreport.statistics.summary import Tally
 
 
 def pass_rate_graded(m: Marginals) -> Any:

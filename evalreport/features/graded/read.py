@@ -18,10 +18,9 @@ from evalreport.columns.plausible import SeveralEvaluationsError
 from evalreport.core.errors import DataError, some_of
 from evalreport.core.format import pluralize
 from evalreport.core.result import Provenance, Result, Undefined
-from evalreport.data.arrays import as_array, identity_texts
+from evalreport.data.arrays import BINS, as_array, bin_slices, identity_texts
 from evalreport.data.labels import Graded
 from evalreport.data.predictions import Predictions, predictions
-from evalreport.data.quantile_bins import BINS, bin_slices
 from evalreport.data.scores import Decisions, NoScores
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import Slice

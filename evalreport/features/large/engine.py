@@ -25,9 +25,16 @@ from evalreport.features.large.second_pass import KeptRows, LabelTables, OwnScor
 from evalreport.statistics.class_scores import right_between
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts, Places, run_starts, sums
 from evalreport.statistics.rankings import CumulativeWeights, Placing
-from evalreport.statistics.row_sums import LabelMoments, Tally
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, align_tallies, decide_at, merge, summarise_counts
+from evalreport.statistics.summary import (
+    LabelMoments,
+    Summary,
+    Tally,
+    align_tallies,
+    decide_at,
+    merge,
+    summarise_counts,
+)
 
 HEAVY = 64
 """Rows of one score in one place from which equal cells of a class are sent once, with their number: many

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from evalreport.columns.column_request import Columns
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
+from evalreport.data.arrays import BINS
 from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, rename_labels
 from evalreport.data.predictions import Origin, Threshold
-from evalreport.data.quantile_bins import BINS
 from evalreport.data.scores import ScoreKind, on_scale
 from evalreport.evaluation.data_checks import table_facts
 from evalreport.evaluation.evaluate import Observed
@@ -35,9 +35,8 @@ from evalreport.readers.content import in_file
 from evalreport.readers.limits import load
 from evalreport.statistics.class_scores import ClassBins, ClassScores
 from evalreport.statistics.confusion import BinaryCounts, Counts
-from evalreport.statistics.row_sums import LabelMoments, Tally
 from evalreport.statistics.score_table import BinnedTable, ScoreTable, bins_of, edges_of
-from evalreport.statistics.summary import Summary, decide_at, merge, summarise
+from evalreport.statistics.summary import LabelMoments, Summary, Tally, decide_at, merge, summarise
 from evalreport.thresholds.sweep import Sweep
 from evalreport.tracking.folder import write_file
 from evalreport.workflow.evaluate import choose_threshold, decide_rows, number_of

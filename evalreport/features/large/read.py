@@ -42,10 +42,9 @@ from evalreport.columns.plausible import MOST_EVALUATIONS, refuse_label_sets
 from evalreport.columns.single import align_label_names, in_label_order, scores_in_order
 from evalreport.columns.single_label import cast_label, check_count, harmonise_labels, labels_of
 from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportError, NoTableError, UsageError
-from evalreport.data.arrays import ids_as_text, reads_as_number
+from evalreport.data.arrays import MOST_VALUES, has_many_numbers, ids_as_text, reads_as_number
 from evalreport.data.labels import Label, LabelSpace, distinct_labels
 from evalreport.data.predictions import Predictions, answers_of, predictions, with_gaps
-from evalreport.data.quantile_bins import MOST_VALUES, has_many_numbers
 from evalreport.data.scores import NoScores, Scores
 from evalreport.readers.content import Content, in_file
 from evalreport.readers.data_sets import Batch, DataSet

@@ -26,8 +26,7 @@ from evalreport.evaluation.data_checks import (
     table_facts,
 )
 from evalreport.evaluation.evaluate import Observed
-from evalreport.evaluation.examples import MISTAKES, in_turns, top_swaps, worst_mistakes
-from evalreport.evaluation.parts import Mistake, Swap
+from evalreport.evaluation.parts import MISTAKES, Mistake, Swap, in_turns, top_swaps, worst_mistakes
 from evalreport.evaluation.slices import MOST_VALUES
 from evalreport.features.large.engine import (
     BinaryStream,
@@ -190,7 +189,7 @@ class ScoredMistakes:
 
     Examples
     --------
-    >>> from evalreport.statistics.row_sums import Tally
+    >>> from evalreport.statistics.summary import Tally
     >>> from evalreport.data.labels import Binary
     >>> p = predictions(Binary(0, 1), [0, 1], None, Probabilities([0.7, 0.2]))
     >>> kept = ScoredMistakes(p.space, answered=False)

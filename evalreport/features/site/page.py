@@ -10,10 +10,9 @@ from itertools import pairwise
 from typing import Any
 
 from evalreport import __version__
-from evalreport.core.estimate_format import column_places, format_estimate, gap, with_interval
 from evalreport.core.format import brief, count, format_date, format_decimals, pluralize
 from evalreport.core.json_codec import dumps, encode
-from evalreport.core.result import Estimate
+from evalreport.core.result import Estimate, column_places, format_estimate, gap, with_interval
 from evalreport.core.sentences import NOTHING, OPTION, Sentence, join_as_list, paragraph, say, truncate_name
 from evalreport.features.site.leaderboard import (
     Board,

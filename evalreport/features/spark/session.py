@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, MissingExtraError, UsageError
-from evalreport.core.shared import current_stack
+from evalreport.core.lazy import current_stack
 from evalreport.features.large.score_words import Budget
 from evalreport.features.spark.tables import SparkSource
 from evalreport.readers.data_sets import DELTA

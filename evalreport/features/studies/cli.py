@@ -41,7 +41,7 @@ def study_run(done: Delivered[Study]) -> dict[str, Any]:
 def print_study(console: Console, study: Study, top: int) -> None:
     """Print the best trials as a table, with their selection bias; warnings go to stderr."""
     from evalreport.features.studies.page import headline, summary
-    from evalreport.features.studies.search_warnings import doubts
+    from evalreport.features.studies.study import doubts
 
     for doubt in doubts(study):
         console.warn(f"{doubt.claim} {doubt.action.text}".strip().removesuffix("."))

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from evalreport.core.estimate_format import format_estimate
 from evalreport.core.format import format_fixed, percent, pluralize, significant
-from evalreport.core.result import Estimate, Undefined
+from evalreport.core.result import Estimate, Undefined, format_estimate
 from evalreport.core.sentences import (
     NOTHING,
     Sentence,
@@ -22,8 +21,7 @@ from evalreport.core.sentences import (
     reference_sentence,
     say,
 )
-from evalreport.features.studies.search_warnings import doubts
-from evalreport.features.studies.study import UNNAMED, Study, metric_of
+from evalreport.features.studies.study import UNNAMED, Study, doubts, metric_of
 from evalreport.features.studies.views import (
     Bar,
     Intermediate,

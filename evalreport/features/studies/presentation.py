@@ -448,7 +448,7 @@ class StudyPresentation(SweepPresentation[Study]):
     @cached_property
     def figures(self) -> Mapping[str, bytes]:
         """The figures that apply, as PNG by file name."""
-        from evalreport.features.studies.figures import study_figures
+        from evalreport.features.studies.views import study_figures
 
         return study_figures(self.of)
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalreport.api.evaluate import convert_to_view
+from evalreport.api.evaluate import convert_to_view, draw
 from evalreport.api.input import public_api
-from evalreport.api.results import draw
 from evalreport.comparison.all_pairs import in_common_order
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.core.result import Provenance
 from evalreport.data.predictions import Predictions
-from evalreport.features.studies import figures, study
+from evalreport.features.studies import study, views
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna, with_runs
 from evalreport.features.studies.study import NOT_SAID, UNNAMED, Judging, Study, analyse_study, bare_name
 from evalreport.features.studies.winners_curse import error_correlation
@@ -23,8 +22,7 @@ from evalreport.intervals.row_influence import Counted
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric, Proportion
 from evalreport.page.payload import present
-from evalreport.page.render import render_summary
-from evalreport.page.result_methods import Result
+from evalreport.page.render import Result, render_summary
 from evalreport.statistics.resampling import unit_sums
 from evalreport.thresholds.per_label import units_of
 from evalreport.thresholds.trial import Direction, StudyObjective, Trial
@@ -315,31 +313,31 @@ class StudyPlots:
 
     def history(self, ax: Axes | None = None) -> Figure:
         """Value of each trial, and the best so far."""
-        return draw(figures.history, self.study, ax)
+        return draw(views.history, self.study, ax)
 
     def importance(self, ax: Axes | None = None) -> Figure:
         """Share of each parameter."""
-        return draw(figures.importance, self.study, ax)
+        return draw(views.importance, self.study, ax)
 
     def slices(self, ax: Axes | None = None) -> Figure:
         """The objective over each parameter that varies."""
-        return draw(figures.slices, self.study, ax)
+        return draw(views.slices, self.study, ax)
 
     def parallel(self, ax: Axes | None = None) -> Figure:
         """Every trial across its parameters."""
-        return draw(figures.parallel, self.study, ax)
+        return draw(views.parallel, self.study, ax)
 
     def intermediate(self, ax: Axes | None = None) -> Figure:
         """What trials reported on their way."""
-        return draw(figures.intermediate, self.study, ax)
+        return draw(views.intermediate, self.study, ax)
 
     def timeline(self, ax: Axes | None = None) -> Figure:
         """When each trial ran."""
-        return draw(figures.timeline, self.study, ax)
+        return draw(views.timeline, self.study, ax)
 
     def front(self, ax: Axes | None = None) -> Figure:
         """The first two of several objectives against each other."""
-        return draw(figures.front, self.study, ax)
+        return draw(views.front, self.study, ax)
 
 
 @public_api

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from evalreport.api.evaluate import convert_to_view
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.features.systems import compare, variance
-from evalreport.page.render import render_summary
-from evalreport.page.result_methods import Result
+from evalreport.page.render import Result, render_summary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ from evalreport.cli.console import Console, align_columns, indent_lines
 from evalreport.cli.print_evaluation import as_run, print_delivered
 from evalreport.cli.requests import selection_of
 from evalreport.core.errors import UsageError
-from evalreport.core.estimate_format import interval, shown_value
 from evalreport.core.format import percent
+from evalreport.core.result import interval, shown_value
 from evalreport.features.systems.compare import (
     GroupedItems,
     compared_systems,

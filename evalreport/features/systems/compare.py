@@ -24,14 +24,14 @@ from evalreport.comparison.compare import (
     headline_metrics,
     name_of,
 )
+from evalreport.comparison.comparison import match_rows, recode, union_space
 from evalreport.comparison.differences import PairedSamples, adjusted_verdicts
-from evalreport.comparison.pairing import match_rows, recode, union_space
 from evalreport.core.errors import DataError, EvalreportError, UsageError, nearest
 from evalreport.core.format import pluralize
 from evalreport.core.format import pluralize as numbered
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import answer_names, example_id, truncate_text
+from evalreport.evaluation.parts import answer_names, example_id, truncate_text
 from evalreport.features.systems.variance import (
     ChangingAnswer,
     Churn,

@@ -12,9 +12,8 @@ from itertools import pairwise
 from typing import Any, Final, Literal
 
 from evalreport.comparison.differences import ranking
-from evalreport.core.estimate_format import format_estimate, gap, interval
 from evalreport.core.format import Style, count, decimals, format_decimals, percent, pluralize
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, format_estimate, gap, interval
 from evalreport.core.sentences import (
     NOTHING,
     Number,

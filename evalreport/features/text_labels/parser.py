@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from evalreport import __version__
 from evalreport.core.errors import DataError, UsageError, nearest
-from evalreport.core.user_functions import is_function, load_function
+from evalreport.core.extensions import is_function, load_function
 from evalreport.data.arrays import is_gap
 from evalreport.data.labels import UNPARSED
 from evalreport.data.parsing_outcomes import EXAMPLES, FORMATS, REASONS, Example, Parsed, ParsingReport

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.core.errors import DataError, UsageError
-from evalreport.core.estimate_format import interval, shown_value
 from evalreport.core.format import count, percent, plural
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, interval, shown_value
 from evalreport.core.sentences import say
 from evalreport.data.arrays import repeated_ids
 from evalreport.data.predictions import Categorical, Predictions

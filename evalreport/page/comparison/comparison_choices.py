@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
 from evalreport.comparison.comparison import CLASS, Agreement, Comparison, Difference, RankedRun
-from evalreport.core.estimate_format import column_places, distinct_decimals
 from evalreport.core.format import FINEST, SCALE, count, format_decimals, format_fixed
-from evalreport.core.result import Estimate
+from evalreport.core.result import Estimate, column_places, distinct_decimals
 from evalreport.core.sentences import NOTHING, Sentence, join_as_list, say, truncate_name
 from evalreport.data.labels import Binary, Graded, Multilabel
 from evalreport.evaluation.evaluation import Evaluation

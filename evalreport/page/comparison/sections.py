@@ -18,12 +18,11 @@ from evalreport.comparison.comparison import (
     Difference,
     RankedRun,
 )
-from evalreport.core.estimate_format import format_estimate, interval, value_and_interval
-from evalreport.core.estimate_format import gap as signed_gap
 from evalreport.core.extensions import load_extensions
 from evalreport.core.format import SCALE, count
 from evalreport.core.json_codec import encode
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, format_estimate, interval, value_and_interval
+from evalreport.core.result import gap as signed_gap
 from evalreport.core.sentences import NOTHING, Sentence, join_as_list, paragraph, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.rule import spoken

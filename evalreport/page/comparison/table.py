@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from evalreport.comparison.comparison import Comparison, Difference, RankedRun
-from evalreport.core.estimate_format import NONE, format_estimate, interval
+from evalreport.core.result import NONE, format_estimate, interval
 from evalreport.core.sentences import Sentence, say
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.record import Metric

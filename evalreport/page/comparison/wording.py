@@ -12,14 +12,14 @@ from evalreport.comparison.comparison import (
     Detectable,
     Difference,
     McNemarResult,
+    Pairing,
     PairOutcome,
     PairVerdict,
     RankedRun,
 )
-from evalreport.comparison.pairing import Pairing
-from evalreport.core.estimate_format import NONE
-from evalreport.core.estimate_format import gap as signed_gap
 from evalreport.core.format import Style, decimals, format_decimals, gap_decimals, plural
+from evalreport.core.result import NONE
+from evalreport.core.result import gap as signed_gap
 from evalreport.core.sentences import (
     NOTHING,
     Number,

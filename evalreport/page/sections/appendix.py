@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never
 from urllib.parse import urlsplit
 
-from evalreport.core.estimate_format import format_estimate, format_reference, interval
 from evalreport.core.format import Style, count
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, format_estimate, format_reference, interval
 from evalreport.core.sentences import (
     NOTHING,
     Sentence,

@@ -8,9 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evalreport.core.estimate_format import distinct_decimals, format_estimate, interval
 from evalreport.core.format import count, format_fixed
-from evalreport.core.result import Estimate, Undefined
+from evalreport.core.result import Estimate, Undefined, distinct_decimals, format_estimate, interval
 from evalreport.core.sentences import NOTHING, Sentence, join_sentences, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.class_curves import MulticlassCurves, MultilabelCurves

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.estimate_format import format_estimate, format_reference, interval, shown_value
 from evalreport.core.format import Style, count, format_fixed, percent
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Result, Undefined
+from evalreport.core.result import Result, Undefined, format_estimate, format_reference, interval, shown_value
 from evalreport.core.sentences import NOTHING, Sentence, paragraph, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.class_curves import MulticlassCurves

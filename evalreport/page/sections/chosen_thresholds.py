@@ -8,10 +8,17 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from evalreport.core.estimate_format import format_estimate, format_reference, interval, shown_value
 from evalreport.core.format import Style, brief, count, number, percent, show
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import (
+    Estimate,
+    Result,
+    Undefined,
+    format_estimate,
+    format_reference,
+    interval,
+    shown_value,
+)
 from evalreport.core.sentences import NOTHING, Sentence, paragraph, reference_sentence, say, truncate_name
 from evalreport.curves.class_curves import MulticlassCurves
 from evalreport.evaluation.threshold_selection import PLAIN, Selected, ThresholdSelection

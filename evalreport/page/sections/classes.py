@@ -12,10 +12,9 @@ from functools import partial
 from itertools import groupby
 from typing import TypeAlias
 
-from evalreport.core.estimate_format import distance, value_and_interval
 from evalreport.core.extensions import load_extensions
 from evalreport.core.format import Style, count, format_fixed, ratio, threshold
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, distance, value_and_interval
 from evalreport.core.sentences import NOTHING, Sentence, interval_sentence, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation

@@ -18,8 +18,7 @@ from evalreport.core.format import confidence, count, format_fixed, percent, plu
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.examples import truncate_text
-from evalreport.evaluation.parts import Mistake
+from evalreport.evaluation.parts import Mistake, truncate_text
 from evalreport.findings.confusions import Family, Kinship, kinship
 from evalreport.page.elements import Cell, Column, Empty, Folded, PagePart, Row, Section, Shown, Table, Tag
 from evalreport.page.evaluation_terms import MATRIX, SMALL_TABLE, mistakes, no_mistakes, tell, units

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import count
-from evalreport.core.result import Estimate, Result
+from evalreport.core.result import Estimate, Result, format_estimate, interval
 from evalreport.core.sentences import NOTHING
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.intervals.folds import FoldedMetric, Folds

@@ -14,10 +14,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.estimate_format import with_interval
 from evalreport.core.format import percent, ratio
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Estimate, Result, Undefined
+from evalreport.core.result import Estimate, Result, Undefined, with_interval
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.class_curves import MulticlassCurves, MultilabelCurves

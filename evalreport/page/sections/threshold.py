@@ -15,10 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.core.estimate_format import format_estimate, interval
 from evalreport.core.format import count, format_fixed, percent, ratio
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Estimate
+from evalreport.core.result import Estimate, format_estimate, interval
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.data.labels import Binary
 from evalreport.evaluation.evaluation import Evaluation

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evalreport.core.estimate_format import format_reference, with_interval
 from evalreport.core.format import count, percent, significant
 from evalreport.core.format import threshold as threshold_text
-from evalreport.core.result import Estimate
+from evalreport.core.result import Estimate, format_reference, with_interval
 from evalreport.core.sentences import NOTHING, Sentence, say
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.findings.chance import Skill, ranking_skill

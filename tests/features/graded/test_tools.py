@@ -117,7 +117,7 @@ def feedback(value: Any, source: str = "LLM_JUDGE", name: str = "correctness", e
 
 
 def test_feedback_of_traces_is_graded() -> None:
-    from evalreport.tracking.traces import read_traces
+    from evalreport.tracking.runs import read_traces
     from evalreport.workflow.collect import collect_table
     from evalreport.workflow.evaluate import evaluate_collected
     from evalreport.workflow.request import Request
@@ -137,7 +137,7 @@ def test_feedback_of_traces_is_graded() -> None:
 
 
 def test_grades_of_people_for_every_item_are_no_labels() -> None:
-    from evalreport.tracking.traces import read_traces
+    from evalreport.tracking.runs import read_traces
     from evalreport.workflow.collect import collect_table
     from evalreport.workflow.request import Request
     from tests.tracking.test_traces import RUN

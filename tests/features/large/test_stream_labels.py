@@ -24,7 +24,7 @@ from evalreport.features.large.read import open_stream
 from evalreport.features.large.score_words import Budget
 from evalreport.readers.data_sets import data_set
 from evalreport.statistics.class_scores import ClassScores
-from evalreport.statistics.row_sums import LabelMoments
+from evalreport.statistics.summary import LabelMoments
 from tests.cli.running import run
 from tests.features.large.test_stream import FEW, parts
 from tests.features.large.test_stream_classes import agree

@@ -11,7 +11,6 @@ import pytest
 
 from evalreport.core.errors import DataError, UnsafeFileError
 from evalreport.core.result import Undefined
-from evalreport.features.studies.figures import study_figures
 from evalreport.features.studies.page import headline
 from evalreport.features.studies.presentation import (
     sections,
@@ -21,15 +20,16 @@ from evalreport.features.studies.presentation import (
     trials_table,
 )
 from evalreport.features.studies.read import trials_from_optuna
-from evalreport.features.studies.search_warnings import doubts
 from evalreport.features.studies.study import (
     Importance,
     Judging,
     Study,
     analyse_study,
     constraints_of,
+    doubts,
     mark_infeasible,
 )
+from evalreport.features.studies.views import study_figures
 from evalreport.thresholds.trial import StudyObjective, Trial
 from evalreport.thresholds.trial_search import Trials, quiet_optuna
 from tests.cli.running import run

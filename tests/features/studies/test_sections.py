@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from evalreport.features.studies import page, presentation
-from evalreport.features.studies.search_warnings import doubts
-from evalreport.features.studies.study import Study, analyse_study
+from evalreport.features.studies.study import Study, analyse_study, doubts
 from evalreport.page.comparison import sections
 from evalreport.page.sections import cross_validation
 from evalreport.thresholds.trial import StudyObjective

@@ -19,8 +19,8 @@ from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
 from evalreport.evaluation.parts import WeakSlices, WorseSlices
 from evalreport.features.weak_slices.find import weak_slices, worse_slices
+from evalreport.intervals.bootstrap import own_estimates
 from evalreport.intervals.interval_settings import Sampling
-from evalreport.intervals.own_metrics import own_estimates
 from evalreport.metrics.own import own_metric
 
 RESULTS = Path(__file__).with_name("simulated.json")

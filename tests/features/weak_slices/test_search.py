@@ -15,9 +15,16 @@ from evalreport.cli import main
 from evalreport.core.result import Estimate
 from evalreport.data.labels import Binary
 from evalreport.data.predictions import Predictions, predictions
-from evalreport.features.weak_slices.columns import search_columns
 from evalreport.features.weak_slices.find import weak_slices, worse_slices
-from evalreport.features.weak_slices.search import Data, Quantity, _fisher, _sign_test, search, split_halves
+from evalreport.features.weak_slices.search import (
+    Data,
+    Quantity,
+    _fisher,
+    _sign_test,
+    search,
+    search_columns,
+    split_halves,
+)
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.page.payload import present
 from evalreport.statistics.resampling import Stream
