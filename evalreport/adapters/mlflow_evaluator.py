@@ -208,8 +208,7 @@ def _evaluate_estimator(
     """Evaluate what an estimator says, with what the settings name beside the features."""
     from evalreport.adapters.frames import table_of
     from evalreport.api.input import build_request
-    from evalreport.columns.join import Rows
-    from evalreport.columns.label_pairs import extras
+    from evalreport.columns.join import Rows, extras
     from evalreport.core.result import Provenance
     from evalreport.data.predictions import predictions
     from evalreport.workflow.collect import Collected

@@ -30,7 +30,7 @@ from evalreport.api.input import (
     tuning_rows,
     with_positive,
 )
-from evalreport.columns.label_pairs import texts_of
+from evalreport.columns.join import texts_of
 from evalreport.core.errors import UsageError, nearest
 from evalreport.core.extensions import extension
 from evalreport.core.result import Provenance

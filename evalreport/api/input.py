@@ -30,7 +30,7 @@ from evalreport.columns.plausible import (
     refuse_quantities,
     refuse_reversed,
 )
-from evalreport.columns.single_label import single_label
+from evalreport.columns.read_labels import single_label
 from evalreport.core.errors import DataError, EvalreportError, UsageError, nearest
 from evalreport.data.arrays import as_array, to_labels
 from evalreport.data.labels import UNPARSED, Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
@@ -547,7 +547,7 @@ def refuse_misread(rows: Predictions, *, given: bool, declared: bool) -> None:
             refuse_permuted(LabelPairs.from_labels(y_true, known), "y_true")
         with _fix("declare the labels if they are classes: labels=[…]"):
             sides = [np.asarray(labels)[side[some][read]] for side in (rows.y_true, codes)]
-            refuse_quantities(sides[0], sides[1], "y_true")
+            refuse_quantities(sides[0], sides[1], "y_true", scored=not isinstance(rows.scores, NoScores))
     if isinstance(rows.scores, NoScores) or len(read) < 2:
         return
     values, pairs = rows.scores.values[some][read], None

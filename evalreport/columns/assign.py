@@ -1,10 +1,13 @@
-"""The roles of columns, as the user or the evidence decides, and the cells of records as plain columns."""
+"""The roles of columns, as the user or the evidence decides, and their columns as labels and numbers.
+
+Vectors, lists and mappings become one column for each label, and texts with a decimal comma numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import repeat
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,173 +28,32 @@ from evalreport.columns.names import (
     kind_of,
     name_weights,
     named_part,
+    named_scores,
     no_truth,
     role,
 )
 from evalreport.columns.nested import (
+    LOOKED_AT,
     as_columns,
     best_of_few,
-    decoded,
+    decode_labels,
     fill_from_format,
-    flags_of,
+    indicators_of,
     is_nested,
-    label_set_of,
     list_of,
     matrix_of,
     name_places,
     parsed_lists,
-    with_label_sets,
+    with_all_columns,
 )
-from evalreport.columns.single_label import named_scores
 from evalreport.core.errors import DataError
+from evalreport.core.format import pluralize
 from evalreport.core.result import ColumnReason
-from evalreport.data.arrays import EXACT, is_gap
-from evalreport.data.scores import ScoreKind
+from evalreport.data.arrays import PER_CENT, numbers
+from evalreport.data.scores import NOISE, ScoreKind, other_kind
 from evalreport.readers.formats import RawTable
 
-_DEPTH = 4
-_MOST_FIELDS = 200
-"""Most fields of a column of records that become columns."""
-_LOOKED_AT = 50
-"""Rows that decide whether the other rows are read."""
-_ENOUGH = 20
-"""Minimum number of rows to conclude that lists with one item each are not label sets."""
-
-
-def with_fields(columns: Mapping[str, Array]) -> dict[str, Array]:
-    """Return columns in which the fields of records are separate columns, as ``prediction.label``.
-
-    Examples
-    --------
-    >>> cells = np.array([{"label": "a", "score": 0.9}, {"label": "b", "score": 0.8}], dtype=object)
-    >>> {name: column.tolist() for name, column in with_fields({"told": cells}).items()}
-    {'told.label': ['a', 'b'], 'told.score': [0.9, 0.8]}
-    """
-    found: dict[str, Array] = {}
-    for name, values in columns.items():
-        found.update(_fields(name, values, _DEPTH))
-    return found
-
-
-def _fields(name: str, values: Array, depth: int) -> Iterator[tuple[str, Array]]:
-    records = _records(values) if depth else None
-    if records is None:
-        yield name, values
-        return
-    keys = list(dict.fromkeys(str(key) for record in records for key in record))[:_MOST_FIELDS]
-    for key in keys:
-        yield from _fields(f"{name}.{key}", _array([record.get(key) for record in records]), depth - 1)
-
-
-def _records(values: Array) -> list[Mapping[Any, Any]] | None:
-    """Return the cells of a column of records; None for other columns, and for scores by label."""
-    if values.ndim != 1 or values.dtype != object:
-        return None
-    first = next((cell for cell in values if not is_gap(cell)), None)
-    if not isinstance(_alone(first), Mapping):
-        return None
-    cells = [_alone(cell) for cell in values.tolist()]
-    if is_nested(values) and (first is _alone(first) or not all(map(isinstance, cells, repeat(Mapping)))):
-        return None  # scores by label, unless each row lists its first label alone
-    if any(not isinstance(cell, Mapping) and not is_gap(cell) for cell in cells):
-        return None
-    return [cell if isinstance(cell, Mapping) else {} for cell in cells]
-
-
-def _alone(cell: Any) -> Any:
-    if isinstance(cell, list | tuple) and len(cell) == 1 and isinstance(cell[0], Mapping):
-        return cell[0]
-    return cell
-
-
-def _array(cells: list[Any]) -> Array:
-    kinds = set(map(type, cells))
-    if kinds == {bool}:
-        return np.array(cells, dtype=bool)
-    if kinds == {int} and all(abs(cell) < EXACT for cell in cells):
-        return np.array(cells, dtype=np.int64)
-    if kinds <= {int, float, type(None)} and float in kinds:
-        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-    return np.fromiter(cells, dtype=object, count=len(cells))
-
-
-def without_single_lists(
-    columns: Mapping[str, Array], named: Collection[str], beside: Mapping[str, Array]
-) -> dict[str, Array]:
-    """Return columns in which lists with exactly one label in every row are the labels.
-
-    They stay lists if another column has lists of these labels with several labels in a row.
-
-    Parameters
-    ----------
-    columns : mapping from name to array
-    named : collection of str
-        Columns that the user or the format named: these contain labels, not the label set.
-    beside : mapping from name to array
-        Columns of the other file, or empty.
-    """
-    found = {name: _items(values) for name, values in columns.items()}
-    kept = {name: values for name, values in columns.items() if found[name] is values}
-    several = {
-        label for name, values in (*kept.items(), *beside.items()) for label in _listed(name, values, named)
-    }
-    return {
-        name: columns[name] if name not in kept and several & {*values[:_LOOKED_AT].tolist()} else values
-        for name, values in found.items()
-    }
-
-
-def _listed(name: str, values: Array, named: Collection[str]) -> set[Any]:
-    """Return the labels of lists with several labels in a row, other than the label set."""
-    if values.ndim != 1 or values.dtype != object:
-        return set()
-    rows = [list_of(cell) or [] for cell in values[:_LOOKED_AT].tolist()]
-    if max(map(len, rows), default=0) < 2 or (name not in named and label_set_of(values) is not None):
-        return set()
-    return {label for row in rows for label in row}
-
-
-def _items(values: Array) -> Array:
-    if values.ndim != 1 or values.dtype != object or len(values) < _ENOUGH:
-        return values
-    if not all(_has_one(cell) for cell in values[:_LOOKED_AT].tolist()):
-        return values
-    rows = [list_of(cell) for cell in values.tolist()]
-    if any(row is None or len(row) != 1 for row in rows):
-        return values
-    return _array([row[0] for row in rows if row])
-
-
-def _has_one(cell: Any) -> bool:
-    if not isinstance(cell, list | tuple) and not (isinstance(cell, str) and cell.startswith("[")):
-        return False
-    row = list_of(cell)
-    return row is not None and len(row) == 1
-
-
 Array = npt.NDArray[Any]
-
-
-def with_all_columns(rows: Rows, truth: RawTable | None, request: Columns) -> tuple[Rows, tuple[str, ...]]:
-    """Return rows with plain columns (fields of records, single labels), without those of the label set."""
-    columns, notes = with_label_sets(
-        _plain(rows.columns, request, {} if truth is None else rows.truth), request.named_columns
-    )
-    names = tuple(
-        dict.fromkeys(
-            (*(name for name in rows.names if name in columns or name not in rows.columns), *columns)
-        )
-    )
-    if truth is None:
-        return replace(rows, columns=columns, truth=columns, names=names), notes
-    return replace(rows, columns=columns, truth=_plain(rows.truth, request, rows.columns), names=names), notes
-
-
-def _plain(columns: Mapping[str, Array], request: Columns, beside: Mapping[str, Array]) -> dict[str, Array]:
-    """Return columns with the fields of records, and labels instead of lists with one label each."""
-    found = with_fields(columns)
-    is_single = request.task != "multilabel" and request.list_separator is None
-    return without_single_lists(found, request.named_columns, beside) if is_single else found
 
 
 def roles_of(rows: Rows, table: RawTable, truth: RawTable | None, request: Columns) -> Roles:
@@ -323,7 +185,7 @@ def with_plain_columns(
         if part is not None and not part.labels:
             name = part.columns[0]
             held[name] = parsed_lists(held[name]) if request.list_separator is None else held[name]
-            held[name] = decoded(held[name], request.labels, name) if codes else held[name]
+            held[name] = decode_labels(held[name], request.labels, name) if codes else held[name]
     roles = _with_best_label(truth, columns, roles, notes)
     scored = roles.score
     if scored is not None:
@@ -358,7 +220,7 @@ def _with_best_label(
     scored = roles.score
     if scored is None or roles.truth.labels or _head(scored) not in columns:
         return roles
-    if any(map(list_of, truth[roles.truth.columns[0]][:_LOOKED_AT].tolist())):
+    if any(map(list_of, truth[roles.truth.columns[0]][:LOOKED_AT].tolist())):
         return roles
     name = _head(scored)
     best = best_of_few(columns[name])
@@ -423,7 +285,11 @@ def _with_flags(
     found: dict[str, Array] = {}
     for side, (part, where) in held.items():
         if part is not None and part.pattern.endswith("[*]") and _head(part) in where:
-            flags = flags_of(where[_head(part)])
+            values = where[_head(part)]
+            if values.ndim == 2:
+                flags = values.astype(np.int64) if np.isin(values, (0, 1)).all() else None
+            else:
+                flags = indicators_of([list_of(cell) or [] for cell in values.tolist()])
             if flags is not None:
                 found[side] = flags
     if "truth" not in found:
@@ -469,3 +335,112 @@ def as_numbers(values: Array, name: str) -> tuple[Array, str]:
     if any("%" in text for text in texts):
         return numbers, f"{name}: percentages are read as fractions"
     return numbers, f"{name}: commas are read as decimal points"
+
+
+@dataclass(frozen=True, eq=False)
+class RawScores:
+    """Score columns as numbers, before they are sorted by label.
+
+    Parameters
+    ----------
+    values : array of shape (n, columns)
+    labels : tuple of str
+        The label of each column; empty for one plain column.
+    kind : str
+        ``probability``, ``logit`` or ``decision``.
+    """
+
+    values: Array
+    labels: tuple[str, ...]
+    kind: ScoreKind
+
+
+def raw_scores(rows: Rows, part: Part, declared: ScoreKind | None) -> RawScores:
+    """Return the scores of a part, checked column by column so that an error names the column.
+
+    Raises
+    ------
+    DataError
+        Text, NaN, infinities; values outside [0, 1] without the option that they are not probabilities.
+    """
+    columns = [_numbers(rows.columns[name], name) for name in part.columns]
+    kind = declared or part.kind
+    if kind in (None, "probability"):
+        for name, column in zip(part.columns, columns, strict=True):
+            _check_unit(column, name)
+    values = columns[0][:, None] if len(columns) == 1 else np.column_stack(columns)
+    return RawScores(values, part.labels, kind or "probability")
+
+
+def without_gaps(name: str) -> str:
+    """Return the fix that excludes the rows in which a column has no value."""
+    return f"ignore them: --where {shlex.quote(f'{name}!=')}"
+
+
+def _numbers(values: Array, name: str) -> Array:
+    if values.dtype.kind not in "biuf":
+        try:
+            values = numbers(values, f"column {name!r}")
+        except DataError as error:
+            fix = "numbers have a decimal point; name the score column with --score"
+            fix = PER_CENT if error.fix == PER_CENT else fix
+            raise DataError(error.message, where=error.where, fix=fix) from None
+    if values.dtype.kind != "f":
+        return values.astype(np.float64)
+    finite = np.isfinite(values)
+    if not finite.all():
+        rows = np.flatnonzero(~finite)
+        raise DataError(
+            f"column {name!r} has {pluralize(rows.size, 'value')} that {'is' if rows.size == 1 else 'are'} "
+            "NaN or infinite",
+            where=f"column {name!r}, first: row {rows[0]}, {values[rows[0]]}",
+            fix="fix or drop these rows before the predictions are logged"
+            + ("" if np.isinf(values).any() or not finite.any() else f", or {without_gaps(name)}"),
+        )
+    return values
+
+
+def _check_unit(values: Array, name: str) -> None:
+    outside = np.flatnonzero((values < -NOISE) | (values > 1 + NOISE))
+    if outside.size:
+        first = f"(first: row {outside[0]}, {values[outside[0]]:.6g})"
+        raise DataError(
+            f"column {name!r} has {pluralize(outside.size, 'value')} outside [0, 1] {first}",
+            where=f"column {name!r}, first: row {outside[0]}",
+            fix=other_kind(values),
+        )
+
+
+def align_scores(scores: RawScores, labels: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
+    """Return one score column per label, in the order of the labels, and the labels without one.
+
+    A label without a column was never scored by the model: its probability is 0 (its logit minus infinity).
+
+    Raises
+    ------
+    DataError
+        A column is for something that is not a label, or columns of margins are missing, which have no zero.
+    """
+    place = {label: index for index, label in enumerate(scores.labels)}
+    strangers = [label for label in scores.labels if label not in set(labels)]
+    if strangers:
+        raise DataError(
+            f"{pluralize(len(strangers), 'score column')} that match no label of the label set",
+            where=f"first: {strangers[0]!r}",
+            fix="add the label to --labels, or name the score columns with --scores",
+        )
+    lost = tuple(label for label in labels if label not in place)
+    if not lost:
+        return scores.values[:, [place[label] for label in labels]], ()
+    if scores.kind == "decision":
+        raise DataError(
+            f"{pluralize(len(lost), 'label')} without a score column",
+            where=f"first: {lost[0]!r}",
+            fix="margins need one column per label; log them all",
+        )
+    empty = 0.0 if scores.kind == "probability" else -np.inf
+    full = np.full((len(scores.values), len(labels)), empty, dtype=scores.values.dtype)
+    for index, label in enumerate(labels):
+        if label in place:
+            full[:, index] = scores.values[:, place[label]]
+    return full, lost

@@ -10,13 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
-from evalreport.core.errors import (
-    ColumnNotFoundError,
-    DataError,
-    EvalreportError,
-    UsageError,
-    some_of,
-)
+from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportError, UsageError, some_of
 from evalreport.data.arrays import BINS, check_bins
 from evalreport.data.labels import Label, Task
 from evalreport.data.predictions import WeightKind
@@ -62,7 +56,7 @@ class GradeColumns:
         return tuple(name for name in named if name is not None)
 
     @property
-    def chosen(self) -> str | None:
+    def main_grade(self) -> str | None:
         """The named column of grades; with a judge the judge's."""
         return self.grade or self.judge
 

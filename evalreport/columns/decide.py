@@ -21,7 +21,6 @@ from evalreport.columns.column_request import Columns, list_names, several
 from evalreport.columns.evidence import (
     MOST_LABELS,
     PAIRS,
-    PROVEN,
     SCORES,
     Pair,
     Profile,
@@ -36,17 +35,19 @@ from evalreport.columns.evidence import (
     unlikely_values,
     weights_of_part,
 )
-from evalreport.columns.label_sets import split_lists
 from evalreport.columns.names import (
     INDEX,
+    OR_NONE,
     PARTED,
     TEXT,
     Part,
     name_weights,
     named_part,
+    named_scores,
+    score_candidates,
 )
-from evalreport.columns.nested import name_places
-from evalreport.columns.single_label import OR_NONE, named_scores, score_candidates
+from evalreport.columns.nested import name_places, split_lists
+from evalreport.columns.plausible import PROVEN
 from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.core.result import BY_NAME, ColumnDecision, ColumnReason
 
@@ -176,9 +177,19 @@ class _Search:
         every = dict.fromkeys((*self.truths.values(), *self.profiles.values()))
         return {one: _lists_of(one, self.request.list_separator) for one in every}
 
-    @property
-    def names(self) -> list[str]:
-        return list(self.cells)
+    def find_scores(
+        self, known: frozenset[str], taken: set[str], *, single: bool, several: bool
+    ) -> Sequence[Part]:
+        """Return the scores that the user named, or else the columns that may be scores of known labels."""
+        if self.request.are_scores_named:
+            return [named_scores(list(self.cells), self.request, known, self.file)]
+        used = {*taken, *self.request.assigned_columns}
+        free = [
+            name
+            for name, values in self.cells.items()
+            if values.dtype.kind in "biuf" and used.isdisjoint((name, name.partition("[")[0]))
+        ]
+        return score_candidates(self.cells, free, known, single=single, several=several)
 
 
 def decide(
@@ -396,14 +407,8 @@ def _scores(
     pred = None if pair is None else pair.pred
     known = _known_labels(truth, pred, request)
     taken = {*(() if search.apart else (truth.name,)), *(() if pred is None else (pred.name,))}
-    if request.are_scores_named:
-        parts = [named_scores(search.names, request, known, search.file)]
-    else:
-        free = [name for name in search.names if name not in taken and name not in request.assigned_columns]
-        numeric = [name for name in free if search.cells[name].dtype.kind in "biuf"]
-        count = len(Scored(Part(()), (), truth, pair, {}).labels)
-        parts = score_candidates(search.cells, numeric, known, single=True, several=count > 2)
-    for part in parts:
+    many = len(Scored(Part(()), (), truth, pair, {}).labels) > 2
+    for part in search.find_scores(known, taken, single=True, several=many):
         columns = [search.cells[name] for name in part.columns]
         if any(column.dtype.kind not in "biuf" for column in columns):
             continue
@@ -577,7 +582,7 @@ def _families(search: _Search, profiles: Mapping[str, Profile]) -> list[_Sets]:
     stems = {
         stem for affix, held in groups.items() for stem in held if _says(weights[affix]) and stem in binary
     }
-    for name in search.names:  # toxic beside toxic_pred, a score
+    for name in search.cells:  # toxic beside toxic_pred, a score
         if name not in binary and name in profiles and profiles[name].numbers is not None:
             stems |= {
                 stem for affix, stem in _name_parts(name) if stem in binary and _is_score(" ".join(affix))
@@ -636,14 +641,7 @@ def _with_set_scores(search: _Search, made: Hypothesis, truth: _Sets) -> Iterato
             *(() if search.apart else truth.part.columns),
             *(() if made.pred is None else made.pred.columns),
         }
-        if request.are_scores_named:
-            parts = [named_scores(search.names, request, known, search.file)]
-        else:
-            free = [
-                n for n in search.names if not {n, n.partition("[")[0]} & {*taken, *request.assigned_columns}
-            ]
-            numeric = [name for name in free if search.cells[name].dtype.kind in "biuf"]
-            parts = score_candidates(search.cells, numeric, known, single=False, several=True)
+        parts = search.find_scores(known, taken, single=False, several=True)
         numbers = [[search.cells[name] for name in part.columns] for part in parts]
         weights = [
             _weight_of_set_scores(part, values, alone=made.pred is None)

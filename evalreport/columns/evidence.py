@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.names import Part, are_probabilities, name_weights, one_spelling
+from evalreport.columns.label_pairs import Coded, one_spelling, spell, usual_orders
+from evalreport.columns.names import Part, are_probabilities, name_weights
 from evalreport.columns.nested import indicators_of, label_set_of, list_of, matrix_of
-from evalreport.columns.plausible import area_under
+from evalreport.columns.plausible import PROVEN, SOME, area_under
 from evalreport.core.errors import DataError
 from evalreport.core.result import BY_NAME
 from evalreport.data.arrays import EDGE, is_gap, is_number
@@ -33,27 +34,6 @@ _COMMA = re.compile(r"[-+]?\d*,\d+(e[-+]?\d+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
-    """Distinct values of a column, and the position of each row's value among them, -1 for a gap."""
-
-    values: tuple[Any, ...]
-    codes: npt.NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @cached_property
-    def texts(self) -> tuple[str, ...]:
-        """The values in one spelling, in the order of `values`."""
-        return tuple(map(spell, self.values))
-
-    @cached_property
-    def counts(self) -> npt.NDArray[np.intp]:
-        """Number of rows with each value."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self))
-
-
-@dataclass(frozen=True, eq=False)
 class Profile:
     """A column in a sample of rows.
 
@@ -61,7 +41,7 @@ class Profile:
     ----------
     name : str
     values : array of shape (rows,) or (rows, width)
-    labels : Labels or None
+    labels : Coded or None
         Where the values may be labels: texts, whole numbers or truth values.
     numbers : float array of shape (rows,), or None
         Where all values are numbers; a gap is NaN.
@@ -77,7 +57,7 @@ class Profile:
 
     name: str
     values: Array
-    labels: Labels | None = None
+    labels: Coded | None = None
     numbers: Array | None = None
     vector: Mapping[str, Array] | None = None
     flags: Array | None = None
@@ -96,21 +76,6 @@ class Profile:
     def is_constant(self) -> bool:
         """Whether all of some rows have one value."""
         return self.labels is not None and len(self.labels) == 1
-
-
-def spell(value: Any) -> str:
-    """Return a label in one spelling: small letters, whole numbers without a point.
-
-    Examples
-    --------
-    >>> spell(" Spam"), spell(1.0), spell("2.0"), spell(True)
-    ('spam', '1', '2', 'true')
-    """
-    text = str(value).strip().casefold()
-    bare = text.removeprefix("-").removesuffix(".0")
-    if bare.isdecimal():
-        return text.removesuffix(".0")
-    return " ".join(text.replace("_", " ").replace("-", " ").split()) or text
 
 
 def profiles_of(columns: Mapping[str, Array]) -> dict[str, Profile]:
@@ -145,14 +110,14 @@ def profile_of(name: str, values: Array) -> Profile:
     if isinstance(first, Mapping | list | tuple | np.ndarray) or (
         isinstance(first, str) and first.lstrip().startswith(_NESTED)
     ):
-        return _nested(made, cells)
+        return _profile_of_cells(made, cells)
     return _plain(made, cells)
 
 
 def _matrix(made: Profile) -> Profile:
     values = made.values
     if values.dtype.kind not in "biuf":
-        return _nested(made, values.tolist())
+        return _profile_of_cells(made, values.tolist())
     if values.shape[1] == 1:
         return _numeric(made, values[:, 0])
     is_flag = bool(((values == 0) | (values == 1)).all()) and values.shape[1] > 1
@@ -170,7 +135,7 @@ def _numeric(made: Profile, values: Array) -> Profile:
         distinct, places = np.unique(kept, return_inverse=True)
         codes = np.full(len(values), -1, dtype=np.intp)
         codes[~np.isnan(numbers)] = places.reshape(-1)
-        labels = Labels(tuple(distinct.tolist()), codes)
+        labels = Coded(tuple(distinct.tolist()), codes)
     return replace(made, labels=labels, numbers=numbers)
 
 
@@ -189,7 +154,7 @@ def _plain(made: Profile, cells: Sequence[Any]) -> Profile:
         numbers = np.array([*found, np.nan], dtype=float)[codes]
         if any(not float(value or 0).is_integer() for value in found):
             return replace(made, numbers=numbers)
-    return replace(made, labels=Labels(tuple(place), np.array(codes, dtype=np.intp)), numbers=numbers)
+    return replace(made, labels=Coded(tuple(place), np.array(codes, dtype=np.intp)), numbers=numbers)
 
 
 def number_of(value: Any) -> float | None:
@@ -215,7 +180,7 @@ def number_of(value: Any) -> float | None:
         return None
 
 
-def _nested(made: Profile, cells: Sequence[Any]) -> Profile:
+def _profile_of_cells(made: Profile, cells: Sequence[Any]) -> Profile:
     lists = [[] if is_gap(cell) else list_of(cell) for cell in cells]
     if all(row is not None for row in lists):
         known = label_set_of(np.fromiter(cells, dtype=object, count=len(cells)))
@@ -243,10 +208,6 @@ def _vector(made: Profile, cells: Sequence[Any]) -> Mapping[str, Array] | None:
 
 
 Array = npt.NDArray[Any]
-PROVEN = 0.99
-"""Least proportion of consistent rows for one column to count as a function of another."""
-SOME = 20
-"""Fewest rows from which agreement in nearly all of them is not chance."""
 FULL = 40
 """Rows from which the contents have full weight; with fewer the weight is proportional."""
 
@@ -349,7 +310,7 @@ def pair_of(truth: Profile, pred: Profile) -> Pair | None:
     return made
 
 
-def _correspondence(one: Labels, other: Labels) -> tuple[float, list[int]]:
+def _correspondence(one: Coded, other: Coded) -> tuple[float, list[int]]:
     """Return the agreement beyond chance if each prediction means the label that most of its rows have."""
     rows = (one.codes >= 0) & (other.codes >= 0)
     size, n = len(one), int(rows.sum())
@@ -371,7 +332,7 @@ def confidence_of(rows: int) -> float:
 
 
 _CODES = {"0", "1", "-1", "true", "false"}
-"""Labels of any yes-or-no column."""
+"""Coded of any yes-or-no column."""
 
 
 def common_labels(pair: Pair) -> RoleEvidence:
@@ -490,21 +451,13 @@ class Scored:
         best, known = self.values[kept].argmax(axis=1), codes[kept]
         orders = [{spell(key): place for place, key in enumerate(self.part.labels)}] if self.is_named else []
         orders = orders or [
-            {label: place for place, label in enumerate(order)} for order in _orders(self.labels)
+            {label: place for place, label in enumerate(order)} for order in usual_orders(self.labels)
         ]
         found = []
         for order in orders:
             place = np.array([*(order.get(label, -1) for label in self.labels), -1])
             found.append(float((place[np.minimum(known, len(self.labels))] == best).mean()))
         return max(found, default=0.0)
-
-
-def _orders(labels: Sequence[str]) -> list[list[str]]:
-    """Orders in which programs write the scores of labels: as text, as numbers, as they occur."""
-    found = [sorted(labels), list(labels)]
-    if all(label.lstrip("-").isdecimal() for label in labels):
-        found.append(sorted(labels, key=int))
-    return found
 
 
 def name_of_scores(scored: Scored) -> RoleEvidence:

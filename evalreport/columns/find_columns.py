@@ -4,32 +4,35 @@ All choices are reported: the column of each role in `Found.taken`, every assump
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from evalreport.columns.assign import fill_request, roles_of, with_all_columns, with_plain_columns
+from evalreport.columns.assign import fill_request, roles_of, with_plain_columns
 from evalreport.columns.column_request import Columns, list_names
-from evalreport.columns.decide import AmbiguousColumnsError, fix_of
+from evalreport.columns.decide import AmbiguousColumnsError, decide, fix_of
+from evalreport.columns.evidence import pair_of, profile_of
 from evalreport.columns.graded import has_graded_repeats, refuse_grade, refuse_misread_grade
 from evalreport.columns.join import (
     FOLD,
     Array,
     Rows,
+    extras,
     join_folds,
     key_of,
     one_answer_a_row,
     rows_meant,
     rows_of,
     rows_of_truth,
+    texts_of,
 )
-from evalreport.columns.label_pairs import LabelPairs, distinct, extras, rows_as_codes, texts_of
-from evalreport.columns.label_sets import Parts, is_multilabel, read_multilabel
-from evalreport.columns.names import SINGLE, Roles, is_like_score, name_weights
-from evalreport.columns.nested import as_columns, fill_from_format, unused_scores_note
+from evalreport.columns.label_pairs import LabelPairs, distinct, rows_as_codes
+from evalreport.columns.names import INDEX, SINGLE, Roles, is_like_score, name_weights
+from evalreport.columns.nested import as_columns, fill_from_format, unused_scores_note, with_all_columns
 from evalreport.columns.plausible import (
     MOST_COMPARED,
     MOST_ROWS,
@@ -44,7 +47,14 @@ from evalreport.columns.plausible import (
     refuse_rivals,
     refuse_several,
 )
-from evalreport.columns.single import cannot_rank, read_single
+from evalreport.columns.read_labels import (
+    OneScoreError,
+    Parts,
+    cannot_rank,
+    is_multilabel,
+    read_multilabel,
+    read_single,
+)
 from evalreport.core.errors import (
     ColumnNotFoundError,
     DataError,
@@ -65,47 +75,12 @@ from evalreport.readers.formats import ARRAYS, RawTable
 from evalreport.readers.read import read_requested_columns, read_truth
 
 
-def refuse_unused(request: Columns, space: LabelSpace, *, scores: bool, text: bool, weights: bool) -> None:
-    """Raise an error for the first option that would be ignored.
-
-    Parameters
-    ----------
-    request : Columns
-        The user's options.
-    space : LabelSpace
-        The label space that was found.
-    scores, text, weights : bool
-        Whether there are any.
-
-    Raises
-    ------
-    UsageError
-
-    Examples
-    --------
-    >>> from evalreport.data.labels import Multiclass
-    >>> refuse_unused(Columns(positive="a"), Multiclass("abc"), scores=True, text=False, weights=False)
-    Traceback (most recent call last):
-    evalreport.core.errors.UsageError: --positive names one of two classes: this is multiclass with 3 labels
-    """
-    for option, why in _find_unused_options(request, space, scores=scores, text=text, weights=weights):
-        raise UsageError(why, where=option, fix=f"leave {option} out")
+class NoAnswersError(ColumnNotFoundError):
+    """No column has predictions, scores or responses."""
 
 
-def _find_unused_options(
-    request: Columns, space: LabelSpace, *, scores: bool, text: bool, weights: bool
-) -> Iterator[tuple[str, str]]:
-    kind = f"this is {space.task} with {len(space)} labels"
-    if request.positive is not None and not isinstance(space, Binary):
-        yield "--positive", f"--positive names one of two classes: {kind}"
-    if request.text is not None and not text:
-        yield "--response", f"--response gives one label for each row: {kind}"
-    if request.score_kind is not None and not scores and not request.no_scores:
-        yield "--score-kind", "--score-kind says what scores are, and there are none"
-    if request.weight_kind != "sampling" and not weights:
-        yield "--set weight_kind", "--set weight_kind says what weights are, and there are none"
-    if request.slice_bins != BINS and not request.slices:
-        yield "--set slice_bins", "--set slice_bins divides a --slice column, and there is none"
+LEAST_KAPPA = 0.3
+"""Agreement with the labels from which a column with the name of an index is proposed as the prediction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +216,7 @@ def find(
      ('positive', 'spam'))
     """
     request = request or Columns()
-    if request.graded.chosen:
+    if request.graded.main_grade:
         refuse_grade(table, request)
     if truth is not None and request.where:
         table, truth, request = rows_of_truth(table, truth, request)
@@ -258,12 +233,37 @@ def find(
             raise
         if isinstance(error, (ColumnNotFoundError, NoTableError)) or "grade" in table.parts:
             refuse_grade(table, request, unread=isinstance(error, ColumnNotFoundError))
-        raise
+        is_lost = truth is None and isinstance(error, (NoAnswersError, OneScoreError))
+        index = _index_as_prediction(table, request) if is_lost and not request.are_scores_named else ""
+        if not index:
+            raise
+        raise type(error)(
+            error.message,
+            where=error.where,
+            fix=f"if this column contains the predictions pass --pred {index}; else {error.fix}",
+        ) from error
     is_one = found.y_pred is not None and found.y_true.ndim == 1 and found.y_pred.ndim == 1
     refuse_misread_grade(
         found.files[0], found.taken, found.y_true == found.y_pred if is_one else None, request
     )
     return found
+
+
+def _index_as_prediction(table: RawTable, request: Columns) -> str:
+    """Return the column with the name of an index that agrees with the labels, and the setting it needs."""
+    for name in (one for one in INDEX if one in table.columns and one not in request.named_columns):
+        asked = replace(request, pred=name, no_scores=True, score=None, scores=None)
+        made = _prepare_table(table, asked)
+        rows, _ = with_all_columns(rows_of(made.table, None), None, made.named)
+        best = decide(rows.columns, made.named, table.name)
+        if best is None or len(best.truth.columns) > 1:
+            continue
+        pair = pair_of(*(profile_of(one, rows.columns[one]) for one in (best.truth.columns[0], name)))
+        if pair is None or pair.pred.is_unique or max(pair.kappa, pair.renamed) < LEAST_KAPPA:
+            continue
+        names = ",".join(f"{label}={one}" for label, one in pair.names) if pair.is_renamed else ""
+        return f"{shlex.quote(name)} --set label_names={shlex.quote(names)}" if names else shlex.quote(name)
+    return ""
 
 
 def _with_tried_options(
@@ -366,18 +366,33 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
         files = (table,) if truth is None else (table, truth)
         found = _build_found(read(rows, decided, named), rows, named, files)
         _refuse_reading(found, rows, made, named)
-        refuse_unused(
-            request,
-            found.space,
-            scores=found.scores is not None,
-            text=found.text is not None,
-            weights=found.weights is not None,
-        )
+        _refuse_unused(request, found)
         ranked, spare = found.scores is not None, tuple[str, ...]()
         if not request.are_scores_named:
             spare = unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
         said = (*made.said, *notes, *more_notes, *rows.notes, *found.notes, *spare)
         return replace(found, notes=said, roles=decided).with_row_filters(named.filtered_columns)
+
+
+def _refuse_unused(request: Columns, found: Found) -> None:
+    """Raise an error for the first option that would be ignored."""
+    kind = f"this is {found.space.task} with {len(found.space)} labels"
+    one_of_two = request.positive is not None and not isinstance(found.space, Binary)
+    of_scores = request.score_kind is not None and found.scores is None and not request.no_scores
+    of_weights = request.weight_kind != "sampling" and found.weights is None
+    for is_unused, option, why in (
+        (one_of_two, "--positive", f"names one of two classes: {kind}"),
+        (request.text and found.text is None, "--response", f"gives one label for each row: {kind}"),
+        (of_scores, "--score-kind", "says what scores are, and there are none"),
+        (of_weights, "--set weight_kind", "says what weights are, and there are none"),
+        (
+            request.slice_bins != BINS and not request.slices,
+            "--set slice_bins",
+            "divides a --slice column, and there is none",
+        ),
+    ):
+        if is_unused:
+            raise UsageError(f"{option} {why}", where=option, fix=f"leave {option} out")
 
 
 def plain_columns(table: RawTable, request: Columns, roles: Roles) -> tuple[Mapping[str, Array], Roles]:
@@ -427,7 +442,8 @@ def _refuse_labels(
     if found.y_pred is not None and whole and request.weight is None:
         refuse_counts(free, found.y_true, found.y_pred)
     if found.y_pred is not None and request.task is None and request.labels is None:
-        refuse_quantities(np.asarray(found.y_true[some]), np.asarray(found.y_pred[some]), parts["truth"])
+        sides = np.asarray(found.y_true[some]), np.asarray(found.y_pred[some])
+        refuse_quantities(*sides, parts["truth"], scored=scores is not None and not plain)
     if whole:
         is_named = named or request.labels is not None
         refuse_constant(parts["truth"], distinct(found.y_true).tolist(), len(found.y_true), named=is_named)
@@ -464,7 +480,7 @@ def _build_found(parts: Parts, rows: Rows, request: Columns, files: tuple[RawTab
         if lone and isinstance(parts.space, Multiclass):
             raise cannot_rank(lone[0], parts.space)
         _refuse_empty(rows)
-        raise ColumnNotFoundError(
+        raise NoAnswersError(
             f"no predictions are in {file} (y_pred, proba_<label>, logit_<label>, score or pred_<label>)",
             fix=f"columns are: {list_names(rows.names)}. Use --pred, --score, --scores or --response COLUMN",
         )

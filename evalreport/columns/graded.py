@@ -10,29 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from evalreport.columns.column_request import Columns, list_names, missing_column
 from evalreport.columns.names import GRADES, TEXT, plain_name
 from evalreport.core.errors import DataError, GradedError
-from evalreport.data.arrays import is_gap
+from evalreport.data.arrays import is_gap, reads_as_number
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.readers.formats import RawTable
 
-WORDS = frozenset(
-    (
-        "pass",
-        "fail",
-        "passed",
-        "failed",
-        "correct",
-        "incorrect",
-        "right",
-        "wrong",
-        "yes",
-        "no",
-        "true",
-        "false",
-    )
-) | frozenset("cipn")
+_TEXTS = "pass fail passed failed correct incorrect right wrong yes no true false c i p n"
+WORDS = frozenset(_TEXTS.split())
 """Texts of a grade, in lower case; the single letters are those of Inspect AI."""
 
 
@@ -80,18 +68,15 @@ def _is_graded(table: RawTable, name: str) -> bool:
     values = table.columns.get(name)
     if values is None or values.ndim != 1:
         return False
-    if values.dtype.kind in "biuf":  # the same as below, without reading each cell
-        numbers = values[values == values]  # noqa: PLR0124 (not NaN)
-        fits = (numbers == 0) | (numbers == 1) if name.lower() == "score" else (numbers >= 0) & (numbers <= 1)
-        return bool(numbers.size and fits.all())
-    known = [value for value in values.tolist() if not is_gap(value)]
-    if not known:
-        return False
-    if all(isinstance(value, (bool, int, float)) for value in known):
-        if name.lower() == "score":  # fractions may be a score of a class, or any other number
-            return all(value in (0, 1) for value in known)
-        return all(0 <= value <= 1 for value in known)
-    return all(isinstance(value, str) and value.lower() in WORDS for value in known)
+    if values.dtype.kind not in "biuf":
+        known = [value for value in values.tolist() if not is_gap(value)]
+        if not known or not all(isinstance(value, (bool, int, float)) for value in known):
+            return bool(known) and all(isinstance(value, str) and value.lower() in WORDS for value in known)
+        values = np.array(known, dtype=float)
+    numbers = values[values == values]  # noqa: PLR0124 (not NaN)
+    if name.lower() == "score":  # fractions may be a score of a class, or any other number
+        return bool(numbers.size and ((numbers == 0) | (numbers == 1)).all())
+    return bool(numbers.size and ((numbers >= 0) & (numbers <= 1)).all())
 
 
 def unread_grade(table: RawTable) -> str | None:
@@ -114,15 +99,7 @@ def _is_number_or_word(values: Any) -> bool:
     if values.ndim != 1 or values.dtype.kind in "biuf":
         return bool(values.ndim == 1)
     known = [str(value).strip().lower() for value in values.tolist() if not is_gap(value)]
-    return 2 * sum(text in WORDS or _is_number(text) for text in known) > len(known)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return 2 * sum(text in WORDS or reads_as_number(text) for text in known) > len(known)
 
 
 def refuse_grade(table: RawTable, request: Columns, *, always: bool = False, unread: bool = False) -> None:
@@ -143,7 +120,7 @@ def refuse_grade(table: RawTable, request: Columns, *, always: bool = False, unr
     GradedError
     """
     is_named = any((request.truth, request.pred, request.text, request.score, request.scores))
-    name = request.graded.chosen or (grade_column(table) if always or not is_named else None)
+    name = request.graded.main_grade or (grade_column(table) if always or not is_named else None)
     if name is None and unread and not is_named:
         name = unread_grade(table)
     if name is None:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from evalreport.columns.names import (
     SUBMITTED,
     TESTS,
     UNFINISHED,
+    WEIGHT,
     find_role_names,
     is_part,
     plain_name,
@@ -36,6 +38,8 @@ from evalreport.columns.names import (
 from evalreport.core.errors import DataError
 from evalreport.core.format import pluralize
 from evalreport.data.arrays import (
+    bin_slices,
+    checked_weights,
     gaps_of,
     identity_texts,
     ids_as_text,
@@ -46,6 +50,7 @@ from evalreport.data.arrays import (
 )
 from evalreport.readers.formats import RawTable
 
+Array = npt.NDArray[Any]
 FOLD = "(fold)"
 """Name of the column with the table of each row; no file has such a column."""
 _NUMBER = re.compile(r"(\d+)(?=\D*$)")
@@ -161,38 +166,29 @@ def one_answer_a_row(table: RawTable, request: Columns) -> tuple[RawTable, Colum
         return table, request
     named = request.pred or request.text
     names = (named,) if named else tuple(find_role_names("prediction", table.names, PRED))
-    held = [name for name in names if name in table.columns and _lists(table.columns[name])]
-    if not held:
+    held = next((name for name in names if name in table.columns and _has_lists(table.columns[name])), None)
+    if held is None:
         return table, request
     cells = [
         cell if isinstance(cell, list | tuple | np.ndarray) else (cell,)
-        for cell in table.columns[held[0]].tolist()
+        for cell in table.columns[held].tolist()
     ]
     rows = np.repeat(np.arange(table.n), [len(cell) for cell in cells])
     columns = {name: values[rows] for name, values in table.columns.items()}
-    flat = [
-        answer
-        for cell in cells
-        for answer in (cell if isinstance(cell, list | tuple | np.ndarray) else (cell,))
-    ]
-    columns[held[0]] = np.array([*flat, None], dtype=object)[:-1]
+    columns[held] = np.fromiter(chain.from_iterable(cells), dtype=object, count=len(rows))
     if request.id is None:
         columns[ROW] = rows.astype(str)
         request = replace(request, id=ROW)
     return replace(table, columns=columns, n=len(rows), names=tuple(columns)), request
 
 
-def _lists(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> bool:
+def _has_lists(values: Array) -> bool:
     """Whether a column contains lists, by its first cell with a value."""
-    if values.dtype != object:
-        return False
-    first = next(
-        (cell for cell in values.tolist() if isinstance(cell, list | tuple) or not is_gap(cell)), None
-    )
+    cells = values.tolist() if values.dtype == object else ()
+    first = next((cell for cell in cells if isinstance(cell, list | tuple) or not is_gap(cell)), None)
     return isinstance(first, list | tuple)
 
 
-Array = npt.NDArray[Any]
 RUNS = ("run", "run_id", "run_name", "model", "checkpoint", "epoch", "step", "seed")
 """Names of columns that separate several sets of predictions in one file."""
 MAX_NAME = 1_000
@@ -387,19 +383,14 @@ def check_ids(ids: Array, name: str) -> None:
 
 def _refuse_repeated(ids: Array, name: str, names: Sequence[str]) -> None:
     again = repeated_ids(ids_as_text(ids))
-    if again is not None:
-        raise DataError(
-            f"{again.shown}, so rows cannot be joined by it",
-            where=f"column {name}, {again.first_example}",
-            fix=_mend(name, names),
-        )
-
-
-def _mend(name: str, names: Sequence[str]) -> str:
+    if again is None:
+        return
+    fix = f"for several rows of one user pass --set group={name}; else name another column with --id"
     runs = [column for column in names if column in RUNS]
     if runs:
-        return f"the rows seem to be of several runs (column {runs[0]}): keep each run in a separate file"
-    return f"for several rows of one user pass --set group={name}; else name another column with --id"
+        fix = f"the rows seem to be of several runs (column {runs[0]}): keep each run in a separate file"
+    where = f"column {name}, {again.first_example}"
+    raise DataError(f"{again.shown}, so rows cannot be joined by it", where=where, fix=fix)
 
 
 def check_length(values: Array, name: str, most: int = MAX_NAME) -> None:
@@ -445,15 +436,13 @@ def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tu
         kept, said = _where(table, request.where)
         return kept, request, said
     for name in table.columns:
-        if name.lower() in SPLITS and name not in request.named_columns:
-            found = _test_rows(table, name)
-            if found is not None:
-                kept, clause, note = found
-                return kept, replace(request, where=(clause,)), (note,)
+        is_free = name.lower() in SPLITS and name not in request.named_columns
+        if is_free and (some := _test_rows(table, name)):
+            return taken_rows(table, some[0]), replace(request, where=(some[1],)), (some[2],)
     for name in table.columns:
-        if tells_annotations(table, name) and name not in request.named_columns:
-            kept, clause, note = _submitted_rows(table, name)
-            return kept, replace(request, where=(clause,)), (note,)
+        if name not in request.named_columns and tells_annotations(table, name):
+            rows, clause, note = _submitted_rows(table, name)
+            return taken_rows(table, rows), replace(request, where=(clause,)), (note,)
     folds = [name for name in table.columns if name.lower() in FOLDS and name not in request.named_columns]
     return table, request, tuple(_folds(table, name) for name in folds[:1])
 
@@ -511,7 +500,7 @@ def rows_of_truth(table: RawTable, truth: RawTable, request: Columns) -> tuple[R
     return table, kept, replace(request, where=left)
 
 
-def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
+def _test_rows(table: RawTable, name: str) -> tuple[Array, str, str] | None:
     """Return the test rows of a table with several parts of a data set, their condition and a note."""
     texts = _texts(table, name)
     values = sorted(set(texts.tolist()))
@@ -527,7 +516,7 @@ def _test_rows(table: RawTable, name: str) -> tuple[RawTable, str, str] | None:
         )
     other = next(value for value in values if value != test)
     note = f'the test rows alone ({name}: {counts}); for others pass --where "{name}={other}"'
-    return taken_rows(table, texts == test), f"{name}={test}", note
+    return texts == test, f"{name}={test}", note
 
 
 def tells_annotations(table: RawTable, name: str) -> bool:
@@ -538,7 +527,7 @@ def tells_annotations(table: RawTable, name: str) -> bool:
     return values <= {*SUBMITTED, *UNFINISHED} and not values.isdisjoint(("discarded", "draft"))
 
 
-def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
+def _submitted_rows(table: RawTable, name: str) -> tuple[Array, str, str]:
     """Return the rows with submitted annotations, their condition and a note, if there are others."""
     texts = _texts(table, name)
     values = sorted(set(texts.tolist()))
@@ -552,7 +541,7 @@ def _submitted_rows(table: RawTable, name: str) -> tuple[RawTable, str, str]:
             fix=f'select rows, as in --where "{name}={(submitted or values)[0]}"',
         )
     note = f"the {submitted[0]} annotations alone ({name}: {counts}); the others are not true labels"
-    return taken_rows(table, texts == submitted[0]), f"{name}={submitted[0]}", note
+    return texts == submitted[0], f"{name}={submitted[0]}", note
 
 
 def _folds(table: RawTable, name: str) -> str:
@@ -573,3 +562,78 @@ def taken_rows(table: RawTable, kept: Array) -> RawTable:
         name: values[kept] if len(values) == table.n else values for name, values in table.columns.items()
     }
     return replace(table, columns=columns, n=int(kept.sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Extras:
+    """Other columns of the rows, as arrays of shape (n,), and the column mapping."""
+
+    groups: Array | None
+    folds: Array | None
+    weights: Array | None
+    slices: Mapping[str, Array]
+    example_texts: Array | None
+    taken: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
+
+
+def extras(rows: Rows, request: Columns, file: str) -> Extras:
+    """Return groups, folds, weights, slices and example texts.
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A named column does not exist.
+    DataError
+        Weights are text, or names have over a thousand characters.
+    """
+    weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
+    groups = {name: _column(rows, name, "--set group", file) for name in request.groups}
+    folds = _optional(rows, request.fold, "--set fold", file)
+    weights = _optional(rows, weight, "--set weight", file)
+    if weights is not None:
+        checked_weights(weights, f"column {weight!r}")
+    slices = {name: _column(rows, name, "--slice", file) for name in request.slices}
+    for name, values in (*slices.items(), *groups.items()):
+        check_length(values, name)
+        refuse_lost_identity(values, f"column {name!r}")
+    binned, notes = bin_slices(slices, request.slice_bins)
+    examples = _optional(rows, request.example_text, "--set show_text", file)
+    named = (
+        [("group", name) for name in groups]
+        + [("fold", request.fold), ("weight", weight)]
+        + [("slice", name) for name in slices]
+    )
+    taken = tuple((part, name) for part, name in (*named, ("example text", request.example_text)) if name)
+    return Extras(
+        _combine_groups(list(groups.values())),
+        folds,
+        weights,
+        binned,
+        None if examples is None else texts_of(examples),
+        taken,
+        notes,
+    )
+
+
+def _combine_groups(columns: list[Array]) -> Array | None:
+    """One group for each combination of values."""
+    if len(columns) < 2:
+        return columns[0] if columns else None
+    rows = zip(*(identity_texts(column, "groups") for column in columns), strict=True)
+    return np.array([str(row) for row in rows], dtype=object)
+
+
+def _column(rows: Rows, name: str, option: str, file: str) -> Array:
+    if name not in rows.columns:
+        raise missing_column(name, option, rows.names, file)
+    return rows.columns[name]
+
+
+def _optional(rows: Rows, name: str | None, option: str, file: str) -> Array | None:
+    return None if name is None else _column(rows, name, option, file)
+
+
+def texts_of(values: Array) -> Array:
+    """Return texts as str; a gap is an empty text."""
+    return np.array(["" if is_gap(value) else str(value) for value in values.tolist()], dtype=object)

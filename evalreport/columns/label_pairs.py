@@ -1,20 +1,20 @@
-"""Columns of labels as codes, how often their labels occur in pairs, and the other columns of the rows."""
+"""Labels of two columns in one spelling, columns of labels as codes, and how often labels occur in pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.column_request import Columns, missing_column
-from evalreport.columns.join import Rows, check_length
-from evalreport.columns.names import WEIGHT
-from evalreport.data.arrays import bin_slices, checked_weights, identity_texts, is_gap, refuse_lost_identity
-from evalreport.data.labels import CLOSE
+from evalreport.columns.column_request import list_names
+from evalreport.core.errors import DataError, some_of
+from evalreport.data.arrays import plain
+from evalreport.data.labels import CLOSE, Label
 from evalreport.statistics.confusion import Counts
 
 Array = npt.NDArray[Any]
@@ -48,9 +48,38 @@ def rows_as_codes(truth: Array) -> npt.NDArray[np.intp]:
     return np.unique(truth, return_inverse=True)[1].reshape(-1)
 
 
+def spell(value: Any) -> str:
+    """Return a label in one spelling: small letters, whole numbers without a point.
+
+    Examples
+    --------
+    >>> spell(" Spam"), spell(1.0), spell("2.0"), spell(True)
+    ('spam', '1', '2', 'true')
+    """
+    text = str(value).strip().casefold()
+    bare = text.removeprefix("-").removesuffix(".0")
+    if bare.isdecimal():
+        return text.removesuffix(".0")
+    return " ".join(text.replace("_", " ").replace("-", " ").split()) or text
+
+
+def usual_orders(labels: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the orders in which programs write the scores of labels: as text, as given, as numbers.
+
+    Examples
+    --------
+    >>> usual_orders(["2", "10"])
+    [('10', '2'), ('2', '10')]
+    """
+    found = [tuple(sorted(labels)), tuple(labels)]
+    if all(label.lstrip("-").isdecimal() for label in labels):
+        found.append(tuple(sorted(labels, key=int)))
+    return list(dict.fromkeys(found))
+
+
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A column as codes: its distinct values in order, and the position of each row's value among them."""
+    """A column as codes: its distinct values and each row's position among them, -1 for a gap."""
 
     values: tuple[Any, ...]
     codes: npt.NDArray[np.intp]
@@ -86,10 +115,15 @@ class Coded:
         """The distinct values as text, in lower case."""
         return frozenset(str(value).strip().casefold() for value in self.values)
 
-    @property
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The values in one spelling, in the order of `values`."""
+        return tuple(map(spell, self.values))
+
+    @cached_property
     def counts(self) -> npt.NDArray[np.intp]:
         """Number of rows with each value."""
-        return np.bincount(self.codes, minlength=len(self))
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,76 +230,198 @@ class LabelPairs:
         return 1.0 if chance == 1 else (self.agreement(places) - chance) / (1 - chance)
 
 
-@dataclass(frozen=True, eq=False)
-class Extras:
-    """Other columns of the rows, as arrays of shape (n,), and the column mapping."""
-
-    groups: Array | None
-    folds: Array | None
-    weights: Array | None
-    slices: Mapping[str, Array]
-    example_texts: Array | None
-    taken: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...] = ()
+_TWO: Mapping[str, int] = {
+    **dict.fromkeys(("yes", "y", "true", "t", "positive", "pos", "1", "on"), 1),
+    **dict.fromkeys(("no", "n", "false", "f", "negative", "neg", "0", "off"), 0),
+}
+"""Words for one of two labels that do not name the label."""
 
 
-def extras(rows: Rows, request: Columns, file: str) -> Extras:
-    """Return groups, folds, weights, slices and example texts.
+_NUMBERED = re.compile(r"\D*?[_\- ]?(\d+)(?:\.0)?")
+
+
+_SHOWN = 3
+"""Most pairs of spellings in a note."""
+
+
+def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
+    """Return the predictions in the spelling of the true labels, and a note; unchanged if they agree.
+
+    ``LABEL_1`` and ``label 1`` are 1, ``Yes`` is True or 1, ``Spam`` is ``spam``, ``"1"`` is 1,
+    ``__label__x`` and ``1:x`` are ``x``; labels -1 and 1 match 0 and 1 in order. Each rule applies only if
+    every label of one side has exactly one match on the other.
+
+    Examples
+    --------
+    >>> one_spelling(np.array(["Yes", "No"]), np.array([1, 0]))
+    (array(['Yes', 'No'], dtype='<U3'), 'predictions matched to the true labels: 0 is No, 1 is Yes')
+    """
+    right, told = np.unique(y_true).tolist(), np.unique(y_pred).tolist()
+    same = isinstance(right[0], str) == isinstance(told[0], str)
+    if {tuple(right), tuple(told)} == _SIGNS:
+        return _rewrite_labels(y_true, y_pred, told, dict(zip(told, right, strict=True)))
+    if same and set(told) & set(right):
+        return y_pred, ""
+    for key in (str, _normalise_label, _number, _number_of_two):
+        matched = _match_labels(right, told, key)
+        if matched is not None:
+            return _rewrite_labels(y_true, y_pred, told, matched)
+    bare = _without_affix(list(map(str, right)), list(map(str, told)))
+    if bare is None or (not same and not set(bare.values()) <= set(map(str, right))):
+        return y_pred, ""
+    written = {str(label): label for label in right}
+    matched = {label: written.get(bare[str(label)], bare[str(label)]) for label in told}
+    return _rewrite_labels(y_true, y_pred, told, matched)
+
+
+_SIGNS = {(-1, 1), (0, 1)}
+"""Two codings of a pair of labels."""
+
+
+_COUNTED = re.compile(r"\W*\d+\s*[:.)_\- ]\s*|\s*[:(_\- ]\s*\d+\W*$")
+
+
+def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, Any] | None:
+    """Return the true label for each prediction if the labels of one side have an additional affix.
+
+    The affix is the same for all its labels, or a number of each: ``1:sports``.
+    """
+    stripped: list[Callable[[str], str]] = [*_affixes(told, right), *_affixes(right, told)]
+    stripped += [_strip_numbering, _strip_punctuation]
+    for bare in stripped:
+        ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in told}
+        if len(ours) < len(right) or len(theirs) < len(told) or "" in ours or "" in theirs:
+            continue
+        shared = ours.keys() & theirs.keys()
+        if shared and (len(shared) == len(ours) or len(shared) == len(theirs)):
+            return {label: ours.get(name, name) for name, label in theirs.items()}
+    return None
+
+
+def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
+    """Functions that remove the prefix and suffix around the longest label of the other side."""
+    inner = _normalise_label(max(shorter, key=len))
+    plain = list(map(_normalise_label, longer))
+    found: list[Callable[[str], str]] = []
+    for label in plain if inner else ():
+        before, middle, after = label.partition(inner)
+        if middle and before + after and all(x.startswith(before) and x.endswith(after) for x in plain):
+            found.append(partial(_strip_affixes, before, after))
+    return found
+
+
+def _strip_affixes(before: str, after: str, label: str) -> str:
+    return str(_normalise_label(label)).removeprefix(before).removesuffix(after)
+
+
+@lru_cache(4096)
+def _strip_numbering(label: str) -> str:
+    return _strip_punctuation(_COUNTED.sub("", label, count=1))
+
+
+@lru_cache(4096)
+def _strip_punctuation(label: str) -> str:
+    return str(_normalise_label(re.sub(r"^\W+|\W+$", "", label)))
+
+
+@lru_cache(4096, typed=True)
+def _normalise_label(label: Any) -> Any:
+    return " ".join(str(label).casefold().replace("_", " ").replace("-", " ").split())
+
+
+def _number(label: Any) -> Any:
+    found = _NUMBERED.fullmatch(str(label).strip())
+    return int(found.group(1)) if found else None
+
+
+def _number_of_two(label: Any) -> Any:
+    return _TWO.get(str(label).strip().casefold())
+
+
+def _match_labels(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
+    """Return the true label for each prediction if the keys are distinct on both sides."""
+    ours, theirs = {key(label): label for label in right}, {key(label): label for label in told}
+    if None in ours or None in theirs or len(ours) < len(right) or len(theirs) < len(told):
+        return None
+    shared = theirs.keys() & ours.keys()
+    if not shared or (len(shared) < len(theirs) and len(shared) < len(ours)):
+        return None
+    if len(shared) < len(theirs) and isinstance(right[0], str) and key is not _number:
+        return None
+    return {label: ours.get(name, name if key is _number else label) for name, label in theirs.items()}
+
+
+def _rewrite_labels(
+    y_true: Array, y_pred: Array, told: Sequence[Any], matched: Mapping[Any, Any]
+) -> tuple[Array, str]:
+    values = [matched[label] for label in told]
+    if isinstance(y_true[0].item(), str):
+        values = [str(value) for value in values]
+    _, codes = np.unique(y_pred, return_inverse=True)
+    renamed = [f"{label} is {matched[label]}" for label in told if str(label) != str(matched[label])]
+    some = some_of(renamed, _SHOWN) or "equal names, numbers here and text there"
+    note = f"predictions matched to the true labels: {some}"
+    return np.asarray(values)[codes], note
+
+
+def harmonise_labels(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+    """Return labels of which 0/1 and False/True are one kind.
+
+    Examples
+    --------
+    >>> harmonise_labels(np.array([0, 1]), np.array([True, False]))[1]
+    array([1, 0])
+    """
+    if y_pred is None or {y_true.dtype.kind, y_pred.dtype.kind} != {"b", "i"}:
+        return y_true, y_pred
+    return y_true.astype(np.int64), y_pred.astype(np.int64)
+
+
+def as_text(y_true: Array, y_pred: Array | None) -> tuple[Array, Array | None]:
+    """Return both sides as text where one is text and has numbers of the other among it.
+
+    A CSV has no types: labels may be digits in one column, and digits among words in another.
+
+    Examples
+    --------
+    >>> as_text(np.array([101, 102]), np.array(["101", "foo"]))[0]
+    array(['101', '102'], dtype='<U21')
+    """
+    if y_pred is None or (y_true.dtype.kind == "U") == (y_pred.dtype.kind == "U"):
+        return y_true, y_pred
+    if not set(np.unique(y_true).astype(str)) & set(np.unique(y_pred).astype(str)):
+        return y_true, y_pred
+    return y_true.astype(str), y_pred.astype(str)
+
+
+def cast_label(label: Label, others: Iterable[Label], what: str) -> Label:
+    """Return a label that was written as text in the type of the labels that occur.
 
     Raises
     ------
-    ColumnNotFoundError
-        A named column does not exist.
     DataError
-        Weights are text, or names have over a thousand characters.
+        Text where the labels are numbers.
+
+    Examples
+    --------
+    >>> cast_label("1", [0], "--positive")
+    1
     """
-    weight = request.weight or next((name for name in WEIGHT if name in rows.columns), None)
-    groups = {name: _column(rows, name, "--set group", file) for name in request.groups}
-    folds = _optional(rows, request.fold, "--set fold", file)
-    weights = _optional(rows, weight, "--set weight", file)
-    if weights is not None:
-        checked_weights(weights, f"column {weight!r}")
-    slices = {name: _column(rows, name, "--slice", file) for name in request.slices}
-    for name, values in (*slices.items(), *groups.items()):
-        check_length(values, name)
-        refuse_lost_identity(values, f"column {name!r}")
-    binned, notes = bin_slices(slices, request.slice_bins)
-    examples = _optional(rows, request.example_text, "--set show_text", file)
-    named = (
-        [("group", name) for name in groups]
-        + [("fold", request.fold), ("weight", weight)]
-        + [("slice", name) for name in slices]
-    )
-    taken = tuple((part, name) for part, name in (*named, ("example text", request.example_text)) if name)
-    return Extras(
-        _combine_groups(list(groups.values())),
-        folds,
-        weights,
-        binned,
-        None if examples is None else texts_of(examples),
-        taken,
-        notes,
-    )
-
-
-def _combine_groups(columns: list[Array]) -> Array | None:
-    """One group for each combination of values."""
-    if len(columns) < 2:
-        return columns[0] if columns else None
-    rows = zip(*(identity_texts(column, "groups") for column in columns), strict=True)
-    return np.array([str(row) for row in rows], dtype=object)
-
-
-def _column(rows: Rows, name: str, option: str, file: str) -> Array:
-    if name not in rows.columns:
-        raise missing_column(name, option, rows.names, file)
-    return rows.columns[name]
-
-
-def _optional(rows: Rows, name: str | None, option: str, file: str) -> Array | None:
-    return None if name is None else _column(rows, name, option, file)
-
-
-def texts_of(values: Array) -> Array:
-    """Return texts as str; a gap is an empty text."""
-    return np.array(["" if is_gap(value) else str(value) for value in values.tolist()], dtype=object)
+    known = list(others)
+    kind = type(known[0])
+    text = str(plain([label])[0])
+    if kind is str:
+        return text
+    if kind is bool and text.lower() in ("true", "1", "false", "0"):
+        return text.lower() in ("true", "1")
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if kind is bool or not number.is_integer():
+        raise DataError(
+            f"{what} {text!r} has a different type than the labels of the data, which are {kind.__name__}",
+            where=f"{what} {text!r}",
+            fix=f"labels are: {list_names([str(one) for one in plain(known)])}",
+        )
+    return int(number)

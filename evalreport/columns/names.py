@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.column_request import Columns, list_names, missing_column
-from evalreport.core.errors import ColumnNotFoundError, NoTableError, some_of
+from evalreport.core.errors import ColumnNotFoundError, NoTableError
 from evalreport.core.result import ColumnDecision
 from evalreport.data.scores import ROW_SUM, ScoreKind
 from evalreport.readers.limits import Select
@@ -216,19 +215,10 @@ def find_role_names(part: Role, names: Sequence[str], usual: Sequence[str]) -> t
     close = next((small[name] for name in usual if name in small), None)
     if close is not None and role(close) == part:
         return (close,)
-    return _best([name for name in names if role(name) == part])
-
-
-def _best(names: Iterable[str]) -> tuple[str, ...]:
-    ranked = [(_rank(name), name) for name in names]
-    least = min(ranked, default=((), ""))[0]
-    return tuple(name for rank, name in ranked if rank == least)
-
-
-def _rank(name: str) -> tuple[int, int]:
-    """A word for correctness or prediction outranks a noun; then fewer words."""
-    found = words(name)
-    return (0 if set(found) & (_KNOWN | _GIVEN | _KINDS.keys()) else 1, len(found))
+    strong = _KNOWN | _GIVEN | _KINDS.keys()  # these outrank a noun; then fewer words do
+    rank = {name: (strong.isdisjoint(words(name)), len(words(name))) for name in names if role(name) == part}
+    best = min(rank.values(), default=None)
+    return tuple(name for name in rank if rank[name] == best)
 
 
 def is_beside(name: str) -> bool:
@@ -254,223 +244,6 @@ def is_part(value: object) -> bool:
 
 
 Array = npt.NDArray[Any]
-_TWO: Mapping[str, int] = {
-    **dict.fromkeys(("yes", "y", "true", "t", "positive", "pos", "1", "on"), 1),
-    **dict.fromkeys(("no", "n", "false", "f", "negative", "neg", "0", "off"), 0),
-}
-"""Words for one of two labels that do not name the label."""
-_NUMBERED = re.compile(r"\D*?[_\- ]?(\d+)(?:\.0)?")
-_SHOWN = 3
-"""Most pairs of spellings in a note."""
-
-
-def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
-    """Return the predictions in the spelling of the true labels, and a note; unchanged if they agree.
-
-    ``LABEL_1`` and ``label 1`` are 1, ``Yes`` is True or 1, ``Spam`` is ``spam``, ``"1"`` is 1,
-    ``__label__x`` and ``1:x`` are ``x``; labels -1 and 1 match 0 and 1 in order. Each rule applies only if
-    every label of one side has exactly one match on the other.
-
-    Examples
-    --------
-    >>> one_spelling(np.array(["Yes", "No"]), np.array([1, 0]))
-    (array(['Yes', 'No'], dtype='<U3'), 'predictions matched to the true labels: 0 is No, 1 is Yes')
-    """
-    right, told = np.unique(y_true).tolist(), np.unique(y_pred).tolist()
-    same = isinstance(right[0], str) == isinstance(told[0], str)
-    if {tuple(right), tuple(told)} == _SIGNS:
-        return _rewritten(y_true, y_pred, told, dict(zip(told, right, strict=True)))
-    if same and set(told) & set(right):
-        return y_pred, ""
-    for key in (_plain, _normalise_label, _number, _of_two):
-        matched = _match_labels(right, told, key)
-        if matched is not None:
-            return _rewritten(y_true, y_pred, told, matched)
-    bare = _without_affix(list(map(str, right)), list(map(str, told)))
-    if bare is None or (not same and not set(bare.values()) <= set(map(str, right))):
-        return y_pred, ""
-    written = {str(label): label for label in right}
-    matched = {label: written.get(bare[str(label)], bare[str(label)]) for label in told}
-    return _rewritten(y_true, y_pred, told, matched)
-
-
-_SIGNS = {(-1, 1), (0, 1)}
-"""Two codings of a pair of labels."""
-_COUNTED = re.compile(r"\W*\d+\s*[:.)_\- ]\s*|\s*[:(_\- ]\s*\d+\W*$")
-
-
-def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, Any] | None:
-    """Return the true label for each prediction if the labels of one side have an additional affix.
-
-    The affix is the same for all its labels, or a number of each: ``1:sports``.
-    """
-    stripped: list[Callable[[str], str]] = [*_affixes(told, right), *_affixes(right, told)]
-    stripped += [_strip_numbering, _strip_punctuation]
-    for bare in stripped:
-        ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in told}
-        if len(ours) < len(right) or len(theirs) < len(told) or "" in ours or "" in theirs:
-            continue
-        shared = ours.keys() & theirs.keys()
-        if shared and (len(shared) == len(ours) or len(shared) == len(theirs)):
-            return {label: ours.get(name, name) for name, label in theirs.items()}
-    return None
-
-
-def _affixes(longer: Sequence[str], shorter: Sequence[str]) -> list[Callable[[str], str]]:
-    """Functions that remove the prefix and suffix around the longest label of the other side."""
-    inner = _normalise_label(max(shorter, key=len))
-    if not inner:
-        return []
-    found: list[Callable[[str], str]] = []
-    for label in map(_normalise_label, longer):
-        before, middle, after = label.partition(inner)
-        if (
-            middle
-            and before + after
-            and all(
-                _normalise_label(one).startswith(before) and _normalise_label(one).endswith(after)
-                for one in longer
-            )
-        ):
-            found.append(partial(_strip_affixes, before=before, after=after))
-    return found
-
-
-def _strip_affixes(label: str, before: str, after: str) -> str:
-    return str(_normalise_label(label)).removeprefix(before).removesuffix(after)
-
-
-@lru_cache(4096)
-def _strip_numbering(label: str) -> str:
-    return _strip_punctuation(_COUNTED.sub("", label, count=1))
-
-
-@lru_cache(4096)
-def _strip_punctuation(label: str) -> str:
-    return str(_normalise_label(re.sub(r"^\W+|\W+$", "", label)))
-
-
-def _plain(label: Any) -> Any:
-    return str(label)
-
-
-@lru_cache(4096, typed=True)
-def _normalise_label(label: Any) -> Any:
-    return " ".join(str(label).casefold().replace("_", " ").replace("-", " ").split())
-
-
-def _number(label: Any) -> Any:
-    found = _NUMBERED.fullmatch(str(label).strip())
-    return int(found.group(1)) if found else None
-
-
-def _of_two(label: Any) -> Any:
-    return _TWO.get(str(label).strip().casefold())
-
-
-def _match_labels(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
-    """Return the true label for each prediction if the keys are distinct on both sides."""
-    ours, theirs = {key(label): label for label in right}, {key(label): label for label in told}
-    if None in ours or None in theirs or len(ours) < len(right) or len(theirs) < len(told):
-        return None
-    shared = theirs.keys() & ours.keys()
-    if not shared or (len(shared) < len(theirs) and len(shared) < len(ours)):
-        return None
-    if len(shared) < len(theirs) and isinstance(right[0], str) and key is not _number:
-        return None
-    return {label: ours.get(name, name if key is _number else label) for name, label in theirs.items()}
-
-
-def _rewritten(
-    y_true: Array, y_pred: Array, told: Sequence[Any], matched: Mapping[Any, Any]
-) -> tuple[Array, str]:
-    values = [matched[label] for label in told]
-    if isinstance(y_true[0].item(), str):
-        values = [str(value) for value in values]
-    _, codes = np.unique(y_pred, return_inverse=True)
-    renamed = [f"{label} is {matched[label]}" for label in told if str(label) != str(matched[label])]
-    some = some_of(renamed, _SHOWN) or "equal names, numbers here and text there"
-    note = f"predictions matched to the true labels: {some}"
-    return np.asarray(values)[codes], note
-
-
-Affix = tuple[str, str]
-_TRIED = 5
-"""Labels from which affixes are derived: a class that was never scored may lack its column."""
-
-
-def class_columns(names: Collection[str], labels: Collection[str]) -> Mapping[Affix, Mapping[str, str]]:
-    """Return the sets of columns whose names differ only in the label, as label to column.
-
-    The name is the label with a prefix and suffix: ``class_0``, ``p0``, ``setosa``, ``P(setosa)``. A set
-    contains at least two labels, and all of them if its name has no word for scores.
-
-    Examples
-    --------
-    >>> class_columns(["age", "p0", "p1"], ["0", "1"])
-    {('p', ''): {'0': 'p0', '1': 'p1'}}
-    """
-    there = set(names)
-    found: dict[Affix, Mapping[str, str]] = {}
-    for affix in _families_affixes(names, labels):
-        before, after = affix
-        columns = {label: column for label in labels if (column := f"{before}{label}{after}") in there}
-        if len(columns) >= 2 and (len(columns) == len(labels) or says_score(affix)):
-            found[affix] = columns
-    return found
-
-
-def _families_affixes(names: Collection[str], labels: Collection[str]) -> Iterator[Affix]:
-    seen = set()
-    for label in sorted(filter(None, labels), key=len, reverse=True)[:_TRIED]:
-        for name in names:
-            start = name.find(label)
-            while start >= 0:
-                affix = name[:start], name[start + len(label) :]
-                if affix not in seen and _is_apart(affix, label):
-                    seen.add(affix)
-                    yield affix
-                start = name.find(label, start + 1)
-
-
-def _is_apart(affix: Affix, label: str) -> bool:
-    """Whether the label is a separate word in the name: not the ``a`` of ``age``."""
-    before, after = affix
-    follows = not before or not before[-1].isalnum() or (label.isdigit() and before[-1].isalpha())
-    return follows and (not after or not after[0].isalnum())
-
-
-def says_score(affix: Affix) -> bool:
-    """Return whether the text around the label is a word for scores.
-
-    Examples
-    --------
-    >>> says_score(("prob_class_", "")), says_score(("P(", ")")), says_score(("x", ""))
-    (True, True, False)
-    """
-    joined = "_".join(affix)
-    return is_like_score(joined) or words(joined)[:1] == ["p"]
-
-
-def whole(affix: Affix, columns: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
-    """Return a set of columns, with those of labels that do not occur if the name indicates scores."""
-    before, after = affix
-    if not before and not after:
-        return columns
-    there = {
-        name[len(before) : len(name) - len(after)]: name
-        for name in names
-        if name.startswith(before)
-        and name.endswith(after)
-        and len(name) > len(before) + len(after)
-        and _is_apart(affix, name[len(before) : len(name) - len(after)])
-    }
-    return there if says_score(affix) else columns
-
-
-def describe_columns(affix: Affix, columns: Mapping[str, str]) -> str:
-    """Return the name of a set of columns: a pattern, or the names if they are only the labels."""
-    return "*".join(affix) if any(affix) else list_names(columns.values())
 
 
 def are_probabilities(columns: Sequence[Array]) -> bool:
@@ -489,12 +262,6 @@ def are_probabilities(columns: Sequence[Array]) -> bool:
             return False
         total += column
     return bool((np.abs(total - 1) <= ROW_SUM).all())
-
-
-def kind_in(affix: Affix) -> ScoreKind | None:
-    """Return the kind of score that the words around the label declare."""
-    joined = "_".join(affix)
-    return kind_of(joined) or ("probability" if words(joined)[:1] == ["p"] else None)
 
 
 TRUTH = (
@@ -674,6 +441,93 @@ def no_truth(names: Sequence[str], request: Columns, file: str) -> ColumnNotFoun
     )
 
 
+Affix = tuple[str, str]
+
+
+_TRIED = 5
+"""Labels from which affixes are derived: a class that was never scored may lack its column."""
+
+
+def class_columns(names: Collection[str], labels: Collection[str]) -> Mapping[Affix, Mapping[str, str]]:
+    """Return the sets of columns whose names differ only in the label, as label to column.
+
+    The name is the label with a prefix and suffix: ``class_0``, ``p0``, ``setosa``, ``P(setosa)``. A set
+    contains at least two labels, and all of them if its name has no word for scores.
+
+    Examples
+    --------
+    >>> class_columns(["age", "p0", "p1"], ["0", "1"])
+    {('p', ''): {'0': 'p0', '1': 'p1'}}
+    """
+    there = set(names)
+    found: dict[Affix, Mapping[str, str]] = {}
+    for affix in _affixes_around(names, labels):
+        before, after = affix
+        columns = {label: column for label in labels if (column := f"{before}{label}{after}") in there}
+        if len(columns) >= 2 and (len(columns) == len(labels) or says_score(affix)):
+            found[affix] = columns
+    return found
+
+
+def _affixes_around(names: Collection[str], labels: Collection[str]) -> Iterator[Affix]:
+    seen = set()
+    for label in sorted(filter(None, labels), key=len, reverse=True)[:_TRIED]:
+        for name in names:
+            start = name.find(label)
+            while start >= 0:
+                affix = name[:start], name[start + len(label) :]
+                if affix not in seen and _is_apart(affix, label):
+                    seen.add(affix)
+                    yield affix
+                start = name.find(label, start + 1)
+
+
+def _is_apart(affix: Affix, label: str) -> bool:
+    """Whether the label is a separate word in the name: not the ``a`` of ``age``."""
+    before, after = affix
+    follows = not before or not before[-1].isalnum() or (label.isdigit() and before[-1].isalpha())
+    return follows and (not after or not after[0].isalnum())
+
+
+def says_score(affix: Affix) -> bool:
+    """Return whether the text around the label is a word for scores.
+
+    Examples
+    --------
+    >>> says_score(("prob_class_", "")), says_score(("P(", ")")), says_score(("x", ""))
+    (True, True, False)
+    """
+    joined = "_".join(affix)
+    return is_like_score(joined) or words(joined)[:1] == ["p"]
+
+
+def whole(affix: Affix, columns: Mapping[str, str], names: Sequence[str]) -> Mapping[str, str]:
+    """Return a set of columns, with those of labels that do not occur if the name indicates scores."""
+    before, after = affix
+    if not before and not after:
+        return columns
+    there = {
+        name[len(before) : len(name) - len(after)]: name
+        for name in names
+        if name.startswith(before)
+        and name.endswith(after)
+        and len(name) > len(before) + len(after)
+        and _is_apart(affix, name[len(before) : len(name) - len(after)])
+    }
+    return there if says_score(affix) else columns
+
+
+def describe_columns(affix: Affix, columns: Mapping[str, str]) -> str:
+    """Return the name of a set of columns: a pattern, or the names if they are only the labels."""
+    return "*".join(affix) if any(affix) else list_names(columns.values())
+
+
+def kind_in(affix: Affix) -> ScoreKind | None:
+    """Return the kind of score that the words around the label declare."""
+    joined = "_".join(affix)
+    return kind_of(joined) or ("probability" if words(joined)[:1] == ["p"] else None)
+
+
 def family(names: Sequence[str], prefix: str, exclude: Collection[str] = ()) -> Part:
     """Return the columns with a common prefix, each named after a label.
 
@@ -685,3 +539,140 @@ def family(names: Sequence[str], prefix: str, exclude: Collection[str] = ()) -> 
     columns = [name for name in names if name.startswith(prefix) and name != prefix and name not in exclude]
     labels = tuple(name.removeprefix(prefix) for name in columns)
     return Part(tuple(columns), labels, {**FAMILIES, **LOOSE}.get(prefix), f"{prefix}*")
+
+
+OR_NONE = ", or pass --set no_scores"
+
+
+def named_scores(names: Sequence[str], request: Columns, known: Collection[str], file: str) -> Part:
+    """Return the scores that the user named.
+
+    Parameters
+    ----------
+    known : the known labels, as text
+
+    Raises
+    ------
+    ColumnNotFoundError
+        A named column does not exist.
+    """
+    if request.score is None:
+        return named_part(names, str(request.scores), "--scores", file)
+    if request.score not in names and (part := _matrix(names, request.score)):
+        return part
+    part = named_part(names, request.score, "--score", file)
+    return _with_label(replace(part, kind=part.kind or kind_of(request.score)), known)
+
+
+def score_candidates(
+    columns: Mapping[str, Array], names: Sequence[str], known: Collection[str], *, single: bool, several: bool
+) -> list[Part]:
+    """Return possible scores of some labels: vectors, one column per label, and single columns.
+
+    Parameters
+    ----------
+    columns : mapping from name to array
+    names : sequence of str
+        Columns of numbers without a role.
+    known : the known labels, as text
+    single : bool
+        Whether each row has one label, so that scores may sum to 1.
+    several : bool
+        Whether there are more than two labels, which a single column cannot score.
+    """
+    found = [*_matrices(names), *_families(columns, names, known, single=single)]
+    if not any(part.columns for part in found if not part.pattern.endswith("[*]")):
+        places = {str(place) for place in range(len(known))}
+        found += [part for part in _families(columns, names, places, single=single) if len(part.labels) > 1]
+    loose = _loose(names, known)
+    if loose is not None and not any(set(loose.columns) & set(part.columns) for part in found):
+        found.append(loose)
+    if not single or several:
+        return found
+    taken = {name for part in found for name in part.columns}
+    alone = [name for name in names if name not in taken and not name.endswith("]")]
+    return found + [
+        _with_label(Part((name,), kind=SINGLE.get(name) or kind_of(name)), known) for name in alone
+    ]
+
+
+def _matrix(names: Sequence[str], name: str) -> Part | None:
+    """Return the columns of the lists of one column: ``probs[0]``, ``probs[1]``."""
+    columns = tuple(other for other in names if other.startswith(f"{name}[") and other.endswith("]"))
+    labels = tuple(other[len(name) + 1 : -1] for other in columns)
+    return Part(columns, labels, SINGLE.get(name) or kind_of(name), f"{name}[*]") if columns else None
+
+
+def _matrices(names: Sequence[str]) -> list[Part]:
+    heads = dict.fromkeys(name.partition("[")[0] for name in names if name.endswith("]") and "[" in name)
+    return [part for part in (_matrix(names, head) for head in heads) if part is not None]
+
+
+def _families(
+    columns: Mapping[str, Array], names: Sequence[str], known: Collection[str], *, single: bool
+) -> list[Part]:
+    """Return the sets of score columns, one per label, by names and values.
+
+    Columns named only after the classes, or without a word for scores, count if they are probabilities: in
+    [0, 1], each row summing to one.
+    """
+    found: dict[tuple[str, ...], Part] = {}
+    plain = [name for name in names if name in columns and not name.endswith("]")]
+    for affix, some in class_columns(plain, known).items():
+        every = whole(affix, some, plain)
+        held = [columns[name] for name in every.values()]
+        if says_score(affix) or (are_probabilities(held) if single else _are_predicted(affix, held)):
+            kind: ScoreKind | None = kind_in(affix) or (None if says_score(affix) else "probability")
+            part = Part(tuple(every.values()), tuple(every), kind, describe_columns(affix, every))
+            found.setdefault(tuple(sorted(part.columns)), part)
+    taken = {name for part in found.values() for name in part.columns}
+    for prefix in FAMILIES:
+        part = family(names, prefix, exclude=SINGLE)
+        if part.columns and not taken & set(part.columns) and not _is_lone_name(part, known):
+            alone = single and len(part.columns) == 1
+            found[part.columns] = _with_label(Part(part.columns), known) if alone else part
+    return list(found.values())
+
+
+def _are_predicted(affix: Affix, held: Sequence[Array]) -> bool:
+    """Whether columns named as predictions of several labels are scores: all in [0, 1], some between."""
+    if len(held) < 2 or name_weights(" ".join(affix))["prediction"] < 2:
+        return False
+    inside = all(
+        values.dtype.kind in "fiu" and (values >= 0).all() and (values <= 1).all() for values in held
+    )
+    return inside and any((values != np.rint(values)).any() for values in held)
+
+
+def _is_lone_name(part: Part, known: Collection[str]) -> bool:
+    """Whether the only column of a family has no label in its name: ``prob_label`` is read by its words."""
+    return len(part.columns) == 1 and part.labels[0] not in known and role(part.columns[0]) == "score"
+
+
+def _loose(names: Sequence[str], known: Collection[str]) -> Part | None:
+    """Return ``p_<label>`` or ``score_<label>`` columns of known labels."""
+    for prefix in LOOSE:
+        part = family(names, prefix)
+        pairs = [(c, label) for c, label in zip(part.columns, part.labels, strict=True) if label in known]
+        if pairs:
+            columns, labels = zip(*pairs, strict=True)
+            return Part(columns, labels, part.kind, part.pattern)
+    return None
+
+
+def _with_label(part: Part, known: Collection[str]) -> Part:
+    """Return a single column with the label at the end of its name: ``p_malignant`` scores ``malignant``.
+
+    If only one label occurs, the name of the column may be the other one.
+    """
+    if part.labels:
+        return part
+    column = part.columns[0]
+    kind = part.kind or SINGLE.get(column)
+    for prefix, declared in {**FAMILIES, **LOOSE}.items():
+        if column.startswith(prefix):
+            label = column.removeprefix(prefix)
+            other = prefix != "score_" and {label.isdigit()} == {name.isdigit() for name in known}
+            is_label = label in known or (len(known) == 1 and other)
+            return Part(part.columns, (label,) if is_label else (), kind or declared)
+    return Part(part.columns, (), kind)

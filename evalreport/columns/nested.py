@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.column_request import Columns, list_names
+from evalreport.columns.join import Rows
 from evalreport.columns.names import LABEL_NAMES, is_like_score, role
 from evalreport.core.errors import DataError, UsageError
 from evalreport.core.format import pluralize
-from evalreport.data.arrays import is_gap, is_number
+from evalreport.data.arrays import EXACT, is_gap, is_number
 from evalreport.data.labels import Label, LabelSpace
 from evalreport.readers.formats import ARRAYS, RawTable
 from evalreport.readers.limits import ITEM, refuse_decoded
@@ -59,7 +60,12 @@ def as_columns(table: RawTable, request: Columns, side: Side = "predictions") ->
     group = request.group or next((name for name in GROUPS if name in names), None)
     request = replace(request, weight=weight, group=group)
     if names == {ALONE}:
-        request = _single_array_request(table.columns[ALONE], request, side)
+        if side == "truth":
+            request = replace(request, truth=ALONE)
+        elif table.columns[ALONE].dtype.kind == "f":
+            request = replace(request, score=ALONE)
+        else:
+            request = replace(request, pred=ALONE)
     labels = _label_names(table.columns, request)
     columns = dict(_row_arrays(table.columns, request, labels))
     for name, array in columns.items():
@@ -81,17 +87,6 @@ def as_columns(table: RawTable, request: Columns, side: Side = "predictions") ->
     return replace(table, columns=columns, n=n, names=left), replace(request, labels=request.labels or labels)
 
 
-def decoded(values: Array, labels: Sequence[Label] | None, name: str) -> Array:
-    """Return labels instead of codes, if integers are positions in a list of labels that are text.
-
-    Raises
-    ------
-    DataError
-        A code is outside of the labels.
-    """
-    return values if labels is None else _decode_labels(values, labels, name)
-
-
 def are_fractions(array: Array) -> bool:
     """Return whether an array contains scores rather than labels: numbers that are not integers.
 
@@ -101,12 +96,6 @@ def are_fractions(array: Array) -> bool:
     (True, False)
     """
     return array.dtype.kind == "f" and bool((np.isfinite(array) & (array != np.rint(array))).any())
-
-
-def _single_array_request(array: Array, request: Columns, side: Side) -> Columns:
-    if side == "truth":
-        return replace(request, truth=ALONE)
-    return replace(request, score=ALONE) if array.dtype.kind == "f" else replace(request, pred=ALONE)
 
 
 def _label_names(arrays: Mapping[str, Array], request: Columns) -> tuple[Label, ...] | None:
@@ -160,9 +149,15 @@ def _wrong_shape(name: str, array: Array, batch_axis: bool) -> DataError:
     )
 
 
-def _decode_labels(values: Array, labels: Sequence[Label], name: str) -> Array:
-    """Return labels instead of codes, if integers are codes of labels that are text."""
-    if values.dtype.kind not in "iu" or not all(isinstance(label, str) for label in labels):
+def decode_labels(values: Array, labels: Sequence[Label] | None, name: str) -> Array:
+    """Return labels instead of codes, if integers are positions in a list of labels that are text.
+
+    Raises
+    ------
+    DataError
+        A code is outside of the labels.
+    """
+    if not labels or values.dtype.kind not in "iu" or not all(isinstance(label, str) for label in labels):
         return values
     if set(np.unique(values).astype(str).tolist()) <= set(labels):
         return values
@@ -174,8 +169,8 @@ def _decode_labels(values: Array, labels: Sequence[Label], name: str) -> Array:
             where=f"array {name!r}, first: row {row}, {values[row]}",
             fix="codes count from 0 in the order of the array labels",
         )
-    decoded: Array = np.asarray(labels, dtype=object)[values]
-    return decoded
+    named: Array = np.asarray(labels, dtype=object)[values]
+    return named
 
 
 def fill_from_format(table: RawTable, request: Columns) -> Columns:
@@ -231,6 +226,8 @@ _VALUES = ("prob", "score", "probability", "confidence", "value", "p")
 """Keys of one entry in a list of labels with their scores (pipelines with top_k, ML.PREDICT)."""
 _OPENS = ("[", "(", "{")
 _BETWEEN = re.compile(r"[\s,;]+")
+_LONGEST = 100_000
+"""Characters of a cell that is parsed as a list."""
 
 
 def is_nested(values: Array) -> bool:
@@ -391,11 +388,12 @@ def _parse_brackets(text: str) -> Any:
         pass
     if text[0] != "{":
         try:
-            return [float(word) for word in _BETWEEN.split(text.strip("[]() \n")) if word]
+            words = [word for word in _BETWEEN.split(text.strip("[]() \n")) if word]
+            return [int(word) if word in ("0", "1") else float(word) for word in words]
         except ValueError:
             pass
     try:
-        return ast.literal_eval(text) if len(text) < 100_000 else None
+        return ast.literal_eval(text) if len(text) < _LONGEST else None
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 
@@ -403,8 +401,6 @@ def _parse_brackets(text: str) -> Any:
 _FLAGS = {0, 1}
 _NUMPY_ITEMS = re.compile(r"""(['"])(.*?)\1""")
 _NUMPY_GAP = re.compile(r"""['"]\s+['"]""")
-_LONGEST = 100_000
-"""Characters of a cell that is parsed as a list."""
 
 
 def list_of(cell: Any) -> list[Any] | None:
@@ -421,11 +417,7 @@ def list_of(cell: Any) -> list[Any] | None:
             return None
         if _NUMPY_GAP.search(text):
             return [found[1] for found in _NUMPY_ITEMS.findall(text)]
-        try:
-            cell = ast.literal_eval(text.replace("true", "True").replace("false", "False"))
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            words = text[1:-1].split()  # NumPy writes numbers without commas
-            cell = list(map(int, words)) if words and all(word in ("0", "1") for word in words) else None
+        cell = _parse_brackets(text)
     if isinstance(cell, tuple | np.ndarray):
         cell = list(cell)
     if not isinstance(cell, list) or not all(isinstance(item, str | int | np.integer) for item in cell):
@@ -499,20 +491,20 @@ def with_label_sets(
     for name, values in columns.items():
         if name in named or values.ndim != 1 or values.dtype != object:
             continue
-        some = label_set_of(values[:_LOOKED_AT])
+        some = label_set_of(values[:LOOKED_AT])
         known = None if some is None else label_set_of(values)
         if known is not None and known != _FLAGS:
             sets[name] = known
-    plain = [values[:_LOOKED_AT] for name, values in columns.items() if name not in sets and values.ndim == 1]
+    plain = [values[:LOOKED_AT] for name, values in columns.items() if name not in sets and values.ndim == 1]
     # of ids and names of the same labels, those that are values of another column name the scores
     for name, known in sorted(sets.items(), key=lambda one: _is_foreign(map(str, one[1]), plain)):
         orders = [list_of(cell) or [] for cell in found.pop(name).tolist()]
         shown = list_names(sorted(map(str, known)))
         note = f"{name} contains the label set ({shown}) in every row: it is not the truth"
-        vectors = [other for other, cells in found.items() if _is_vector(cells[:_LOOKED_AT], len(known))]
+        vectors = [other for other, cells in found.items() if _is_vector(cells[:LOOKED_AT], len(known))]
         scored = [other for other in vectors if role(other) == "score"] or vectors
         if len(scored) == 1 and _is_vector(found[scored[0]], len(known)):
-            rows = [_numbers_of(cell) or [] for cell in found[scored[0]].tolist()]
+            rows = [_numbers_of(cell) for cell in found[scored[0]].tolist()]
             pairs = [dict(zip(map(str, o), v, strict=True)) for o, v in zip(orders, rows, strict=True)]
             found[scored[0]] = np.fromiter(pairs, dtype=object, count=len(pairs))
             note = f"{note}; it gives the order of {scored[0]}"
@@ -556,7 +548,7 @@ def _best_first(labels: Array, scores: Array) -> Array | None:
 
 _LISTS = 5
 """Rows from which falling scores, as many as labels in each row, are scores of these labels."""
-_LOOKED_AT = 50
+LOOKED_AT = 50
 """Rows that tell whether the others are looked at."""
 
 
@@ -564,18 +556,12 @@ def _is_vector(values: Array, width: int) -> bool:
     if values.ndim == 2:
         return bool(values.shape[1] == width and values.dtype.kind == "f")
     cells = values.tolist() if values.dtype == object else []
-    return bool(cells) and all(len(_numbers_of(cell) or ()) == width for cell in cells)
+    return bool(cells) and all(len(_numbers_of(cell)) == width for cell in cells)
 
 
-def _numbers_of(cell: Any) -> list[float] | None:
-    if isinstance(cell, str):
-        try:
-            cell = [float(word) for word in re.split(r"[\s,;]+", cell.strip().strip("[]() \n")) if word]
-        except ValueError:
-            return None
-    if isinstance(cell, list | tuple | np.ndarray) and cell and all(map(is_number, cell)):
-        return list(map(float, cell))
-    return None
+def _numbers_of(cell: Any) -> list[float]:
+    row = _row(cell)
+    return list(row.values()) if isinstance(row, _Places) else []
 
 
 def parsed_lists(values: Array) -> Array:
@@ -591,8 +577,142 @@ def parsed_lists(values: Array) -> Array:
     return np.fromiter(cells, dtype=object, count=len(cells))
 
 
-def flags_of(values: Array) -> Array | None:
-    """Return lists of 0 and 1 as a matrix of shape (n, labels); None for other columns."""
-    if values.ndim == 2:
-        return values.astype(np.int64) if bool(((values == 0) | (values == 1)).all()) else None
-    return indicators_of([list_of(cell) or [] for cell in values.tolist()])
+_DEPTH = 4
+
+
+_MOST_FIELDS = 200
+"""Most fields of a column of records that become columns."""
+
+
+_ENOUGH = 20
+"""Minimum number of rows to conclude that lists with one item each are not label sets."""
+
+
+def with_fields(columns: Mapping[str, Array]) -> dict[str, Array]:
+    """Return columns in which the fields of records are separate columns, as ``prediction.label``.
+
+    Examples
+    --------
+    >>> cells = np.array([{"label": "a", "score": 0.9}, {"label": "b", "score": 0.8}], dtype=object)
+    >>> {name: column.tolist() for name, column in with_fields({"told": cells}).items()}
+    {'told.label': ['a', 'b'], 'told.score': [0.9, 0.8]}
+    """
+    return dict(field for name, values in columns.items() for field in _fields(name, values))
+
+
+def _fields(name: str, values: Array, depth: int = _DEPTH) -> Iterator[tuple[str, Array]]:
+    records = _records(values) if depth else None
+    if records is None:
+        yield name, values
+    for key in list(dict.fromkeys(str(key) for record in records or () for key in record))[:_MOST_FIELDS]:
+        cells = [record.get(key) for record in records or ()]
+        yield from _fields(f"{name}.{key}", _array(cells), depth - 1)
+
+
+def _records(values: Array) -> list[Mapping[Any, Any]] | None:
+    """Return the cells of a column of records; None for other columns, and for scores by label."""
+    if values.ndim != 1 or values.dtype != object:
+        return None
+    first = next((cell for cell in values if not is_gap(cell)), None)
+    if not isinstance(_first_of_one(first), Mapping):
+        return None
+    cells = [_first_of_one(cell) for cell in values.tolist()]
+    are_records = [isinstance(cell, Mapping) for cell in cells]
+    if is_nested(values) and (isinstance(first, Mapping) or not all(are_records)):
+        return None  # scores by label, unless each row lists its first label alone
+    if not all(known or is_gap(cell) for known, cell in zip(are_records, cells, strict=True)):
+        return None
+    return [cell if known else {} for known, cell in zip(are_records, cells, strict=True)]
+
+
+def _first_of_one(cell: Any) -> Any:
+    return cell[0] if isinstance(cell, list | tuple) and len(cell) == 1 else cell
+
+
+def _array(cells: list[Any]) -> Array:
+    kinds = set(map(type, cells))
+    if kinds == {bool}:
+        return np.array(cells, dtype=bool)
+    if kinds == {int} and all(abs(cell) < EXACT for cell in cells):
+        return np.array(cells, dtype=np.int64)
+    if kinds <= {int, float, type(None)} and float in kinds:
+        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+    return np.fromiter(cells, dtype=object, count=len(cells))
+
+
+def without_single_lists(
+    columns: Mapping[str, Array], named: Collection[str], beside: Mapping[str, Array]
+) -> dict[str, Array]:
+    """Return columns in which lists with exactly one label in every row are the labels.
+
+    They stay lists if another column has lists of these labels with several labels in a row.
+
+    Parameters
+    ----------
+    columns : mapping from name to array
+    named : collection of str
+        Columns that the user or the format named: these contain labels, not the label set.
+    beside : mapping from name to array
+        Columns of the other file, or empty.
+    """
+    found = {name: _items(values) for name, values in columns.items()}
+    changed = [name for name, values in columns.items() if found[name] is not values]
+    lists = [*((name, columns[name]) for name in columns if name not in changed), *beside.items()]
+    several = {label for name, values in lists for label in _labels_of_lists(name, values, named)}
+    stay = {name: columns[name] for name in changed if several & {*found[name][:LOOKED_AT].tolist()}}
+    return found | stay
+
+
+def _labels_of_lists(name: str, values: Array, named: Collection[str]) -> set[Any]:
+    """Return the labels of lists with several labels in a row, other than the label set."""
+    if values.ndim != 1 or values.dtype != object:
+        return set()
+    rows = [list_of(cell) or [] for cell in values[:LOOKED_AT].tolist()]
+    if max(map(len, rows), default=0) < 2 or (name not in named and label_set_of(values) is not None):
+        return set()
+    return {label for row in rows for label in row}
+
+
+def _items(values: Array) -> Array:
+    if values.ndim != 1 or values.dtype != object or len(values) < _ENOUGH:
+        return values
+    for some in (values[:LOOKED_AT], values):
+        rows = [list_of(cell) or [] for cell in some.tolist()]
+        if any(len(row) != 1 for row in rows):
+            return values
+    return _array([row[0] for row in rows])
+
+
+def with_all_columns(rows: Rows, truth: RawTable | None, request: Columns) -> tuple[Rows, tuple[str, ...]]:
+    """Return rows with plain columns (fields of records, single labels), without those of the label set."""
+    columns, notes = with_label_sets(
+        _plain(rows.columns, request, {} if truth is None else rows.truth), request.named_columns
+    )
+    names = tuple(
+        dict.fromkeys(
+            (*(name for name in rows.names if name in columns or name not in rows.columns), *columns)
+        )
+    )
+    if truth is None:
+        return replace(rows, columns=columns, truth=columns, names=names), notes
+    return replace(rows, columns=columns, truth=_plain(rows.truth, request, rows.columns), names=names), notes
+
+
+def _plain(columns: Mapping[str, Array], request: Columns, beside: Mapping[str, Array]) -> dict[str, Array]:
+    """Return columns with the fields of records, and labels instead of lists with one label each."""
+    found = with_fields(columns)
+    is_single = request.task != "multilabel" and request.list_separator is None
+    return without_single_lists(found, request.named_columns, beside) if is_single else found
+
+
+def split_lists(values: Array, separator: str) -> Array:
+    """Return text cells as lists of labels; an empty cell is an empty list.
+
+    Examples
+    --------
+    >>> split_lists(np.array(["joy | anger", None], dtype=object), "|").tolist()
+    [['joy', 'anger'], []]
+    """
+    cells = ("" if cell is None or cell != cell else str(cell) for cell in values.tolist())  # noqa: PLR0124
+    lists = [[part.strip() for part in cell.split(separator) if part.strip()] for cell in cells]
+    return np.fromiter(lists, dtype=object, count=len(lists))

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.label_pairs import MOST_CLASSES, Coded, LabelPairs, Places, distinct
+from evalreport.columns.names import INDEX
 from evalreport.core.errors import DataError, some_of
 from evalreport.core.format import pluralize
 from evalreport.data.arrays import reads_as_number
@@ -44,23 +45,29 @@ def refuse_labels(y_true: Array, y_pred: Array | None, truth: str, scores: Seque
         There is an ignore index among the true labels, or true and predicted labels have no common label or
         agree only if labels are exchanged.
     """
-    right, predicted = distinct(y_true), None if y_pred is None else distinct(y_pred)
-    ignored = ignored_label(right, predicted, len(scores))
-    if ignored is not None:
-        rows = np.flatnonzero(y_true == ignored)
-        raise _ignore_index_error(
-            ignored, truth, f"column {truth!r}, {pluralize(rows.size, 'row')}, first: row {rows[0]}"
-        )
-    if predicted is None or y_pred is None:
-        return
-    if disjoint(right, predicted):
-        raise _disjoint(right, predicted, truth, _fix_of_names(LabelPairs.from_labels(y_true, y_pred)))
-    some = slice(None, None, max(1, len(y_true) // MOST_COMPARED))
-    refuse_permuted(LabelPairs.from_labels(y_true[some], y_pred[some]), truth)
+    refuse_label_sets(
+        distinct(y_true), None if y_pred is None else distinct(y_pred), truth, len(scores), (y_true, y_pred)
+    )
+    if y_pred is not None:
+        some = slice(None, None, max(1, len(y_true) // MOST_COMPARED))
+        refuse_permuted(LabelPairs.from_labels(y_true[some], y_pred[some]), truth)
 
 
-def refuse_label_sets(right: Array, predicted: Array | None, truth: str, columns: int) -> None:
+def refuse_label_sets(
+    right: Array,
+    predicted: Array | None,
+    truth: str,
+    columns: int,
+    rows: tuple[Array, Array | None] | None = None,
+) -> None:
     """Raise an error if distinct true and predicted labels cannot belong to one problem: see `refuse_labels`.
+
+    Parameters
+    ----------
+    columns : int
+        Number of score columns.
+    rows : labels of shape (n,), optional
+        True and predicted labels of all rows, for the message.
 
     Raises
     ------
@@ -68,25 +75,21 @@ def refuse_label_sets(right: Array, predicted: Array | None, truth: str, columns
     """
     ignored = ignored_label(right, predicted, columns)
     if ignored is not None:
-        raise _ignore_index_error(ignored, truth, f"column {truth!r}")
+        found = None if rows is None else np.flatnonzero(rows[0] == ignored)
+        shown = "" if found is None else f", {pluralize(found.size, 'row')}, first: row {found[0]}"
+        raise DataError(
+            f"{truth} is {ignored} in some rows, and no prediction is: an ignore index",
+            where=f"column {truth!r}{shown}",
+            fix=f'exclude these rows: --where "{truth}!={ignored}"',
+        )
     if predicted is not None and disjoint(right, predicted):
-        raise _disjoint(right, predicted, truth, _fix_of_names(None))
-
-
-def _ignore_index_error(code: int, truth: str, where: str) -> DataError:
-    return DataError(
-        f"{truth} is {code} in some rows, and no prediction is: an ignore index",
-        where=where,
-        fix=f'exclude these rows: --where "{truth}!={code}"',
-    )
-
-
-def _disjoint(right: Array, predicted: Array, truth: str, fix: str) -> DataError:
-    return DataError(
-        "true and predicted labels have no label in common",
-        where=f"{truth}: {_some(right.tolist())}; predictions: {_some(predicted.tolist())}",
-        fix=fix,
-    )
+        raise DataError(
+            "true and predicted labels have no label in common",
+            where=f"{truth}: {_some(right.tolist())}; predictions: {_some(predicted.tolist())}",
+            fix=_fix_of_names(
+                None if rows is None or rows[1] is None else LabelPairs.from_labels(rows[0], rows[1])
+            ),
+        )
 
 
 def ignored_label(right: Array, predicted: Array | None, columns: int = 0) -> int | None:
@@ -145,7 +148,7 @@ def refuse_permuted(pairs: LabelPairs | None, truth: str) -> None:
     ------
     DataError
     """
-    if pairs is None or pairs.rows < _SOME or pairs.best is None:
+    if pairs is None or pairs.rows < SOME or pairs.best is None:
         return
     one, other = ({text.strip().casefold() for text in texts} for texts in (pairs.one, pairs.other))
     if one == other and len(one) < 3:
@@ -315,7 +318,7 @@ def several_error(found: Several, source: str) -> SeveralEvaluationsError:
 
 PROVEN = 0.99
 """Proportion of rows that agree from which one column is derived from another."""
-_SOME = 20
+SOME = 20
 """Rows from which agreement in nearly all of them is not chance."""
 _BY_CHANCE = 3.0
 """Standard errors of an agreement by chance (1 / √n is one, or more) that are tolerated."""
@@ -393,7 +396,7 @@ def refuse_rivals(columns: Mapping[str, Array], reading: LabelColumns, *, named:
     answer = reading.truth
     if reading.pred is not None and reading.y_pred is not None and reading.decided is not None:
         ours, theirs = (float((reading.decided == side).mean()) for side in (reading.y_true, reading.y_pred))
-        if ours >= PROVEN and theirs < PROVEN and not named and len(reading.y_true) >= _SOME:
+        if ours >= PROVEN and theirs < PROVEN and not named and len(reading.y_true) >= SOME:
             raise DataError(
                 f"the highest score belongs to {answer!r} in every row, not to the prediction "
                 f"{reading.pred!r}",
@@ -412,7 +415,7 @@ def refuse_rivals(columns: Mapping[str, Array], reading: LabelColumns, *, named:
         reading.decided is not None and float((reading.decided == reading.y_true).mean()) >= PROVEN
     )
     likely = f"--truth {shlex.quote(other)} --pred {shlex.quote(answer)}"
-    if named:
+    if named or (not proven and other in INDEX):
         likely = f"--truth {shlex.quote(answer)} --pred {shlex.quote(other)}"
     fix = f"name label and prediction: {likely}"
     if not proven:
@@ -457,10 +460,15 @@ _QUANTITIES = 30
 _RARELY_EQUAL = 0.3
 _CORRELATED = 0.8
 """Proportion of equal values below which, and correlation from which, whole numbers are quantities."""
+_ROWS_OF_A_CLASS = 5
+"""Rows of each label, on average, from which labels are classes whether they agree or not."""
 
 
-def refuse_quantities(y_true: Array, y_pred: Array, truth: str) -> None:
-    """Refuse whole numbers that are predicted as quantities: strongly correlated, but rarely equal.
+def refuse_quantities(y_true: Array, y_pred: Array, truth: str, *, scored: bool = False) -> None:
+    """Refuse whole numbers that are predicted as quantities: rarely equal, and strongly correlated.
+
+    Many different numbers that are equal only as often as by chance are quantities as well: classes would
+    have several rows each, some agreement, codes from 0 or 1, or scores (`scored`).
 
     Examples
     --------
@@ -476,15 +484,21 @@ def refuse_quantities(y_true: Array, y_pred: Array, truth: str) -> None:
     """
     if y_true.dtype.kind not in "iu" or y_pred.dtype.kind not in "iu":
         return
-    labels, equal = len(np.unique(y_true)), float((y_true == y_pred).mean())
-    if labels < _QUANTITIES or equal >= _RARELY_EQUAL or len(np.unique(y_pred)) < 2:
+    (ours, counts), (theirs, told) = (np.unique(side, return_counts=True) for side in (y_true, y_pred))
+    rows, labels, equal = len(y_true), len(ours), int((y_true == y_pred).sum())
+    if labels < _QUANTITIES or equal >= _RARELY_EQUAL * rows or len(theirs) < 2:
         return
     correlation = float(np.corrcoef(y_true.astype(float), y_pred.astype(float))[0, 1])
-    if correlation >= _CORRELATED:
+    _, mine, yours = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
+    chance = float(counts[mine].astype(float) @ told[yours]) / rows
+    is_chance = chance >= 1 and equal <= chance + 2 * np.sqrt(chance)
+    are_many = rows < _ROWS_OF_A_CLASS * min(labels, len(theirs))
+    are_codes = scored or min(int(ours[0]), int(theirs[0])) in (0, 1)
+    if correlation >= _CORRELATED or (is_chance and are_many and not are_codes):
         raise DataError(
             f"{truth!r} looks like a quantity (regression), not like classes",
             where=f"column {truth!r}: {labels} whole numbers, correlation {correlation:.2f} with the "
-            f"predictions, {equal:.0%} of the rows equal",
+            f"predictions, {equal / rows:.0%} of the rows equal",
             fix="evalreport evaluates classification; if these are classes pass --set task=multiclass",
         )
 
@@ -539,7 +553,7 @@ def refuse_order(
     ------
     DataError
     """
-    if pairs is None or pairs.rows < _SOME:
+    if pairs is None or pairs.rows < SOME:
         return
     agreement = pairs.agreement(pairs.same)
     if agreement >= 0.5 or (not given and len(labels) < 3):

@@ -616,7 +616,7 @@ def check_columns(table: RawTable, request: RunRequest) -> None:
     GradedError
         The table has a grade per item.
     """
-    if request.columns.graded.chosen in table.columns:
+    if request.columns.graded.main_grade in table.columns:
         return
     try:
         _check_columns(table, request)

@@ -94,6 +94,18 @@ REFUSALS = (
         code=5,
     ),
     Refusal(
+        "if this column contains the predictions pass --pred ",
+        CHECK,
+        {
+            "p.csv": csv(
+                "filename,label,index,prob",
+                *(f"{k}.png,{k % 4},{k % 4 * (k % 5 > 0)},.{k + 10}" for k in range(40)),
+            )
+        },
+        {"--scores": "check p.csv --pred index"},
+        code=5,
+    ),
+    Refusal(
         "; or ignore the scores: --set no_scores",
         "check p.jsonl --scores 'probs[*]'",
         {"p.jsonl": lines(*({"y_true": k, "y_pred": k, "probs": [0.5, 0.3, 0.2]} for k in (1, 2, 3)))},

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from evalreport.columns.column_request import Columns
-from evalreport.columns.join import Rows
-from evalreport.columns.label_pairs import extras, texts_of
+from evalreport.columns.join import Rows, extras, texts_of
 from evalreport.core.errors import ColumnNotFoundError, DataError
 
 

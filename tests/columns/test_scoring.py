@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from evalreport.columns.column_request import Columns
-from evalreport.columns.names import Part
-from evalreport.columns.single_label import named_scores, score_candidates
+from evalreport.columns.names import Part, named_scores, score_candidates
 
 BINARY, THREE = ("benign", "malignant"), ("cat", "dog", "fox")
 

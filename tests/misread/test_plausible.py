@@ -14,6 +14,7 @@ from evalreport.columns.plausible import (
     refuse_constant,
     refuse_labels,
     refuse_order,
+    refuse_quantities,
     refuse_reversed,
     refuse_several,
     several_evaluations,
@@ -39,6 +40,35 @@ def test_codes_from_0_beside_codes_from_1_are_refused() -> None:
         refuse_labels(truth + 1, truth, "y")
     assert "--set label_names=1=0,2=1,3=2,4=3,5=4" in caught.value.fix
     refuse_labels(truth, (truth + 1) % 5 * (truth > 1) + truth * (truth <= 1), "y")
+
+
+def numbers_by_chance(classes: int, rows: int, first: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(3)
+    return first + rng.integers(0, classes, rows), first + rng.integers(0, classes, rows)
+
+
+def test_many_whole_numbers_that_agree_only_by_chance_are_quantities() -> None:
+    truth, told = numbers_by_chance(600, 1500, 20)
+    with pytest.raises(DataError, match=r"looks like a quantity \(regression\)") as caught:
+        refuse_quantities(truth, told, "y")
+    assert "--set task=multiclass" in caught.value.fix
+    refuse_quantities(truth, told, "y", scored=True)
+
+
+@pytest.mark.parametrize(
+    ("classes", "rows", "right", "first"),
+    [
+        (3_000, 9_000, 0.02, 1_000),  # agreement beyond chance
+        (1_000, 6_000, 0.0, 1_000),  # several rows of each class
+        (3_000, 6_000, 0.0, 0),  # codes from 0
+        (9_000, 3_000, 0.0, 1_000),  # too few rows to tell
+    ],
+)
+def test_thousands_of_classes_are_read_at_low_accuracy(
+    classes: int, rows: int, right: float, first: int
+) -> None:
+    truth, told = numbers_by_chance(classes, rows, first)
+    refuse_quantities(truth, np.where(np.arange(rows) < right * rows, truth, told), "y")
 
 
 def test_a_constant_label_column_is_refused_unless_it_was_named() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalreport.columns.column_request import list_names
-from evalreport.columns.label_pairs import texts_of
+from evalreport.columns.join import texts_of
 from evalreport.columns.names import ID
 from evalreport.comparison.compare import compare
 from evalreport.comparison.comparison import Comparison

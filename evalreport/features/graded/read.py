@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from evalreport.columns.column_request import Columns, list_names, missing_column
 from evalreport.columns.graded import REPEAT, grade_columns, unread_grade
-from evalreport.columns.join import rows_meant
-from evalreport.columns.label_pairs import texts_of
+from evalreport.columns.join import rows_meant, texts_of
 from evalreport.columns.names import ID, INDEX, WEIGHT, plain_name
 from evalreport.columns.plausible import SeveralEvaluationsError
 from evalreport.core.errors import DataError, some_of
@@ -138,7 +137,7 @@ class _Column:
 
 def _grade_column(table: RawTable, request: Request) -> str:
     """Return the column of grades; several that differ are refused with the choice."""
-    chosen = request.columns.graded.chosen
+    chosen = request.columns.graded.main_grade
     if chosen is not None:
         return chosen
     every = grade_columns(table)

@@ -20,27 +20,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalreport.columns.assign import roles_of_table
+from evalreport.columns.assign import raw_scores, roles_of_table
 from evalreport.columns.column_request import Columns
 from evalreport.columns.find_columns import Found, find, plain_columns, scores_of
 from evalreport.columns.graded import refuse_grade
 from evalreport.columns.join import Rows, check_ids, rows_where, taken_rows, tells_annotations
-from evalreport.columns.label_pairs import Coded
-from evalreport.columns.label_sets import is_multilabel, lists_of, raw_scores
-from evalreport.columns.names import (
-    FOLDS,
-    SPLITS,
-    Part,
-    Roles,
-    column_selector,
-    is_confidence,
-    is_like_score,
-    one_spelling,
-)
+from evalreport.columns.label_pairs import Coded, cast_label, harmonise_labels, one_spelling
+from evalreport.columns.names import FOLDS, SPLITS, Part, Roles, column_selector, is_confidence, is_like_score
 from evalreport.columns.nested import are_fractions, matrix_of
 from evalreport.columns.plausible import MOST_EVALUATIONS, refuse_label_sets
-from evalreport.columns.single import align_label_names, in_label_order, scores_in_order
-from evalreport.columns.single_label import cast_label, check_count, harmonise_labels, labels_of
+from evalreport.columns.read_labels import (
+    align_label_names,
+    check_count,
+    in_label_order,
+    is_multilabel,
+    labels_of,
+    lists_of,
+    scores_in_order,
+)
 from evalreport.core.errors import ColumnNotFoundError, DataError, EvalreportError, NoTableError, UsageError
 from evalreport.data.arrays import MOST_VALUES, has_many_numbers, ids_as_text, reads_as_number
 from evalreport.data.labels import Label, LabelSpace, distinct_labels
@@ -367,7 +364,7 @@ def _first_text(data: DataSet, name: str, error: DataError) -> DataError:
     return error
 
 
-def _first_rows(data: DataSet, request: Columns) -> Sequence[RawTable]:
+def _first_rows(data: DataSet, request: Columns, sample: RawTable | None) -> Sequence[RawTable]:
     """Return the first batches with the columns that may have a role: all of them where that costs little."""
     if data.opened[0].settle is None and not is_large(0, len(data.names)):
         try:
@@ -375,7 +372,7 @@ def _first_rows(data: DataSet, request: Columns) -> Sequence[RawTable]:
             return _head(data.settle_columns(read), read, request)
         except EvalreportError:  # a column without a role may contain anything
             pass
-    chosen = {*column_selector(request)(data.names), *_columns_with_roles(data, request)}
+    chosen = {*column_selector(request)(data.names), *_columns_with_roles(data, request, sample)}
     read = _drop_folds([name for name in data.names if name in chosen], request)
     head = _head(data.settle_columns(read), read, request)
     more = named_after_labels(request)(Content(data.names, _as_one(head).columns))
@@ -385,30 +382,28 @@ def _first_rows(data: DataSet, request: Columns) -> Sequence[RawTable]:
     return head
 
 
-def _columns_with_roles(data: DataSet, request: Columns) -> Collection[str]:
+def _columns_with_roles(data: DataSet, request: Columns, sample: RawTable | None) -> Collection[str]:
     """Return the columns to which a sample of rows gives a role: all columns where these leave a question.
 
     The types of a CSV are settled by a pass over its columns, so that others are not read.
     """
-    names = _drop_folds(list(data.names), request)
-    roles = None
     try:
-        roles = _roles_of_sample(data, names, request)
+        roles = None if sample is None else roles_of_table(sample, request)
     except UsageError:
-        return names
+        return _drop_folds(list(data.names), request)
     except EvalreportError:
         return ()
     parts = () if roles is None else (roles.truth, roles.pred, roles.score)
     return {column_of(name, data.names) for part in parts if part is not None for name in part.columns}
 
 
-def _roles_of_sample(data: DataSet, names: Sequence[str], request: Columns) -> Roles | None:
-    """Return the columns of each role by rows of several places of the data; None without such rows."""
-    batch: Batch = {}
-    with suppress(DataError):  # what cannot be read is reported with its row, where all rows are read
-        batch = data.sample(names)
-    table = kept_rows(table_of(batch, data.files[0], data), request) if batch else None
-    return None if table is None or not table.n else roles_of_table(table, request)
+def _sample(data: DataSet, request: Columns) -> RawTable | None:
+    """Return rows of several places of the data with all columns; None without such rows."""
+    with suppress(DataError, ColumnNotFoundError):  # reported with its place, where all rows are read
+        batch = data.sample(_drop_folds(list(data.names), request))
+        if batch and (table := kept_rows(table_of(batch, data.files[0], data), request)).n:
+            return table
+    return None
 
 
 @contextmanager
@@ -431,15 +426,20 @@ def _in_part(parts: Sequence[RawTable]) -> Iterator[None]:
 
 def _open_stream(data: DataSet, request: Columns) -> PredictionStream:
     _refuse(request)
-    parts = _first_rows(data, request)
+    sample = _sample(data, request)
+    parts = _first_rows(data, request, sample)
     with _in_part(parts):
-        return _settle(data, _as_one(parts), request)
+        return _settle(data, _as_one(parts), request, sample)
 
 
-def _settle(data: DataSet, head: RawTable, request: Columns) -> PredictionStream:
+def _settle(data: DataSet, head: RawTable, request: Columns, sample: RawTable | None) -> PredictionStream:
     """Settle what the columns mean by the first rows, and their labels by all rows."""
     with in_file(head.source):
-        roles = _roles_of_sample(data, list(head.columns), request) or roles_of_table(head, request)
+        some = head if sample is None or not head.columns.keys() <= sample.columns.keys() else sample
+        roles = roles_of_table(
+            replace(some, columns={name: some.columns[name] for name in head.columns}, names=head.names),
+            request,
+        )
         _refuse_fields(roles, data.names)
         several = is_multilabel(head.columns, roles.truth, request)
         truth, pred = ("", None) if several else _find_label_columns(roles)

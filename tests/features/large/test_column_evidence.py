@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from evalreport.columns.column_request import Columns
 from evalreport.columns.find_columns import find_in_files
 from evalreport.core.errors import UsageError
 from evalreport.features.large.read import open_stream
-from evalreport.readers.data_sets import data_set
+from evalreport.readers.data_sets import Batch, DataSet, data_set
 
 RNG = np.random.default_rng(4)
 N = 1500
@@ -50,6 +51,20 @@ def test_columns_with_unusual_names_are_read(form: str, tmp_path: Path) -> None:
     rows = [batch.rows for batch in stream.batches()]
     right = sum(int((one.y_true == one.y_pred).sum()) for one in rows)
     assert right == int((K == G).sum()) and sum(map(len, rows)) == N
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_rows_are_sampled_once(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    samples: list[list[str]] = []
+    sample = DataSet.sample
+
+    def counted(data: DataSet, wanted: Collection[str]) -> Batch:
+        samples.append(list(wanted))
+        return sample(data, wanted)
+
+    monkeypatch.setattr(DataSet, "sample", counted)
+    open_stream(data_set([written(tmp_path, UNUSUAL, form)], None), Columns())
+    assert samples == [list(UNUSUAL)]
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
