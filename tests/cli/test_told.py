@@ -40,7 +40,7 @@ NO_WARNING = ""
 FOLLOWED = {
     "api.compare.Comparison.notes": "a comparison",
     "api.compare.PlottedSelection.notes": "an own objective",
-    "columns.label_pairs.Extras.notes": "quantile bins",
+    "columns.join.Extras.notes": "quantile bins",
     "evaluation.threshold_selection.ThresholdSelection.notes": "an own objective",
     "api.evaluate.Evaluation.notes": "an id of several rows",
     "cli.console.Console.warnings": "a setting",
@@ -71,8 +71,8 @@ FOLLOWED = {
     "tracking.find_predictions.RunStream.notes": "a file of a run",
     "tracking.find_predictions.RunTable.notes": "a file of a run",
     "columns.join.Rows.notes": "rows by order",
-    "columns.label_sets.Parts.notes": "a label without scores",
-    "columns.single._Scored.notes": "scores of no use",
+    "columns.read_labels.Parts.notes": "a label without scores",
+    "columns.read_labels._Scored.notes": "scores of no use",
     "thresholds.trial_search.Trials.notes": "a study",
     "workflow.deliver.Delivered.warnings": "a logging",
     "workflow.request.Request.notes": NO_WARNING,  # what the user writes onto the page
