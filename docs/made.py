@@ -167,7 +167,7 @@ def schema_page() -> str:
         "# evaluation.json\n\nEverything known of one run, and read back without loss by "
         "`evalreport.Evaluation.from_json`. What is not finite is null; an undefined value is an object with its "
         "`reason`. Keys, types and ranges are checked when it is read; "
-        "{download}`evaluation.schema.json` is its JSON Schema.\n"
+        "{download}`evaluation.schema.json` is its JSON Schema. The changelog lists the keys renamed in schema 2.\n"
     ]
     for kind in queue:
         hints = typing.get_type_hints(kind)

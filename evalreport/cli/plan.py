@@ -43,7 +43,7 @@ _plan = opt.HelpSection("Plan")
 @opt.seed
 @click.pass_context
 def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> int:
-    """Compute from a pilot (a file or a run) the sample size for an interval or a difference.
+    """Compute the sample size for an interval or a difference from a pilot (a file or a run).
 
     For a difference between two models on the same rows use `compare --min-difference`, with two pilots.
     """
@@ -76,12 +76,12 @@ def command(ctx: click.Context, /, files: tuple[str, ...], **options: Any) -> in
 
 
 WORDS = {
-    "half_width": "an interval of ± {wanted} takes {needed} (these {rows} give ± {reached})",
-    "fixed": "a difference of {wanted} from a fixed value is detected at 80% power by "
-    "{needed} (these {rows}: {reached})",
-    "other_rows": "from another model on other {units}, with each model on {needed}",
-    "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} is detected at 80% "
-    "power by {needed} (these {rows}: {reached})",
+    "half_width": "an interval of ± {wanted} needs {needed} (these {rows} give ± {reached})",
+    "fixed": "a difference of {wanted} from a fixed value needs {needed} at 80% power "
+    "(these {rows} detect {reached})",
+    "other_rows": "a difference from another model on other {units} needs {needed} per model",
+    "same_rows": "{metric}: a difference of {wanted} between {run} and {baseline} needs {needed} at 80% "
+    "power (these {rows} detect {reached})",
 }
 """What a question and its answer are in words."""
 
@@ -114,11 +114,11 @@ def _words(one: RowsNeeded, unit: tuple[str, str]) -> str:
     style = find(one.metric).style
     template = WORDS[one.question]
     if one.question == "other_rows" and one.run:
-        template = WORDS["same_rows"].replace("(these", "of each (these")
+        template = WORDS["same_rows"].replace("{needed}", "{needed} of each")
     needed = f"no number of {unit[1]}" if one.needed is None else f"about {about_rows(one.needed, unit)}"
     if one.needed_most is not None and one.needed_most != one.needed:
         most = about_rows(one.needed_most, unit).removesuffix(f" {unit[1]}")
-        needed += f", {most} at the unfavourable end of the pilot's interval"
+        needed += f", at most {most} within the pilot's interval"
     return template.format(
         metric=one.metric,
         run=one.run,
@@ -127,7 +127,7 @@ def _words(one: RowsNeeded, unit: tuple[str, str]) -> str:
         needed=needed,
         units=unit[1],
         rows=f"{one.rows:,}",
-        reached="no difference is detectable" if one.reached is None else reach(one.reached, style),
+        reached="no difference" if one.reached is None else reach(one.reached, style),
     )
 
 

@@ -85,7 +85,7 @@ def _optima(found: ThresholdSelection) -> list[str]:
     counted = found.whole is not None and level is None
     heads = ("objective", "threshold", "held-out", "interval")
     safe = () if level is None else (f"met at {percent(level, 100)}",)
-    rows = [(*heads, *(("met",) if bounded else ()), *safe, *(("missed", "alerts") if counted else ()))]
+    rows = [(*heads, *(("met",) if bounded else ()), *safe, *(("missed", "FP") if counted else ()))]
     for name, best in found.optima.items():
         row = [_objective(name, best.metric), threshold(best.threshold), *_held_out(values[name], places)]
         if bounded:
@@ -115,11 +115,13 @@ def _every_column(found: ThresholdSelection) -> list[str]:
         return []
     bounded = any(best.constraint is not None for best in found.optima.values())
     level = found.evaluation.sampling.constraint_confidence
-    promised: tuple[str, ...] = ("chance to be met",) if bounded else ()
+    promised: tuple[str, ...] = ("probability of being met",) if bounded else ()
     if bounded and level is not None:
         promised += (f"met at {percent(level, 100)}",)
     weighted = ", weighted" if found.evaluation.weighted else ""
-    counted = () if found.whole is None else (f"found{weighted}", f"missed{weighted}", f"alerts{weighted}")
+    counted = (
+        () if found.whole is None else (f"found{weighted}", f"missed{weighted}", f"false positives{weighted}")
+    )
     known = any(best.no_skill is not None for best in found.optima.values())
     unskilled = ("flagging all",) if known else ()
     rows: list[tuple[str, ...]] = [(*HEADS, *unskilled, *promised, *counted)]

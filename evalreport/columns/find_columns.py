@@ -135,7 +135,7 @@ class Found:
     @property
     def unused_note(self) -> tuple[str, ...]:
         """The note about unused columns."""
-        return (f"not used: {list_names(self.unused)}",) if self.unused else ()
+        return (f"columns without a role: {list_names(self.unused)}",) if self.unused else ()
 
     @property
     def decision(self) -> ColumnDecision | None:

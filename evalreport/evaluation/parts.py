@@ -346,7 +346,7 @@ class RepeatedResponses:
 
     Parameters
     ----------
-    rows, answers : int
+    rows, responses : int
         Rows, and responses to all of them.
     fewest, most : int
         Responses to a row.
@@ -363,7 +363,7 @@ class RepeatedResponses:
     """
 
     rows: Whole
-    answers: Whole
+    responses: Whole
     fewest: Whole
     most: Whole
     one: Result
@@ -427,8 +427,8 @@ class WeakSlices:
 
     Parameters
     ----------
-    looked : int
-        Slices that were looked at on each half of the rows.
+    searched : int
+        Slices searched on each half of the rows.
     tested : int
         Of these, the worst ones, each tested on the other half.
     confirmed : tuple of WeakSlice
@@ -437,7 +437,7 @@ class WeakSlices:
         Why nothing was searched.
     """
 
-    looked: Whole = 0
+    searched: Whole = 0
     tested: Whole = 0
     confirmed: tuple[WeakSlice, ...] = ()
     reason: str = ""
@@ -479,7 +479,7 @@ class WorseSlices:
 
     run: str
     baseline: str
-    looked: Whole = 0
+    searched: Whole = 0
     tested: Whole = 0
     confirmed: tuple[WorseSlice, ...] = ()
     reason: str = ""
@@ -540,11 +540,11 @@ def _search_summary(found: WeakSlices | WorseSlices, one: str, several: str) -> 
     if found.reason:
         return f"No {one} searched for: {found.reason}"
     if not found.confirmed:
-        return f"No {one} confirmed among {found.looked:,} searched"
+        return f"No {one} confirmed among {found.searched:,} searched"
     first, n = found.confirmed[0], len(found.confirmed)
     more = "" if n == 1 else f" and {n - 1} more"
     noun = (one if n == 1 else several).capitalize()
-    return f"{noun} confirmed among {found.looked:,} searched: {first.slice}{more}"
+    return f"{noun} confirmed among {found.searched:,} searched: {first.slice}{more}"
 
 
 MISTAKES = 20

@@ -306,7 +306,7 @@ def metrics(ev: Evaluation, prefix: str, keys: Mapping[str, str]) -> dict[str, f
         }
         several |= {f"pass_at_{k}": result for k, result in ev.repeated_responses.pass_at.items()}
         known = {name: result for name, result in several.items() if isinstance(result, Estimate)}
-        found |= {f"{prefix}answers/{name}": result.value for name, result in known.items()}
+        found |= {f"{prefix}responses/{name}": result.value for name, result in known.items()}
     for entry in ev.classes:
         f1 = entry.metrics.get("f1")
         if str(entry.label) in keys and isinstance(f1, Estimate):

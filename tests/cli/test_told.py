@@ -23,7 +23,7 @@ MADE: dict[str, tuple[str, str | None, str]] = {
     "an id of several rows": (IDS, None, "1 id occurs more than once (first: rows 0 and 1)"),
     "rows by order": ("y_pred\na\nb\nb\n", "y_true\na\nb\na\n", "their rows are joined by their order"),
     "a clipped score": ("y_true,score\n1,1.0000001\n0,0.2\n", None, "float noise and was clipped"),
-    "a column": ("y_true,score,age\n1,0.8,3\n0,0.2,4\n", None, "not used: age"),
+    "a column": ("y_true,score,age\n1,0.8,3\n0,0.2,4\n", None, "columns without a role: age"),
     "a label without scores": (
         "y_true,y_pred,proba_a,proba_b\na,a,0.6,0.4\nb,b,0.4,0.6\nc,c,0.4,0.6\n",
         None,
@@ -156,7 +156,7 @@ def test_what_is_noted_of_compared_runs_is_told(
     Path("a.csv").write_text("id,y_true,y_pred\n1,a,a\n2,b,b\n3,a,b\n")
     Path("b.csv").write_text("id,y_true,y_pred,age\n1,a,a,3\n2,b,a,4\n3,a,a,5\n")
     done = run(capsys, "compare", "a.csv", "b.csv", "-o", "page.html", "--json")
-    check_told(done, "not used: age", Path("page.html"))
+    check_told(done, "columns without a role: age", Path("page.html"))
 
 
 def test_what_is_noted_of_a_study_is_told(

@@ -257,7 +257,7 @@ def test_the_column_that_chose_the_rows_is_told_as_that_and_not_as_unused() -> N
     asked = found(rows.format("site", "x", "x", "y"), Columns(where=("site=x",)))
     for result, name in ((alone, "split"), (asked, "site")):
         assert ("rows by", name) in result.taken and len(result.y_true) == 2
-        assert result.unused_note == ("not used: age",)
+        assert result.unused_note == ("columns without a role: age",)
 
 
 @pytest.mark.parametrize(("name", "told"), [("grade_level/v1/score", False), ("score", True)])

@@ -62,7 +62,7 @@ def test_no_difference_is_told_that_the_metric_cannot_have() -> None:
         plans = plan_sample(two, "accuracy", detect=wanted)
         assert all(plan.reached is None and (plan.needed is None) == (wanted == 0.6) for plan in plans)
         first = needed_lines(plans)[0]
-        assert rows in first and first.endswith("(these 2: no difference is detectable)")
+        assert rows in first and first.endswith("(these 2 detect no difference)")
 
 
 def test_what_has_no_interval_plans_nothing() -> None:
@@ -82,9 +82,9 @@ def test_the_command_and_compare_answer(capsys: Capture, tmp_path: Path) -> None
         capsys, "plan", files[0], "--metric", "accuracy", "--half-width", "1%", "--min-difference", "0.02"
     )
     assert done.code == 0
-    assert [
-        word in done.out for word in ("± 1 point takes about", "from a fixed value", "each model on")
-    ] == [True] * 3
+    assert [word in done.out for word in ("± 1 point needs about", "from a fixed value", "per model")] == [
+        True
+    ] * 3
     assert run(capsys, "plan", files[0], "--metric", "accuracy").code == 2
     assert run(capsys, "plan", files[0], "--metric", "accuracy", "--min-difference", "0").code == 2
     body = run(capsys, "compare", *files, "--metrics", "accuracy", "--min-difference", "0.01", "--json").json
@@ -99,11 +99,11 @@ def test_plans_follow_the_number_rule() -> None:
     """Rates in points, two digits of what the pilot reaches, rows that a pilot can know."""
     half, fixed, _ = needed_lines(plan_sample(PILOT, "accuracy", half_width=0.01, detect=0.02))
     assert re.fullmatch(
-        r"  an interval of ± 1 point takes about \d,\d00 rows, \d,\d00 at the unfavourable end of the "
+        r"  an interval of ± 1 point needs about \d,\d00 rows, at most \d,\d00 within the "
         r"pilot's interval \(these 300 give ± \d\.\d points\)",
         half,
     )
-    assert re.search(r"of 2 points .* about \d,\d00 rows, .* \(these 300: \d\.\d points\)$", fixed)
+    assert re.search(r"of 2 points .* about \d,\d00 rows, .* \(these 300 detect \d\.\d points\)$", fixed)
 
 
 def test_the_unfavourable_end_needs_as_many_rows_as_a_truth_there_does() -> None:

@@ -74,7 +74,7 @@ def test_every_number_is_what_counting_says() -> None:
         "pass@4",
         "agreement",
     ]
-    assert (found.rows, found.answers, found.fewest, found.most) == (60, 285, 4, 5)
+    assert (found.rows, found.responses, found.fewest, found.most) == (60, 285, 4, 5)
     sure = [t == a for (t, given), a in zip(pairs, first, strict=True) if len(set(given)) == 1]
     assert found.by_agreement[-1].rows == len(sure)
     assert value(found.by_agreement[-1].accuracy) == pytest.approx(np.mean(sure))
@@ -145,7 +145,7 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
     files = [f"answer-{k}.csv" for k in range(5)]
     done = run(capsys, "report", "--folds", *files, "--repeats", "--json", "-o", "page.html")
     assert done.code == 0, done.err
-    assert (done.json["runs"][0]["repeated_responses"]["answers"], done.json["runs"][0]["folds"]) == (
+    assert (done.json["runs"][0]["repeated_responses"]["responses"], done.json["runs"][0]["folds"]) == (
         225,
         None,
     )

@@ -101,8 +101,8 @@ def data_checks(
     >>> rows = predictions(space, ["ham", "spam"], ["ham", "spam"], ids=["7", "8"])
     >>> for check in data_checks(rows, TrainingRows("train.csv", ids=["8", "9"])):
     ...     print(check.outcome, check.name, check.shown, sep=" | ")
-    passed | truth | 2 rows, no gaps; 2 of 2 labels occur
-    passed | predictions | 2 rows, no gaps
+    passed | truth | 2 rows, none missing; 2 of 2 labels occur
+    passed | predictions | 2 rows, none missing
     passed | ids | 2, all distinct
     failed | leakage | 1 row of the test set also occurs in train.csv (id 8)
     """
@@ -128,7 +128,7 @@ def _data(name: str, broken: int, shown: str, detail: str = "") -> CheckResult:
 
 def _truth(rows: Predictions) -> CheckResult:
     occurring = int(rows.y_true.any(axis=0).sum() if rows.y_true.ndim == 2 else len(np.unique(rows.y_true)))
-    shown = f"{len(rows):,} rows, no gaps; {occurring:,} of {len(rows.space):,} labels occur"
+    shown = f"{len(rows):,} rows, none missing; {occurring:,} of {len(rows.space):,} labels occur"
     return _data("truth", 0, shown)
 
 
@@ -144,7 +144,7 @@ def _predictions(rows: Predictions) -> list[CheckResult]:
         return []
     unread = int((rows.y_pred == UNPARSED).sum()) if rows.parsed is not None else 0
     tail = f"; {unread:,} could not be read and count as wrong" if unread else ""
-    return [_data("predictions", 0, f"{len(rows):,} rows, no gaps{tail}")]
+    return [_data("predictions", 0, f"{len(rows):,} rows, none missing{tail}")]
 
 
 def _scores(rows: Predictions) -> list[CheckResult]:
@@ -152,10 +152,10 @@ def _scores(rows: Predictions) -> list[CheckResult]:
         case NoScores():
             return []
         case Decisions():
-            return [_data("scores", 0, "no gaps, all finite")]
+            return [_data("scores", 0, "none missing, all finite")]
         case Probabilities():
             sums = ", sums to 1" if isinstance(rows.space, Multiclass) else ""
-            return [_data("scores", 0, f"no gaps, all in [0, 1]{sums}", "; ".join(rows.scores.notes))]
+            return [_data("scores", 0, f"none missing, all in [0, 1]{sums}", "; ".join(rows.scores.notes))]
         case never:
             assert_never(never)
 

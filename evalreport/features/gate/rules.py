@@ -389,12 +389,14 @@ def _explain_inconclusive(found: MeasuredBound) -> _Decision:
     reach = abs(found.value - facing) * (1 + normal_quantile(POWER) / ends)
     rows = rows_needed(found.rows, reach, distance)
     possible = _possible(found, reach)
-    words = f"the interval contains {found.bound.number:.12g}; at {POWER:.0%} power "
+    words = f"the interval contains {found.bound.number:.12g}; at {POWER:.0%} power, "
     words += (
-        f"values {_fine(found, reach)} from it are decided" if possible else "no possible value is decided"
+        f"values at least {_fine(found, reach)} from it pass or fail"
+        if possible
+        else "no value passes or fails"
     )
     if rows is None:
-        words += f"; no number of {found.unit[1]} decides a value equal to the limit"
+        words += f"; a value equal to the limit stays inconclusive with any number of {found.unit[1]}"
     else:
         words += f"; this value needs about {about_rows(rows, found.unit)} instead of {found.rows:,}"
     return _Decision(Detectable(POWER, reach if possible else None), rows, words)

@@ -284,7 +284,9 @@ def slices(study: Study) -> Section | None:
     if not isinstance(study.importance, Undefined):
         summary += say("The most important parameter is first.")
     if len(views) > len(shown):
-        summary += say("The other {more:count} are in the table of trials.", more=len(views) - len(shown))
+        summary += say(
+            "{more:count} more {more:is|are} in the table of trials.", more=len(views) - len(shown)
+        )
     return Section.from_parts("slices", "Parameters", "Parameters", summary, TwoColumns(charts))
 
 

@@ -92,11 +92,11 @@ def repeated_section(ev: Evaluation) -> Section | None:
         return None
     fewest, most = count(found.fewest), count(found.most)
     words = (
-        "{answers:count} responses to {rows:count} {units}, {each} to each. All other numbers on this page "
+        "{responses:count} responses to {rows:count} {units}, {each} to each. All other numbers on this page "
     )
     words += "use the most frequent response. Intervals are over {units}, not over responses."
     each = fewest if fewest == most else f"{fewest} to {most}"
-    summary = tell(ev, words, answers=found.answers, rows=found.rows, each=each)
+    summary = tell(ev, words, responses=found.responses, rows=found.rows, each=each)
     heads = ("Accuracy", "Estimate", f"{confidence_percent(ev)} interval", "")
     forest = Forest(
         tuple(
@@ -366,7 +366,7 @@ class ResponseSamples:
         tries = sorted({k for k in TRIES if k <= fewest} | {fewest})
         return RepeatedResponses(
             rows=len(n),
-            answers=int(n.sum()),
+            responses=int(n.sum()),
             fewest=fewest,
             most=most,
             one=self._mean(right / n, every, sampling),

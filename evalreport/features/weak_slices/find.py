@@ -239,13 +239,13 @@ def group_part(ev: Evaluation) -> tuple[PagePart, ...]:
     if not found.confirmed:
         return (Note(say("{summary}.", summary=found.summary)),)
     words = (
-        "{looked:count} slices of the other columns were searched on each half of the rows. Those with the "
+        "{searched:count} slices of the other columns were searched on each half of the rows. Those with the "
     )
     words += (
         "greatest excess were tested on the other half ({tested:count}). The numbers are of that half, and p "
     )
     words += "is adjusted for the number of tests (Holm)."
-    note = Note(say(words, looked=found.looked, tested=found.tested))
+    note = Note(say(words, searched=found.searched, tested=found.tested))
     heads = (
         "Slice",
         Column("Rows", "n"),
@@ -338,15 +338,15 @@ def weak_slice(ev: Evaluation) -> FindingDraft | None:
     first = errors[0]
     return FindingDraft(
         "The error rate is {rate:whole} where {slice} ({errors:count} of {n:rows}), and {outside:whole} "
-        "otherwise. This was found on one half of the rows and confirmed on the other, among {looked:count} "
-        "slices searched.",
+        "otherwise. This was found on one half of the rows and confirmed on the other, among "
+        "{searched:count} slices searched.",
         {
             "rate": first.rate.value,
             "slice": first.slice,
             "errors": first.errors,
             "n": first.n,
             "outside": first.rate_outside,
-            "looked": ev.weak_slices.looked,
+            "searched": ev.weak_slices.searched,
         },
     )
 

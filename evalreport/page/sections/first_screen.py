@@ -632,11 +632,11 @@ def _repeats(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
 def check_groups(ev: Evaluation, seen: dict[str, Finding]) -> SummaryItem:
     """Return whether groups were compared, and whether one is worse."""
     search = ev.weak_slices
-    if not ev.slices and search is not None and search.looked and not search.reason:
+    if not ev.slices and search is not None and search.searched and not search.reason:
         n = len(search.confirmed)
         title = f"{pluralize(n, 'weak slice')} found by a search" if n else "No weak slice confirmed"
         return SummaryItem(
-            title, f"{count(search.looked)} slices searched", "groups", "failed" if n else "passed"
+            title, f"{count(search.searched)} slices searched", "groups", "failed" if n else "passed"
         )
     if not ev.slices:
         return SummaryItem("Not compared by group", "no group column", "", "unchecked")

@@ -59,7 +59,9 @@ def test_what_the_interval_leaves_open_closes_it_and_says_how_many_rows_would_te
     assert done.code == 1
     first = done.out.splitlines()[0]
     assert first.startswith("inconclusive recall >= 0.9  0.913 (0.89")
-    assert re.search(r"at 80% power values 0\.0\d+ from it are decided; this value needs about", first)
+    assert re.search(
+        r"at 80% power, values at least 0\.0\d+ from it pass or fail; this value needs about", first
+    )
     assert done.out.endswith("1 of 5 inconclusive\n")
     assert run(capsys, *asked, "--inconclusive", "pass").code == 0
     by_value = run(capsys, *asked, "--test-on", "estimate")
@@ -71,7 +73,7 @@ def test_what_the_interval_leaves_open_closes_it_and_says_how_many_rows_would_te
 def test_without_rules_the_data_are_checked(capsys: Capture) -> None:
     done = run(capsys, "check", "lr.parquet", *FAST)
     assert (done.code, done.out.splitlines()[-1]) == (0, "4 of 4 passed")
-    assert "5,572 rows, no gaps; 2 of 2 labels occur" in done.out
+    assert "5,572 rows, none missing; 2 of 2 labels occur" in done.out
 
 
 def test_the_verdict_against_a_baseline_is_that_of_compare(capsys: Capture) -> None:

@@ -40,16 +40,16 @@ def test_what_the_door_has_refused_already_is_reported_with_counts() -> None:
     checks = data_checks(rows())
     assert [check.name for check in checks] == ["truth", "predictions"]
     assert {check.outcome for check in checks} == {"passed"}
-    assert found(checks, "truth").shown == "4 rows, no gaps; 2 of 2 labels occur"
+    assert found(checks, "truth").shown == "4 rows, none missing; 2 of 2 labels occur"
     wide = predictions(
         Multiclass("abc"), ["a", "b"], scores=Probabilities(np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1]]))
     )
-    assert found(data_checks(wide), "scores").shown == "no gaps, all in [0, 1], sums to 1"
-    assert found(data_checks(wide), "truth").shown == "2 rows, no gaps; 2 of 3 labels occur"
+    assert found(data_checks(wide), "scores").shown == "none missing, all in [0, 1], sums to 1"
+    assert found(data_checks(wide), "truth").shown == "2 rows, none missing; 2 of 3 labels occur"
     ranked = predictions(SPACE, ["ham", "spam"], scores=Decisions(np.array([-3.0, 4.0])))
     assert [check.name for check in data_checks(ranked)] == ["truth", "scores"]
     several = predictions(Multilabel("ab"), [["a"], []], [["a"], ["b"]])
-    assert found(data_checks(several), "truth").shown == "2 rows, no gaps; 1 of 2 labels occur"
+    assert found(data_checks(several), "truth").shown == "2 rows, none missing; 1 of 2 labels occur"
 
 
 def test_answers_that_could_not_be_read_are_counted() -> None:

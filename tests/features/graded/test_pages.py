@@ -180,7 +180,9 @@ def test_plans_and_rules_count_items_not_attempts(tmp_path: Path, capsys: pytest
     checked = run(capsys, "check", str(paths[0]), *asked, "--require", "pass_rate >= 0.6").out
     compared = run(capsys, "compare", *map(str, paths), *asked, "--min-difference", "2%").out
     assert " items instead of 60" in checked and "on other items" in plan
-    assert all(re.search(r"by about [0-9,]+ items.* \(these 60: ", words) for words in (plan, compared))
+    assert all(
+        re.search(r"needs about [0-9,]+ items.* \(these 60 detect ", words) for words in (plan, compared)
+    )
     assert " rows" not in plan + checked + compared
 
 

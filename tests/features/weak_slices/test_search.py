@@ -116,7 +116,7 @@ def test_output_of_a_model_and_folds_are_not_searched(name: str) -> None:
     values = next(iter(found.values()))
     assert weak_slices(rows({name: values}, 0.1), Sampling()) is None
     beside = weak_slices(rows({"credit_score": values, name: values}, 0.1), Sampling())
-    assert beside is not None and beside.looked > 0
+    assert beside is not None and beside.searched > 0
 
 
 def only(values: npt.NDArray[Any]) -> Any:
@@ -309,7 +309,7 @@ def test_file_with_columns_of_all_kinds(
         (run,) = json.loads(capsys.readouterr().out)["runs"]
         assert run["weak_slices"]["reason"] == reason
         assert not run["weak_slices"]["confirmed"]
-        assert bool(run["weak_slices"]["looked"]) == (not reason)
+        assert bool(run["weak_slices"]["searched"]) == (not reason)
 
 
 def test_ranking_against_sliceline() -> None:
