@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import tracemalloc
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -85,7 +86,7 @@ def same(found: Any, expected: Any, where: str) -> None:
         for place, value in enumerate(expected):
             same(found[place], value, f"{where}/{place}")
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-11, abs=1e-13), where
+        assert math.isclose(found, expected, rel_tol=1e-11, abs_tol=1e-13), (where, found, expected)
     else:
         assert found == expected, where
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -176,7 +177,7 @@ def assert_close(found: Any, expected: Any, at: str = "") -> None:
             for place, (one, other) in enumerate(zip(found, expected, strict=True)):
                 assert_close(one, other, f"{at}/{place}")
         case float():
-            assert found == pytest.approx(expected, rel=1e-12, abs=1e-15), at
+            assert math.isclose(found, expected, rel_tol=1e-12, abs_tol=1e-15), (at, found, expected)
         case _:
             assert found == expected, at
 
