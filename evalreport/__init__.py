@@ -13,7 +13,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from evalreport.core.extensions import extension
 
 if TYPE_CHECKING:
     from evalreport.api import log, parse, report, to_html
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from evalreport.core.result import Estimate, Finding, Undefined
     from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
     from evalreport.data.scores import Decisions, Logits, Probabilities
-    from evalreport.features.studies.study import Judging
+    from evalreport.thresholds.trial import Judging
     from evalreport.thresholds.trial_search import Trials
 
 __version__ = "0.1.0"
@@ -74,8 +73,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name not in __all__:
         raise AttributeError(f"module 'evalreport' has no attribute {name!r}")
-    api = import_module("evalreport.api")
-    return getattr(api, name) if name in api.__all__ else extension("api", name)
+    return getattr(import_module("evalreport.api"), name)
 
 
 def __dir__() -> list[str]:

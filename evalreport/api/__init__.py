@@ -24,6 +24,7 @@ from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
 from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import Decisions, Logits, Probabilities
 from evalreport.page.render import render
+from evalreport.thresholds.trial import Judging
 from evalreport.thresholds.trial_search import Trials
 from evalreport.tracking.client import connect
 from evalreport.tracking.folder import write_page
@@ -41,6 +42,7 @@ __all__ = [
     "Evaluation",
     "Finding",
     "Graded",
+    "Judging",
     "Logits",
     "Multiclass",
     "Multilabel",

@@ -28,6 +28,7 @@ from evalreport.page.payload import present
 from evalreport.page.render import Result, render_comparison_brief, render_summary
 from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.objectives import CostMatrix, Objective, stated_costs
+from evalreport.thresholds.trial import Judging
 from evalreport.thresholds.trial_search import Search, Trials
 from evalreport.workflow.choose_thresholds import ThresholdRequest, select_thresholds
 from evalreport.workflow.collect import Collected
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from evalreport.features.studies.study import Judging
     from evalreport.features.studies.sweep_trials import PlottedStudy
     from evalreport.features.systems.variance import SystemsComparison
 

@@ -101,7 +101,7 @@ def public_api(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    of_features = ("SystemsComparison", "PlottedStudy", "Judging")  # features check what they are given
+    of_features = ("SystemsComparison", "PlottedStudy")  # features check what they are given
     later: dict[str, Any] = {"pd": SimpleNamespace(DataFrame=Any), **dict.fromkeys(of_features, Any)}
     return get_type_hints(function, localns=later)
 

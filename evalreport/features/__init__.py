@@ -44,7 +44,6 @@ TABLE: Final[Mapping[str, Table]] = {
         },
         "results": {"Study": "evalreport.features.studies.presentation:StudyPresentation"},
         "api": {
-            "Judging": "evalreport.features.studies.study:Judging",
             "reporting on trials": "evalreport.features.studies.sweep_trials:sweep_trials",
         },
     },

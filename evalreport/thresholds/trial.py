@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
@@ -363,3 +363,31 @@ def plain(value: Any) -> Param:
 def is_number(value: Any) -> bool:
     """Return whether a parameter value is a finite number; a bool is not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How the trials were judged, as far as the user says.
+
+    Parameters
+    ----------
+    n : int or None
+        Examples that judged each trial; of a share of some of them (recall, precision), their number.
+    standard_error : float, sequence of float or None
+        Of each value, for metrics whose error does not follow from `n`.
+    correlation : float or None
+        Mean correlation between the errors of two trials; None: unknown. The interval then holds whatever it
+        is, and the optimism is the greatest there can be, that of independent errors.
+    confidence : float
+        Level of the intervals.
+
+    Examples
+    --------
+    >>> Judging(n=400).confidence
+    0.95
+    """
+
+    n: int | None = None
+    standard_error: float | Sequence[float] | None = None
+    correlation: float | None = None
+    confidence: float = 0.95

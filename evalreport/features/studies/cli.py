@@ -308,8 +308,8 @@ def _store(ctx: click.Context) -> Store:
 
 
 def _request(options: dict[str, Any], metrics: tuple[str, ...], directions: tuple[Any, ...]) -> StudyRequest:
-    from evalreport.features.studies.study import Judging
     from evalreport.features.studies.sweep_trials import StudyRequest
+    from evalreport.thresholds.trial import Judging
 
     return StudyRequest(
         metrics=metrics,

@@ -17,6 +17,7 @@ from evalreport.features.studies.winners_curse import MEANS, PROPORTIONS, Winner
 from evalreport.page.sections.headline import WORDS, Warned
 from evalreport.thresholds.trial import (
     Direction,
+    Judging,
     ParameterColumn,
     Space,
     StudyObjective,
@@ -289,34 +290,6 @@ NOT_ASKED = Undefined("it was not asked for")
 SHORT = {"acc": "accuracy"}
 """What training scripts call a metric."""
 _SPLIT = re.compile(r"^(val|valid|validation|dev|test|eval|cv|mean|holdout)[_-]")
-
-
-@dataclass(frozen=True)
-class Judging:
-    """How the trials were judged, as far as the user says.
-
-    Parameters
-    ----------
-    n : int or None
-        Examples that judged each trial; of a share of some of them (recall, precision), their number.
-    standard_error : float, sequence of float or None
-        Of each value, for metrics whose error does not follow from `n`.
-    correlation : float or None
-        Mean correlation between the errors of two trials; None: unknown. The interval then holds whatever it
-        is, and the optimism is the greatest there can be, that of independent errors.
-    confidence : float
-        Level of the intervals.
-
-    Examples
-    --------
-    >>> Judging(n=400).confidence
-    0.95
-    """
-
-    n: int | None = None
-    standard_error: float | Sequence[float] | None = None
-    correlation: float | None = None
-    confidence: float = 0.95
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from evalreport.core.result import Provenance
 from evalreport.data.predictions import Predictions
 from evalreport.features.studies import study, views
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna, with_runs
-from evalreport.features.studies.study import NOT_SAID, UNNAMED, Judging, Study, analyse_study, bare_name
+from evalreport.features.studies.study import NOT_SAID, UNNAMED, Study, analyse_study, bare_name
 from evalreport.features.studies.winners_curse import error_correlation
 from evalreport.intervals.row_influence import Counted
 from evalreport.metrics.catalogue import find
@@ -25,7 +25,7 @@ from evalreport.page.payload import present
 from evalreport.page.render import Result, render_summary
 from evalreport.statistics.resampling import unit_sums
 from evalreport.thresholds.per_label import units_of
-from evalreport.thresholds.trial import Direction, StudyObjective, Trial
+from evalreport.thresholds.trial import Direction, Judging, StudyObjective, Trial
 from evalreport.thresholds.trial_search import Trials
 from evalreport.tracking.client import Store
 from evalreport.tracking.runs import RunInfo, find_run
@@ -341,9 +341,7 @@ class StudyPlots:
 
 
 @public_api
-def sweep_trials(
-    what: Trials, objective: str | None = None, judging: study.Judging | None = None
-) -> PlottedStudy:
+def sweep_trials(what: Trials, objective: str | None = None, judging: Judging | None = None) -> PlottedStudy:
     """Return how the trials of a sweep stand; see `evalreport.sweep`."""
     return convert_to_view(
         PlottedStudy, study.analyse_study(what, objective, judging=judging or study.NOT_SAID)

@@ -22,7 +22,6 @@ from evalreport.features.studies.presentation import (
 from evalreport.features.studies.read import trials_from_optuna
 from evalreport.features.studies.study import (
     Importance,
-    Judging,
     Study,
     analyse_study,
     constraints_of,
@@ -30,7 +29,7 @@ from evalreport.features.studies.study import (
     mark_infeasible,
 )
 from evalreport.features.studies.views import study_figures
-from evalreport.thresholds.trial import StudyObjective, Trial
+from evalreport.thresholds.trial import Judging, StudyObjective, Trial
 from evalreport.thresholds.trial_search import Trials, quiet_optuna
 from tests.cli.running import run
 

@@ -17,9 +17,9 @@ from evalreport.core.result import Undefined
 from evalreport.core.sentences import Sentence
 from evalreport.features.studies.presentation import PANELS, study_metrics
 from evalreport.features.studies.presentation import sections as parts
-from evalreport.features.studies.study import Judging, Study, analyse_study
+from evalreport.features.studies.study import Study, analyse_study
 from evalreport.page.render import render
-from evalreport.thresholds.trial import StudyObjective
+from evalreport.thresholds.trial import Judging, StudyObjective
 from evalreport.thresholds.trial_search import Trials
 from tests.page.test_shape import CORPUS, shape
 from tests.page.test_words import sentences
