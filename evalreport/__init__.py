@@ -13,7 +13,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-
 if TYPE_CHECKING:
     from evalreport.api import log, parse, report, to_html
     from evalreport.api.compare import Comparison, compare, sweep

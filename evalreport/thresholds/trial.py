@@ -367,17 +367,17 @@ def is_number(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Judging:
-    """How the trials were judged, as far as the user says.
+    """How the trials were evaluated, as far as the user states it.
 
     Parameters
     ----------
     n : int or None
-        Examples that judged each trial; of a share of some of them (recall, precision), their number.
+        Number of examples on which each trial was evaluated; for recall or precision, those that it is a rate of.
     standard_error : float, sequence of float or None
-        Of each value, for metrics whose error does not follow from `n`.
+        Standard error of each value, for metrics whose error does not follow from `n`.
     correlation : float or None
-        Mean correlation between the errors of two trials; None: unknown. The interval then holds whatever it
-        is, and the optimism is the greatest there can be, that of independent errors.
+        Mean correlation between the errors of two trials; None: unknown. The interval is then valid for every
+        correlation, and the optimism is the largest possible, that of independent errors.
     confidence : float
         Level of the intervals.
 
