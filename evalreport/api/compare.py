@@ -256,21 +256,27 @@ class PlottedSelection(Result, selections.ThresholdSelection):
             limits = {"threshold": best.threshold, "low": best.low, "high": best.high}
             held_out = None if best.out_of_sample is None else best.out_of_sample.value
             rows.append(
-                {"objective": name, "label": None, **limits, "apparent": apparent, **_held_out(held_out)}
+                {
+                    "objective": name,
+                    "label": None,
+                    **limits,
+                    "apparent": apparent,
+                    **_held_out_columns(held_out),
+                }
             )
         for name, tuned in self.tuned_choices.items():
             rows += [
                 {
                     **{"objective": name, "label": label, "threshold": value, "low": None, "high": None},
-                    **{"apparent": tuned.apparent, **_held_out(tuned.out_of_sample.value)},
+                    **{"apparent": tuned.apparent, **_held_out_columns(tuned.out_of_sample.value)},
                 }
                 for label, value in tuned.values.items()
             ]
-        columns = ["objective", "label", "threshold", "low", "high", "apparent", *_held_out(None)]
+        columns = ["objective", "label", "threshold", "low", "high", "apparent", *_held_out_columns(None)]
         return pd.DataFrame(rows, columns=columns)
 
 
-def _held_out(found: Any) -> dict[str, float | None]:
+def _held_out_columns(found: Any) -> dict[str, float | None]:
     """Return the held-out value of a choice and its interval as columns."""
     known = found if isinstance(found, Estimate) else None
     ends = (None, None, None) if known is None else (known.value, known.low, known.high)

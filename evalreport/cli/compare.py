@@ -62,7 +62,7 @@ def print_comparison(console: Console, done: Compared, line: Callable[[str], Non
     found = done.comparison
     for note in found.notes:
         console.warn(note)
-    for sentence in _unpaired(found):
+    for sentence in _unpaired_lines(found):
         console.warn(sentence)
     line(emphasised(headline(found).text))
     several = len(found.names) > 2
@@ -100,7 +100,7 @@ def _print(out: Callable[[str], None], lines: Iterable[str]) -> None:
         out(line)
 
 
-def _unpaired(found: Comparison) -> list[str]:
+def _unpaired_lines(found: Comparison) -> list[str]:
     return [
         pairing_sentence(*entry, found.unit).text for entry in found.pairings if entry[2].kind == "unpaired"
     ]
@@ -111,7 +111,7 @@ def _values(found: Comparison) -> Iterator[str]:
     metrics = list(dict.fromkeys(d.metric for d in found.differences))
     for start in range(0, len(found.names), WIDE):
         part = range(start, min(start + WIDE, len(found.names)))
-        head = ["", *(_cut(found.names[place]) for place in part)]
+        head = ["", *(_shorten_name(found.names[place]) for place in part)]
         rows = [[name, *(_value(found, place, name) for place in part)] for name in metrics]
         yield from indent_lines(align_columns([head, *rows]))
 
@@ -128,7 +128,7 @@ def _pairs(found: Comparison) -> Iterator[list[str]]:
         mine = [d for d in found.differences if (d.run, d.baseline) == (run, base)]
         level = f"{found.evaluations[0].sampling.level * 100:.10g}%"
         unpaired = "" if how.kind == "paired" else " unpaired"
-        known = {"baseline": _cut(base), "run": _cut(run), "level": f"{level}{unpaired}"}
+        known = {"baseline": _shorten_name(base), "run": _shorten_name(run), "level": f"{level}{unpaired}"}
         head = ["", *head_texts(DIFFERENCE_COLUMNS, known, short=True)]
         lines = _align_rows([head, *([d.metric, *_row(d)] for d in mine)])
         if (run, base) in moves:
@@ -167,7 +167,7 @@ def _ranking(found: Comparison) -> Iterator[str]:
         yield baseline_counts(found).text
 
 
-def _cut(name: str) -> str:
+def _shorten_name(name: str) -> str:
     return name if len(name) <= NAME else name[: NAME - 1] + "…"
 
 

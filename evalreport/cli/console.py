@@ -588,7 +588,7 @@ def usage(error: click.ClickException, command: str) -> UsageError:
             file = message.partition("(")[2].rstrip(")")
             fix = f"name a run with --run-id ID; `evalreport report {file}` reads a file"
         case click.BadParameter(param=click.Option() as param) if ctx is not None and param.name:
-            fix = f"{_typed(param)}: {param.help or ''}".rstrip(".")
+            fix = f"{_typed_form(param)}: {param.help or ''}".rstrip(".")
             path = _origin(ctx, param) or path
     message = truncate_middle(message, 400)
     return UsageError(message[:1].lower() + message[1:], where=path, fix=fix)
@@ -606,9 +606,9 @@ def _suggest_option(name: str, ctx: click.Context) -> str:
     params = [param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option)]
     for param in params:
         if name in param.opts:
-            return f"it is a setting: write {_typed(param)}"
+            return f"it is a setting: write {_typed_form(param)}"
     known = {
-        word: _typed(param).partition("=")[0] if hasattr(param, "typed") else word
+        word: _typed_form(param).partition("=")[0] if hasattr(param, "typed") else word
         for param in params
         for word in param.opts
     }
@@ -624,7 +624,7 @@ def _names(command: click.Command, ctx: click.Context) -> list[str]:
     return [name for param in command.get_params(ctx) for name in param.opts]
 
 
-def _typed(param: click.Option) -> str:
+def _typed_form(param: click.Option) -> str:
     """Return an option or a setting as it is typed, with its placeholder."""
     return str(getattr(param, "typed", " ".join(filter(None, (param.opts[0], param.metavar)))))
 

@@ -56,7 +56,7 @@ def print_chosen(console: Console, done: Delivered[ThresholdSelection]) -> None:
         console.warn(doubt.removesuffix("."))
     console.print_result(emphasised(headline(found).text), title(found.evaluation))
     optima = _every_column(found) if console.verbosity > 0 else _optima(found)
-    for table in (optima, _deployed(found), _cutoffs(found), _tuned_table(found), _labels(found)):
+    for table in (optima, _prevalence_table(found), _cutoffs(found), _tuned_table(found), _labels(found)):
         console.print_result(*indent_lines(table))
 
 
@@ -87,11 +87,15 @@ def _optima(found: ThresholdSelection) -> list[str]:
     safe = () if level is None else (f"met at {percent(level, 100)}",)
     rows = [(*heads, *(("met",) if bounded else ()), *safe, *(("missed", "FP") if counted else ()))]
     for name, best in found.optima.items():
-        row = [_objective(name, best.metric), threshold(best.threshold), *_held_out(values[name], places)]
+        row = [
+            _objective(name, best.metric),
+            threshold(best.threshold),
+            *_held_out_cells(values[name], places),
+        ]
         if bounded:
             row.append("–" if best.chance is None else percent(best.chance, 100))
         if safe:
-            row.append(_held(best.at_confidence))
+            row.append(_confidence_cell(best.at_confidence))
         if counted and found.whole is not None:
             here = found.whole.counts_at_threshold(best.threshold)
             row += [count(float(here.fn)), count(float(here.fp))]
@@ -99,7 +103,7 @@ def _optima(found: ThresholdSelection) -> list[str]:
     return align_columns(rows)
 
 
-def _held_out(result: Result | None, places: int) -> tuple[str, str]:
+def _held_out_cells(result: Result | None, places: int) -> tuple[str, str]:
     """The value on held-out rows and its interval, with the decimals of the column."""
     if not isinstance(result, Estimate):
         return "–", "–"
@@ -135,8 +139,8 @@ def _every_column(found: ThresholdSelection) -> list[str]:
             (
                 name + metric,
                 threshold(best.threshold),
-                _between(best.low, best.high),
-                _beside(best.apparent, out_of_sample, style),
+                _range_cell(best.low, best.high),
+                _reference_cell(best.apparent, out_of_sample, style),
                 *value_and_interval(out_of_sample, style),
                 *(_no_skill_cell(best, style) for _ in unskilled),
                 *_constraint_cells(best, promised),
@@ -151,7 +155,7 @@ def _no_skill_cell(best: Optimum, style: Style) -> str:
     return "–" if best.no_skill is None else show(best.no_skill, style)
 
 
-def _deployed(found: ThresholdSelection) -> list[str]:
+def _prevalence_table(found: ThresholdSelection) -> list[str]:
     """The metrics at each threshold for the prevalence of deployment."""
     from evalreport.metrics.catalogue import find
 
@@ -166,7 +170,7 @@ def _deployed(found: ThresholdSelection) -> list[str]:
 def _constraint_cells(best: Optimum, heads: tuple[str, ...]) -> tuple[str, ...]:
     """The chance that a constraint is met on new rows, and the threshold that meets it with confidence."""
     chance = "–" if best.chance is None else percent(best.chance, 100)
-    return (chance, _held(best.at_confidence))[: len(heads)]
+    return (chance, _confidence_cell(best.at_confidence))[: len(heads)]
 
 
 def _cutoffs(found: ThresholdSelection) -> list[str]:
@@ -188,13 +192,16 @@ def _cutoffs(found: ThresholdSelection) -> list[str]:
         kept = cut.out_of_sample.kept
         coverage = cut.out_of_sample.value
         held_out = [value_and_interval(result, "percent")[0] for result in (coverage, kept)]
-        here = (_beside(cut.coverage, coverage, "percent"), _beside(cut.accuracy, kept, "percent"))
-        held = (_held(cut.at_confidence),) if promised else ()
-        rows.append((name, threshold(cut.threshold), _between(cut.low, cut.high), *here, *held_out, *held))
+        here = (
+            _reference_cell(cut.coverage, coverage, "percent"),
+            _reference_cell(cut.accuracy, kept, "percent"),
+        )
+        held = (_confidence_cell(cut.at_confidence),) if promised else ()
+        rows.append((name, threshold(cut.threshold), _range_cell(cut.low, cut.high), *here, *held_out, *held))
     return align_columns(rows)
 
 
-def _held(hold: Hold | None) -> str:
+def _confidence_cell(hold: Hold | None) -> str:
     return "–" if hold is None or hold.threshold is None else threshold(hold.threshold)
 
 
@@ -239,11 +246,11 @@ def _labels(found: ThresholdSelection) -> list[str]:
     return ["", *align_columns(rows), *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def _between(low: float | None, high: float | None) -> str:
+def _range_cell(low: float | None, high: float | None) -> str:
     return "–" if low is None or high is None else f"{threshold(low)} to {threshold(high)}"
 
 
-def _beside(value: float, result: Result | None, style: Style) -> str:
+def _reference_cell(value: float, result: Result | None, style: Style) -> str:
     return show(value, style) if result is None else format_reference(value, result, style)
 
 

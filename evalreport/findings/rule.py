@@ -289,7 +289,7 @@ def _no_skill(evidence: Mapping[str, Any]) -> str:
     return "{right:count} of {n:count} right, {shuffled:about} by chance"
 
 
-def _miscalibrated(evidence: Mapping[str, Any]) -> str:
+def _miscalibration_detail(evidence: Mapping[str, Any]) -> str:
     if "expected" not in evidence:
         return "calibration slope {calibration_slope:two}"
     if evidence["expected"] > 1:
@@ -375,7 +375,7 @@ SHORT: Mapping[str, ShortClaim] = {
         "{pairs[0][weight]:count} of {pairs[0][support]:count}",
         mistakes="weight",
     ),
-    "miscalibrated": ShortClaim(detail=_miscalibrated),
+    "miscalibrated": ShortClaim(detail=_miscalibration_detail),
     "certain_scores": ShortClaim(
         "Probabilities of exactly zero or one", "{ruled_out:count} of them wrong", "data"
     ),

@@ -185,7 +185,7 @@ def complement(share: Estimate) -> Estimate:
     return Estimate(1 - share.value, share.n, low, high, share.method)
 
 
-def unread(ev: Evaluation) -> float:
+def unparsed_weight(ev: Evaluation) -> float:
     """Return the weight of answers from which no label could be read."""
     return 0.0 if ev.confusion is None else ev.confusion.unparsed_weight
 

@@ -71,7 +71,7 @@ def collect_file(path: Path | BinaryIO, request: Request) -> Collected:
         stem = found.files[0].name.split(".", 1)[0]
         return _collect_found(found, request, Provenance(run_name=stem))
     except GradedError as error:
-        return _graded(error, request)
+        return _collect_grades(error, request)
 
 
 def collect_fold_files(paths: Sequence[Path], request: Request) -> Collected:
@@ -153,10 +153,10 @@ def collect_table(table: RawTable, request: Request) -> Collected:
     try:
         return _collect_found(find(table, request.columns), request, Provenance())
     except GradedError as error:
-        return _graded(error, request, Provenance())
+        return _collect_grades(error, request, Provenance())
 
 
-def _graded(error: GradedError, request: Request, origin: Provenance | None = None) -> Collected:
+def _collect_grades(error: GradedError, request: Request, origin: Provenance | None = None) -> Collected:
     """Read grades in place of labels: at the point "grades" a feature adds a function from the table."""
     reading = load_extensions("grades")
     if error.table is None or not reading:
@@ -195,7 +195,7 @@ def collect_run_table(table: RunTable, store: Store, run: RunInfo, request: Requ
             found = find(table.table, table.columns, truth)
             collected = _collect_found(found, with_unit(request, run), origin)
         except GradedError as error:
-            collected = _graded(error, with_unit(request, run), origin)
+            collected = _collect_grades(error, with_unit(request, run), origin)
     except EvalreportError as error:
         raise error if run.display_name in error.where else error.with_location(run.display_name)  # noqa: B904 (its own kind)
     taken = (("source", table.taken), *collected.taken)

@@ -526,17 +526,19 @@ def verify_item(item: Item, request: Request, where: Destination, *, repair: boo
     sink = sink_in(item.tracking_store, _run_id(item), where, repair=True)
     (evaluation,) = (checked for checked in found if checked.part == "evaluation")
     kept = _read_kept_evaluation(item, evaluation)
-    made = None if kept is None else _logged_of(kept, evaluation, request, where)
+    made = None if kept is None else _logged_payload(kept, evaluation, request, where)
     if made is None:
         ev, _ = item.evaluate(request)
-        made = _logged_of(ev, evaluation, request, where)
+        made = _logged_payload(ev, evaluation, request, where)
     if made is None:
         made = Deliverable(ev, notes=request.notes).payload(where)
     sink.log(made)
     return VerifiedRuns(item, found, _check_parts(item), repair)
 
 
-def _logged_of(ev: Evaluation, found: CheckedPart, request: Request, where: Destination) -> Payload | None:
+def _logged_payload(
+    ev: Evaluation, found: CheckedPart, request: Request, where: Destination
+) -> Payload | None:
     """Return the payload with the digest of what was logged, with or without `log_all`; else None."""
     for log_all in (where.log_all, not where.log_all):
         made = Deliverable(ev, notes=request.notes).payload(replace(where, log_all=log_all))

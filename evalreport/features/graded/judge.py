@@ -221,7 +221,7 @@ def corrected_rate(
     value = float(weight @ rate)
     spread = (rate[1] - rate[0]) ** 2 * weight[0] * weight[1] / size
     inner = np.divide(rate * (1 - rate), counts, out=np.zeros(2), where=used)
-    needed = _needed(float(weight**2 @ inner), float(spread), n)
+    needed = _grades_needed(float(weight**2 @ inner), float(spread), n)
     if clusters is not None:
         by = judge.astype(np.intp)
         share = np.divide(weight, counts, out=np.zeros(2), where=used)
@@ -237,7 +237,7 @@ def corrected_rate(
     return Estimate(value, n, low, high, "Wilson by the judge's grade, MOVER", error), needed
 
 
-def _needed(inner: float, beside: float, n: int) -> int | None:
+def _grades_needed(inner: float, beside: float, n: int) -> int | None:
     """Return the human grades that halve the standard error; None where only more items do."""
     left = (inner + beside) / 4 - beside
     return None if left <= 0 else math.ceil(inner * n / left)

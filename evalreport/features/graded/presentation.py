@@ -233,12 +233,12 @@ class GradedPresentation(EvaluationPresentation):
 
     def metrics(self) -> dict[str, float]:
         """Return the numbers that are logged, under their keys."""
-        return super().metrics() | dict(_logged(self.of, self.prefix))
+        return super().metrics() | dict(_logged_values(self.of, self.prefix))
 
     def headline_metrics(self) -> dict[str, float]:
         """Return the headline metrics; of measures the mean, of a judge agreement and corrected rate."""
         ends = ("/mean", "judge/agreement", "judge/corrected")
-        more = {key: value for key, value in _logged(self.of, self.prefix) if key.endswith(ends)}
+        more = {key: value for key, value in _logged_values(self.of, self.prefix) if key.endswith(ends)}
         return super().headline_metrics() | more
 
     def tags(self) -> dict[str, str]:
@@ -276,7 +276,7 @@ def _origin(ev: GradedEvaluation) -> dict[str, Sentence]:
     return found
 
 
-def _logged(ev: GradedEvaluation, prefix: str) -> Iterator[tuple[str, float]]:
+def _logged_values(ev: GradedEvaluation, prefix: str) -> Iterator[tuple[str, float]]:
     for name, key in metric_keys(ev.measures, f"{prefix}measures/").items():
         for part, result in ev.measures[name].items():
             if isinstance(result, Estimate):

@@ -71,9 +71,9 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
     table, asked, said = rows_meant(table, asked)
     column = _Column(table)
     grade = _grade_column(table, request)
-    key = asked.id or _first(table, (table.parts.get("id"), *ID, *ITEM))
+    key = asked.id or _first_column(table, (table.parts.get("id"), *ID, *ITEM))
     ids = None if key is None else _ids(column(key, "--id"), key, table.source)
-    repeat = asked.graded.repeat or (None if ids is None else _first(table, REPEAT))
+    repeat = asked.graded.repeat or (None if ids is None else _first_column(table, REPEAT))
     if ids is not None and len(set(ids)) < len(ids):
         _refuse_several(table, ids, {grade, key, repeat})
     grades = read_grades(column(grade, "--grade"), grade, passing=asked.graded.passing, source=table.source)
@@ -82,9 +82,10 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
         None if human is None else _human(column(human, "--set human"), human, asked.graded.passing, table)
     )
     measures = {
-        name: _measured(column(name, "--set measure"), name, table.source) for name in asked.graded.measures
+        name: _read_measure(column(name, "--set measure"), name, table.source)
+        for name in asked.graded.measures
     }
-    weight, text = asked.weight or _first(table, WEIGHT), asked.example_text
+    weight, text = asked.weight or _first_column(table, WEIGHT), asked.example_text
     groups = [identity_texts(column(name, "--set group"), name) for name in asked.groups]
     binned, bin_notes = bin_slices({name: column(name, "--slice") for name in asked.slices}, asked.slice_bins)
     tried = attempts(
@@ -188,7 +189,7 @@ def _human(
     return found.passed
 
 
-def _first(table: RawTable, names: Sequence[str | None]) -> str | None:
+def _first_column(table: RawTable, names: Sequence[str | None]) -> str | None:
     known = {plain_name(name): name for name in reversed(list(table.columns)) if name not in INDEX}
     found = (name if name in table.columns else known.get(plain_name(name)) for name in names if name)
     return next((name for name in found if name is not None), None)
@@ -220,7 +221,7 @@ def _refuse_several(table: RawTable, ids: Sequence[str], skipped: set[str | None
             )
 
 
-def _measured(values: npt.NDArray[Any], name: str, source: str) -> Array:
+def _read_measure(values: npt.NDArray[Any], name: str, source: str) -> Array:
     try:
         return as_float(values)
     except (TypeError, ValueError):
@@ -356,10 +357,10 @@ def completion(
             fix="choose one attempt with --where, or name what passes with --set pass",
         )
 
-    return lambda ev: _completed(ev, tried, grades, measures, people)
+    return lambda ev: _complete_evaluation(ev, tried, grades, measures, people)
 
 
-def _completed(
+def _complete_evaluation(
     ev: Evaluation,
     tried: Attempts,
     grades: Grades,

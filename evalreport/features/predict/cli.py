@@ -213,7 +213,7 @@ def predictions_of(loaded: LoadedModel, rows: Any, source: str) -> Mapping[str, 
             fix="log the predictions of each output as a file",
         )
     if scores is not None:
-        return {"y_pred": np.asarray(answers).reshape(len(rows), -1)[:, 0], **_named(classes, scores)}
+        return {"y_pred": np.asarray(answers).reshape(len(rows), -1)[:, 0], **_score_columns(classes, scores)}
     return _of_output(answers, len(rows), source)
 
 
@@ -226,7 +226,7 @@ def _scores(model: Any, given: Any) -> tuple[list[Any], Any]:
     return [], None
 
 
-def _named(classes: list[Any], scores: Any) -> dict[str, Any]:
+def _score_columns(classes: list[Any], scores: Any) -> dict[str, Any]:
     """Return score columns by their names: one per class, or one decision value of two classes."""
     table = np.asarray(scores, dtype=np.float64)
     if table.ndim == 1:
@@ -360,7 +360,7 @@ def as_type(values: Any, kind: str, name: str, source: str) -> Any:
     is_number = values.dtype.kind in "iufb"
     if kind in NUMBERS:
         if not is_number:
-            raise _wrong_type(name, source, _first(values, lambda one: one is not None), "a number")
+            raise _wrong_type(name, source, _first_match(values, lambda one: one is not None), "a number")
         whole = NUMBERS[kind].startswith("int")
         odd = np.flatnonzero(~np.isfinite(values) | (values != np.floor(values))) if whole else np.array([])
         if len(odd):
@@ -376,7 +376,7 @@ def as_type(values: Any, kind: str, name: str, source: str) -> Any:
     return values
 
 
-def _first(values: Any, fits: Any) -> tuple[int, Any]:
+def _first_match(values: Any, fits: Any) -> tuple[int, Any]:
     return next(((row, one) for row, one in enumerate(values.tolist()) if fits(one)), (0, None))
 
 

@@ -268,7 +268,7 @@ def bias_section(study: Study) -> Section | None:
         "The best of many trials looks better than it is (winner's curse). "
         "The bias grows with more trials and fewer examples."
     )
-    values = _values(study, _ranked(study))
+    values = _values(study, _ranked_trials(study))
     numbers = Folded("Numbers and assumptions", (Facts(_facts(curse)), Heading("Values by rank"), values))
     return Section.from_parts("bias", title, title, summary, numbers)
 
@@ -324,7 +324,7 @@ def _tied_sentence(curse: WinnersCurse) -> Sentence:
     return say(words, known, tied=len(curse.tied), named=named, more=more)
 
 
-def _ranked(study: Study) -> list[Trial]:
+def _ranked_trials(study: Study) -> list[Trial]:
     """Complete trials, the best first; of very many some."""
     sign = study.objective.sign
     ranked = sorted(study.trials.contenders, key=lambda trial: -sign * trial.values[study.at])
@@ -361,7 +361,7 @@ class RankPicture:
 
 def rank_picture(study: Study) -> RankPicture | None:
     """Return every complete trial by rank; None for fewer than two."""
-    kept = _ranked(study)
+    kept = _ranked_trials(study)
     if len(kept) < 2:
         return None
     curse, name = study.curse, study.objective.name
@@ -490,7 +490,7 @@ def _forest(study: Study) -> Forest:
     rows: list[ForestRow] = []
     for one in study.each if study.trials.contenders else ():
         name, trial, curse = one.objective.name, one.best, one.curse
-        ranked = [t.values[one.at] for t in _ranked(one)]
+        ranked = [t.values[one.at] for t in _ranked_trials(one)]
         known = [] if isinstance(curse, Undefined) else [curse.low, curse.high, curse.corrected]
         axis = pad_range([*ranked, *known])
         value = Estimate(trial.values[one.at], len(ranked))
@@ -520,7 +520,7 @@ def _middle(study: Study) -> Sentence:
 def _best_value(study: Study) -> Sentence:
     """The best value with the decimals of its corrected value, where that is known."""
     if not isinstance(study.curse, Undefined):
-        return _observed(study.curse)
+        return _observed_value(study.curse)
     return say("{best_value:significant}", best_value=study.best.values[study.at])
 
 
@@ -646,17 +646,17 @@ def summary(study: Study) -> Sentence:
         words = "The best of {rivals:count} trials{on} has no noticeable selection bias: expect {observed} "
         words += "on new data."
     words += " {c.confidence:percent} confidence interval: {c.expected_value:number interval}."
-    return say(words, {"c": curse}, on=on, rivals=curse.n_trials, observed=_observed(curse))
+    return say(words, {"c": curse}, on=on, rivals=curse.n_trials, observed=_observed_value(curse))
 
 
-def _observed(curse: WinnersCurse) -> Sentence:
+def _observed_value(curse: WinnersCurse) -> Sentence:
     """The best value, with the decimals of its value without selection bias."""
     return reference_sentence("observed", curse.observed, curse.expected_value, "number")
 
 
 def _has_no_bias(curse: WinnersCurse) -> bool:
     """Whether the best value and its value without selection bias are the same number as shown."""
-    return _observed(curse).text == format_estimate(curse.expected_value, "number")
+    return _observed_value(curse).text == format_estimate(curse.expected_value, "number")
 
 
 def _best_of_objective(study: Study) -> Sentence:

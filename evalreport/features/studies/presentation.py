@@ -139,7 +139,7 @@ def table(study: Study) -> Section:
             (Column(name, look_of(study, name), "up"), partial(_param, study, name))
             for name in study.trials.params
         ),
-        (Column("Time", "n", "down"), _took),
+        (Column("Time", "n", "down"), _duration_cell),
         (Column("MLflow run", "id"), lambda trial: (trial.run_id or "–")[:8]) if runs else None,
     )
     choices = _choices(study)
@@ -189,7 +189,7 @@ def _param(study: Study, name: str, trial: Trial) -> Cell:
     return param_cell(sampled_param(trial, name), look_of(study, name))
 
 
-def _took(trial: Trial) -> Cell:
+def _duration_cell(trial: Trial) -> Cell:
     return Cell("–" if trial.duration is None else duration(trial.duration), "n", trial.duration)
 
 

@@ -437,7 +437,7 @@ def _line(
     )
 
 
-def _tied(found: SystemsComparison) -> list[str]:
+def _tied_systems(found: SystemsComparison) -> list[str]:
     """The best system and those that are not significantly worse."""
     best = found.systems[0].system
     worse = {d.baseline for d in found.differences_for(found.primary) if d.run == best and d.is_significant}
@@ -445,7 +445,7 @@ def _tied(found: SystemsComparison) -> list[str]:
 
 
 def _status(found: SystemsComparison, one: SystemResult) -> tuple[Sentence, Literal["best", "worse", ""]]:
-    tied, best = _tied(found), found.systems[0]
+    tied, best = _tied_systems(found), found.systems[0]
     if one.metrics[found.primary].value is None:
         return say("undefined"), ""
     if len(tied) == len(found.systems):
@@ -466,7 +466,7 @@ def choice_table(found: SystemsComparison) -> Table | None:
     """Return which system to use for the best mean and for stable predictions; None for a single one."""
     if len(found.systems) < 2:
         return None
-    metric, tied = main_metric(found), _tied(found)
+    metric, tied = main_metric(found), _tied_systems(found)
     shown = {one.system: result_of(one, found) for one in found.systems}
     texts = {
         name: format_estimate(one, metric.style) for name, one in shown.items() if isinstance(one, Estimate)

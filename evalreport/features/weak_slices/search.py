@@ -391,8 +391,8 @@ def search(data: Data, quantities: Sequence[Quantity]) -> tuple[int, list[Tested
     """
     ranked, half = [_RankedSlices() for _ in quantities], _Half(data, quantities)
     looked = _rank_single(half, ranked) + _rank_crossings(half, ranked)
-    kept = _kept(data, ranked)
-    return looked, [_tested(data, quantities[which], conditions) for which, conditions in kept]
+    kept = _kept_slices(data, ranked)
+    return looked, [_test_slice(data, quantities[which], conditions) for which, conditions in kept]
 
 
 class _Half:
@@ -420,7 +420,7 @@ def _rank_single(half: _Half, ranked: list[_RankedSlices]) -> int:
         ranges = np.array(list(ranges_of(column)), dtype=np.int64)
         table = _Table(half, *half.split(column.codes, size), size + 1)
         low, high = ranges[:, 0], ranges[:, 1] + 1
-        large, deviates = table.deviates_of(partial(_between, low=low, high=high))
+        large, deviates = table.deviates_of(partial(_sums_between, low=low, high=high))
         if column.is_ordered:  # "over 75" before "over 75, up to 92"
             open_ended = (low == 0) | (high >= column.ordered_levels)
             deviates = [np.where(open_ended[large], z, SIMPLER * z) for z in deviates]
@@ -431,7 +431,7 @@ def _rank_single(half: _Half, ranked: list[_RankedSlices]) -> int:
     return looked
 
 
-def _between(sums: Array, low: Codes, high: Codes) -> Array:
+def _sums_between(sums: Array, low: Codes, high: Codes) -> Array:
     total = np.concatenate([[0.0], np.cumsum(sums)])
     between: Array = total[high] - total[low]
     return between
@@ -506,7 +506,7 @@ class _Table:
         return large, found
 
 
-def _kept(data: Data, ranked: Sequence[_RankedSlices]) -> list[tuple[int, tuple[Condition, ...]]]:
+def _kept_slices(data: Data, ranked: Sequence[_RankedSlices]) -> list[tuple[int, tuple[Condition, ...]]]:
     """Return the slices that are tested, the worst first: without nested ones, at most `MOST_KEPT`."""
     candidates: list[tuple[float, int, tuple[Condition, ...]]] = []
     for which, one in enumerate(ranked):
@@ -535,7 +535,7 @@ def are_nested(one: Mask, other: Mask) -> bool:
     return int((one & other).sum()) >= NESTED * smaller
 
 
-def _tested(data: Data, quantity: Quantity, conditions: tuple[Condition, ...]) -> Tested:
+def _test_slice(data: Data, quantity: Quantity, conditions: tuple[Condition, ...]) -> Tested:
     """Test a slice on the second half: exactly where rows are equal and independent, else by their sums."""
     inside, second = data.rows_of(conditions) & ~data.first, ~data.first
     outside = second & ~inside

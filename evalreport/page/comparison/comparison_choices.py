@@ -131,7 +131,7 @@ def run_lines(comparison: Comparison) -> RunLines:
         keys=(
             *((key_of_band(best.run),) if best is not None and band is not None else ()),
             *_bar_keys(comparison, lines),
-            *((f"h{k}", f"F1 {words}") for k, (_, words) in _used(lines)),
+            *((f"h{k}", f"F1 {words}") for k, (_, words) in _used_colors(lines)),
         ),
         more=overlap_sentence(known)
         + (say("{hidden:count} more {hidden:run|runs} in the table.", hidden=hidden) if hidden else NOTHING),
@@ -139,7 +139,7 @@ def run_lines(comparison: Comparison) -> RunLines:
     )
 
 
-def _used(lines: Sequence[RunLine]) -> list[tuple[int, tuple[float, str]]]:
+def _used_colors(lines: Sequence[RunLine]) -> list[tuple[int, tuple[float, str]]]:
     """The colours of the strips that occur."""
     found = {level for line in lines for level in line.strip}
     return [(k, level) for k, level in enumerate(LEVELS) if k in found]
@@ -390,13 +390,13 @@ def purposes_table(what: str, rows: Sequence[Row]) -> Table | None:
 def _choices(comparison: Comparison) -> Iterator[Row | None]:
     space = comparison.evaluations[0].space
     if isinstance(space, Binary):
-        yield _counted(
+        yield _fewest_mistakes_row(
             comparison,
             OF_CHOICES["missed"],
             say("the fewest {what} missed (own thresholds)", what=_positives(comparison)),
         )
         fewest = say("the fewest false positives (own thresholds)")
-        yield _counted(comparison, OF_CHOICES["false positives"], fewest)
+        yield _fewest_mistakes_row(comparison, OF_CHOICES["false positives"], fewest)
         yield _by_metric(comparison, OF_CHOICES["ranking"], say("the best ranking"))
     elif isinstance(space, Multilabel):
         yield _by_metric(comparison, OF_CHOICES["labels"], say("the most labels right"))
@@ -423,7 +423,7 @@ def _values(comparison: Comparison, metric: str) -> list[tuple[str, float]]:
     return sorted(known, key=lambda entry: sign * entry[1])
 
 
-def _tied(comparison: Comparison, metric: str, values: Sequence[tuple[str, float]]) -> list[str]:
+def _tied_runs(comparison: Comparison, metric: str, values: Sequence[tuple[str, float]]) -> list[str]:
     """The best run, and those that do not differ significantly from it, by the paired difference."""
     if metric == comparison.primary:
         if _verdict_is_open(comparison):
@@ -523,7 +523,7 @@ def _by_metric(comparison: Comparison, metric: str, purpose: Sentence) -> Row | 
     values = _values(comparison, metric)
     if len(values) < 2:
         return None
-    same = _tied(comparison, metric, values)
+    same = _tied_runs(comparison, metric, values)
     title = title_of_metric(comparison, metric)
     others = [entry for entry in values if entry[0] not in same]
     last = [value for name, value in values if name in same][-1]
@@ -538,12 +538,12 @@ def _by_metric(comparison: Comparison, metric: str, purpose: Sentence) -> Row | 
     return purpose, use_cell(same, comparison.names), why
 
 
-def _counted(comparison: Comparison, metric: str, purpose: Sentence) -> Row | None:
+def _fewest_mistakes_row(comparison: Comparison, metric: str, purpose: Sentence) -> Row | None:
     """The fewest mistakes of one kind, in rows."""
     values = _values(comparison, metric)
     if len(values) < 2:
         return None
-    same = _tied(comparison, metric, values)
+    same = _tied_runs(comparison, metric, values)
     runs = zip(comparison.names, comparison.evaluations, strict=True)
     counts = {name: four for name, ev in runs if (four := four_counts(ev.in_rows())) is not None}
     if values[0][0] not in counts:
@@ -568,7 +568,7 @@ def _most_right(comparison: Comparison) -> Row | None:
     values = _values(comparison, OF_CHOICES["rows"])
     if len(values) < 2:
         return None
-    same = _tied(comparison, OF_CHOICES["rows"], values)
+    same = _tied_runs(comparison, OF_CHOICES["rows"], values)
     right = {}
     for name, ev in zip(comparison.names, comparison.evaluations, strict=True):
         wrong = mistakes(ev.in_rows())

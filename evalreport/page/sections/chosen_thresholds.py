@@ -433,9 +433,9 @@ TITLES = {
 
 def verdict_section(found: ThresholdSelection) -> Section:
     """Return the first screen of chosen thresholds."""
-    ev, advice = found.evaluation, _recommended(found)
+    ev, advice = found.evaluation, _recommended_threshold(found)
     rows = f"{count(ev.rows)} {units(ev, ev.rows)}"
-    left: PagePart | None = _decided(found) or _strip(found)
+    left: PagePart | None = _decision_bars(found) or _strip(found)
     right: PagePart | None = _accuracy_by_coverage(found)
     if found.optima and found.whole is not None:
         left, right = pictures(ev, advice)
@@ -458,7 +458,7 @@ def verdict_section(found: ThresholdSelection) -> Section:
     return Section("verdict", "Summary", "Summary", "first_screen", NOTHING, body)
 
 
-def _recommended(found: ThresholdSelection) -> NamedThreshold | None:
+def _recommended_threshold(found: ThresholdSelection) -> NamedThreshold | None:
     """The threshold that the page recommends."""
     if found.whole is None or not found.optima:
         return None
@@ -467,7 +467,7 @@ def _recommended(found: ThresholdSelection) -> NamedThreshold | None:
     return next((one for one in named if one.key == advice and one.key != "now"), None)
 
 
-def _decided(found: ThresholdSelection) -> CountBars | None:
+def _decision_bars(found: ThresholdSelection) -> CountBars | None:
     """Rows that the first accuracy target decides right and wrong, and those that it leaves to others."""
     best = next((best for best in found.found.values() if isinstance(best, Cutoff)), None)
     ev = found.evaluation
@@ -692,7 +692,7 @@ def advice_sentence(found: ThresholdSelection) -> Sentence:
             "Keep the threshold in use, {threshold:threshold}: on held-out data the chosen one is not better "
         )
         return say(words + "than {in_use}.", in_use=here, threshold=math.nan if now is None else now)
-    advice = _recommended(found)
+    advice = _recommended_threshold(found)
     if advice is None and not likely(best):
         return say("No threshold is recommended: new data may violate the constraint.")
     named = candidates(found.evaluation, found.whole, found.optima)

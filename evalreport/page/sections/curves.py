@@ -145,14 +145,15 @@ class RatePlot:
         """
         axes = self.axes
         drawn = (
-            Path(shape, axes.polyline(*_up_to(c, axes.x.high), steps=c.steps)) for shape, c in self.lines
+            Path(shape, axes.polyline(*_curve_up_to(c, axes.x.high), steps=c.steps))
+            for shape, c in self.lines
         )
         paths = (*under, *self._guide(), *drawn, *over)
         title = NAMES[self.kind] + of
         return Chart(self.kind, title, note, description, axes, paths, **rest)
 
 
-def _up_to(curve: Curve, end: float) -> tuple[Sequence[float], Sequence[float]]:
+def _curve_up_to(curve: Curve, end: float) -> tuple[Sequence[float], Sequence[float]]:
     """The part of a curve that is on the axis, its last point on the edge."""
     if curve.x[-1] <= end:
         return curve.x, curve.y

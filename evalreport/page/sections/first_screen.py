@@ -40,7 +40,7 @@ from evalreport.page.evaluation_terms import (
     positive,
     tell,
     units,
-    unread,
+    unparsed_weight,
 )
 from evalreport.page.sections.appendix import find_missing
 from evalreport.page.sections.classes import find_worse_groups
@@ -149,7 +149,7 @@ def make_bars(ev: Evaluation, better: MarkedThreshold | None) -> CountBars | Non
     """Return the bars of an evaluation; None without decisions."""
     ev = ev.in_rows()
     counts = four_counts(ev)
-    if counts is not None and not unread(ev):
+    if counts is not None and not unparsed_weight(ev):
         return _binary(ev, better)
     if isinstance(ev.space, Binary | Multiclass):
         return _classes(ev)
@@ -185,7 +185,7 @@ def _binary(ev: Evaluation, better: MarkedThreshold | None) -> CountBars | None:
 def _classes(ev: Evaluation) -> CountBars | None:
     if ev.confusion is None:
         return None
-    right, lost = float(ev.confusion.marginals.tp.sum()), unread(ev)
+    right, lost = float(ev.confusion.marginals.tp.sum()), unparsed_weight(ev)
     wrong = ev.confusion.total - right - lost
     parts: list[tuple[Look, float, str]] = [("ok", right, "right"), ("no", wrong, "wrong")]
     if is_text(ev):
@@ -281,8 +281,8 @@ def make_price(ev: Evaluation, better: MarkedThreshold | None) -> Price | None:
         "Misses and false positives by threshold",
         say("Missed {what} against false positives, threshold by threshold.", what=positive(ev)),
         path,
-        tuple(Tick(float(_across(np.array([at]), n)[0]), count(at)) for at in _powers(n)),
-        tuple(Tick(float(_up(np.array([at]), most)[0]), count(at)) for at in _even(most)),
+        tuple(Tick(float(_x_position(np.array([at]), n)[0]), count(at)) for at in _powers(n)),
+        tuple(Tick(float(_y_position(np.array([at]), most)[0]), count(at)) for at in _even(most)),
         tuple(_mark(look, at, t, f, (p, n, most)) for look, at, t, f in marks),
     )
 
@@ -301,16 +301,16 @@ def _corners(tp: np.ndarray, fp: np.ndarray, ends: tuple[float, float, float]) -
     at, missed = at[kept], missed[kept]
     if len(at) and (p - tp[fp == at[0]]).max() > most:
         at, missed = np.append(at[0], at), np.append(most, missed)
-    places = zip(_across(at, n).tolist(), _up(missed, most).tolist(), strict=True)
+    places = zip(_x_position(at, n).tolist(), _y_position(missed, most).tolist(), strict=True)
     return list(dict.fromkeys(f"{x:.1f} {y:.1f}" for x, y in places))
 
 
-def _across(fp: np.ndarray, n: float) -> np.ndarray:
+def _x_position(fp: np.ndarray, n: float) -> np.ndarray:
     placed: np.ndarray = LEFT + (RIGHT - LEFT) * np.log1p(fp) / math.log1p(n)
     return placed
 
 
-def _up(missed: np.ndarray, most: float) -> np.ndarray:
+def _y_position(missed: np.ndarray, most: float) -> np.ndarray:
     placed: np.ndarray = TOP + (BOTTOM - TOP) * np.minimum(missed / most, 1.0)
     return placed
 
@@ -328,7 +328,7 @@ def _even(most: float) -> list[float]:
 
 def _mark(look: str, at: float | None, tp: float, fp: float, ends: tuple[float, float, float]) -> Mark:
     p, n, most = ends
-    x, y = float(_across(np.array([fp]), n)[0]), float(_up(np.array([p - tp]), most)[0])
+    x, y = float(_x_position(np.array([fp]), n)[0]), float(_y_position(np.array([p - tp]), most)[0])
     name = "" if at is None else f" {threshold_text(at)}"
     return Mark(
         "now" if look == "now" else "best",
@@ -507,7 +507,7 @@ def rank_problems(ev: Evaluation) -> list[Finding]:
 def find_problems(ev: Evaluation) -> Iterator[SummaryItem]:
     """Yield what goes wrong: findings about the model, the weakest class, confident errors."""
     for finding in rank_problems(ev):
-        yield _failed(ev, finding)
+        yield _failed_item(ev, finding)
     yield from find_weakest_group(ev)
     rows = ev.in_rows()
     known = [entry for entry in rows.classes if entry.support >= EVENTS and entry.right < entry.support]
@@ -548,11 +548,11 @@ def run_checks(ev: Evaluation) -> Iterator[SummaryItem]:
     covered = ("few_events", "small_classes", "duplicates", "repeated_rows", "effective_rows")
     for finding in ev.findings:
         if find_short_claim(finding).about == "data" and finding.rule not in covered:
-            yield _failed(ev, finding)
+            yield _failed_item(ev, finding)
     yield check_groups(ev, seen)
 
 
-def _failed(ev: Evaluation, finding: Finding) -> SummaryItem:
+def _failed_item(ev: Evaluation, finding: Finding) -> SummaryItem:
     return SummaryItem(*format_short(ev, finding), finding.section, "failed")
 
 
@@ -560,7 +560,7 @@ def _enough(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
     """How well the headline metric is known."""
     for rule in ("few_events", "small_classes", "effective_rows"):
         if rule in seen:
-            yield _failed(ev, seen[rule])
+            yield _failed_item(ev, seen[rule])
             return
     if mistakes(ev) == 0:
         yield SummaryItem("No mistakes so far", bounds_of_none(ev), "metrics", "passed")
@@ -620,7 +620,7 @@ def _repeats(ev: Evaluation, seen: dict[str, Finding]) -> Iterator[SummaryItem]:
     """Whether rows are independent, as far as is known."""
     again = next((seen[rule] for rule in ("duplicates", "repeated_rows") if rule in seen), None)
     if again is not None:
-        yield _failed(ev, again)
+        yield _failed_item(ev, again)
     elif ev.clusters is not None:
         yield SummaryItem("Intervals account for groups of rows", f"{count(ev.clusters)} groups")
     elif "duplicate_texts" in ev.data_checks:

@@ -36,7 +36,7 @@ from evalreport.page.evaluation_terms import (
     mistakes,
     tell,
     units,
-    unread,
+    unparsed_weight,
 )
 from evalreport.statistics.confusion import BinaryCounts
 
@@ -152,7 +152,7 @@ def _binary(ev: Evaluation) -> Sentence:
         one = "All {n:count} {n:units} are of one class, and _no threshold was given_: there is nothing to evaluate."
         ranks = tell(ev, words + "it decides nothing.", auc=estimate(ev, "roc_auc"))
         return ranks or tell(ev, one, n=ev.rows)
-    return recall_sentence(ev, counts) + alarms(ev, counts)
+    return recall_sentence(ev, counts) + flagged_sentence(ev, counts)
 
 
 def recall_sentence(ev: Evaluation, counts: BinaryCounts) -> Sentence:
@@ -167,7 +167,7 @@ def recall_sentence(ev: Evaluation, counts: BinaryCounts) -> Sentence:
     )
 
 
-def alarms(ev: Evaluation, counts: BinaryCounts) -> Sentence:
+def flagged_sentence(ev: Evaluation, counts: BinaryCounts) -> Sentence:
     """Return the second half of a binary headline: negatives flagged."""
     if counts.negatives == 0:
         return tell(ev, "_no {negative} occurs_, so false positives cannot be measured.")
@@ -276,7 +276,7 @@ def _top_pair(ev: Evaluation) -> Sentence:
 
 def _text(ev: Evaluation) -> Sentence:
     """Right out of all, then what is unparsed; of two classes the positives first."""
-    counts, lost = four_counts(ev), unread(ev)
+    counts, lost = four_counts(ev), unparsed_weight(ev)
     lead = right_for(ev) if counts is None else _overlooks(ev, counts)
     if not lost:
         return lead + (_blind(ev) or say("Every response was parsed."))
@@ -338,7 +338,7 @@ def forest(ev: Evaluation) -> Forest:
 def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
     """A row whose interval is in its gloss."""
     result, known = metric(ev, name), find(name, ev.task)
-    words = tell(ev, gloss, unread=unread(ev), rows=ev.weight)
+    words = tell(ev, gloss, unread=unparsed_weight(ev), rows=ev.weight)
     row = forest_row(
         name, known.title.partition(" (")[0], words, result, known.style, reference=ev.no_skill.get(name)
     )
