@@ -372,7 +372,7 @@ class Judging:
     Parameters
     ----------
     n : int or None
-        Number of examples on which each trial was evaluated; for recall or precision, those that it is a rate of.
+        Examples on which each trial was evaluated; for recall or precision, those in its denominator.
     standard_error : float, sequence of float or None
         Standard error of each value, for metrics whose error does not follow from `n`.
     correlation : float or None
