@@ -12,8 +12,7 @@ import pytest
 
 from evalreport.core.json_codec import dumps
 from evalreport.core.result import Provenance
-from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.evaluation.evaluation import Evaluation, ThresholdSelection
 from evalreport.features.studies.study import Study
 
 COARSE = 60

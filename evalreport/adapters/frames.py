@@ -17,8 +17,7 @@ from evalreport.columns.evidence import SAMPLE
 from evalreport.columns.names import column_selector
 from evalreport.core.errors import DataError, EvalreportError, UsageError
 from evalreport.data.arrays import gaps_of
-from evalreport.readers.arrow_types import Array, check_schema, to_array, whole_numbers
-from evalreport.readers.content import Content
+from evalreport.readers.content import Array, Content, check_schema, to_array, whole_numbers
 from evalreport.readers.formats import COMPARED_COLUMNS, RawTable
 from evalreport.readers.limits import choose
 from evalreport.readers.read import chosen_by_sample, named_after_labels

@@ -20,8 +20,7 @@ from evalreport.api.input import public_api
 from evalreport.core.errors import EvalreportError, UsageError
 from evalreport.core.extensions import extension
 from evalreport.core.result import Estimate, Finding, Undefined
-from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel
-from evalreport.data.parsing_outcomes import Parsed
+from evalreport.data.labels import Binary, Graded, Multiclass, Multilabel, Parsed
 from evalreport.data.scores import Decisions, Logits, Probabilities
 from evalreport.page.render import render
 from evalreport.thresholds.trial import Judging
@@ -89,7 +88,7 @@ def parse(texts: Sequence[Any], labels: Sequence[str], how: str = "auto", *, fuz
     >>> parse(["Answer: b.", "no idea"], ["a", "b"]).codes
     array([ 1, -1], dtype=int32)
     """
-    from evalreport.data.parsing_outcomes import parse_texts
+    from evalreport.data.labels import parse_texts
     from evalreport.data.scores import keep_index
 
     parsed = parse_texts(texts, labels, how, fuzzy=fuzzy)

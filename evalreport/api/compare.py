@@ -16,7 +16,6 @@ from evalreport.core.errors import UsageError
 from evalreport.core.extensions import extension
 from evalreport.core.result import Estimate
 from evalreport.evaluation import evaluation
-from evalreport.evaluation import threshold_selection as selections
 from evalreport.figures.plots import differences, objective_curves, pr_curve, roc_curve
 from evalreport.page.comparison.table import (
     DIFFERENCE_COLUMNS,
@@ -220,7 +219,7 @@ def compare(
     return convert_to_view(Comparison, found)
 
 
-class PlottedSelection(Result, selections.ThresholdSelection):
+class PlottedSelection(Result, evaluation.ThresholdSelection):
     """What was chosen for each objective; made by `sweep`.
 
     ``found[name]`` is what was chosen for one of them, ``found.best`` for the first. `to_html`, `report` and
@@ -287,7 +286,7 @@ def _held_out_columns(found: Any) -> dict[str, float | None]:
 class SelectionPlots:
     """The figures of a choice of thresholds; with `ax` one objective is drawn on these axes."""
 
-    selection: selections.ThresholdSelection
+    selection: evaluation.ThresholdSelection
 
     def objectives(self, ax: Axes | None = None) -> Figure:
         """Each objective over the threshold, with the best one and its interval (binary).
@@ -409,14 +408,14 @@ def sweep(
 
 
 def _with_origin(
-    found: selections.ThresholdSelection, tune_on: evaluation.Evaluation
-) -> selections.ThresholdSelection:
+    found: evaluation.ThresholdSelection, tune_on: evaluation.Evaluation
+) -> evaluation.ThresholdSelection:
     """The choice with the name of the rows that it was made on, where they have one."""
     name = tune_on.provenance.title or tune_on.provenance.run_name or tune_on.provenance.source
     return replace(found, tuned_on=name or found.tuned_on)
 
 
-def _of_json(ev: evaluation.Evaluation, wanted: tuple[str, ...]) -> selections.ThresholdSelection:
+def _of_json(ev: evaluation.Evaluation, wanted: tuple[str, ...]) -> evaluation.ThresholdSelection:
     """What the thinned sweep of an evaluation without its predictions still knows."""
     if ev.sweep is None:
         raise UsageError(
@@ -426,4 +425,4 @@ def _of_json(ev: evaluation.Evaluation, wanted: tuple[str, ...]) -> selections.T
         )
     goals = tuple(map(Objective.parse, wanted or tuple(ev.sweep.optima)))
     found = {goal.name: ev.sweep.best(goal) for goal in goals}
-    return selections.ThresholdSelection(ev, found, {goal.name: goal for goal in goals})
+    return evaluation.ThresholdSelection(ev, found, {goal.name: goal for goal in goals})

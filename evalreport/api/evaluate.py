@@ -35,8 +35,7 @@ from evalreport.core.errors import UsageError, nearest
 from evalreport.core.extensions import extension
 from evalreport.core.result import Provenance
 from evalreport.data.arrays import BINS, as_array, bin_slices
-from evalreport.data.labels import Graded, Label, LabelSpace
-from evalreport.data.parsing_outcomes import Parsed
+from evalreport.data.labels import Graded, Label, LabelSpace, Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Scores
 from evalreport.evaluation import evaluation

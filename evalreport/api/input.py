@@ -33,8 +33,16 @@ from evalreport.columns.plausible import (
 from evalreport.columns.read_labels import single_label
 from evalreport.core.errors import DataError, EvalreportError, UsageError, nearest
 from evalreport.data.arrays import as_array, to_labels
-from evalreport.data.labels import UNPARSED, Binary, Label, LabelSpace, Multiclass, Multilabel, column_order
-from evalreport.data.parsing_outcomes import Parsed
+from evalreport.data.labels import (
+    UNPARSED,
+    Binary,
+    Label,
+    LabelSpace,
+    Multiclass,
+    Multilabel,
+    Parsed,
+    column_order,
+)
 from evalreport.data.predictions import Predictions, answers_of, with_gaps
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, Scores, index_of
 from evalreport.evaluation.evaluation import Evaluation

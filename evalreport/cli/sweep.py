@@ -26,7 +26,7 @@ from evalreport.page.evaluation_terms import objective_style
 
 if TYPE_CHECKING:
     from evalreport.core.result import Result
-    from evalreport.evaluation.threshold_selection import ThresholdSelection
+    from evalreport.evaluation.evaluation import ThresholdSelection
     from evalreport.thresholds.best_threshold import Cutoff, Hold, Optimum
     from evalreport.thresholds.trial_search import SearchProgress
     from evalreport.workflow.choose_thresholds import ThresholdRequest

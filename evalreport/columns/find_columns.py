@@ -66,8 +66,7 @@ from evalreport.core.errors import (
 from evalreport.core.format import pluralize
 from evalreport.core.result import ColumnDecision
 from evalreport.data.arrays import BINS, is_gap
-from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
-from evalreport.data.parsing_outcomes import Parsed
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel, Parsed
 from evalreport.data.predictions import Predictions, WeightKind, predictions
 from evalreport.data.scores import Decisions, Logits, NoScores, Probabilities, ScoreKind, Scores
 from evalreport.readers.content import in_file

@@ -16,7 +16,7 @@ from evalreport.columns.column_request import Columns, list_names, missing_colum
 from evalreport.columns.names import GRADES, TEXT, plain_name
 from evalreport.core.errors import DataError, GradedError
 from evalreport.data.arrays import is_gap, reads_as_number
-from evalreport.data.parsing_outcomes import Parsed
+from evalreport.data.labels import Parsed
 from evalreport.readers.formats import RawTable
 
 _TEXTS = "pass fail passed failed correct incorrect right wrong yes no true false c i p n"

@@ -38,11 +38,11 @@ from evalreport.data.labels import (
     LabelSpace,
     Multiclass,
     Multilabel,
+    Parsed,
     column_order,
     encode,
     indicators,
 )
-from evalreport.data.parsing_outcomes import Parsed
 from evalreport.data.scores import (
     Decisions,
     KnownScores,

@@ -21,8 +21,7 @@ from evalreport.core.result import Estimate, Undefined
 from evalreport.core.text import printable
 from evalreport.curves.curve import Band, Curve, Histogram, Reliability
 from evalreport.data.labels import Binary
-from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.evaluation.evaluation import Evaluation, ThresholdSelection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

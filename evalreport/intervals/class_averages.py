@@ -35,8 +35,7 @@ from evalreport.core.progress import report_progress
 from evalreport.intervals.curve_points import SHRINK, auc_limits, delong
 from evalreport.intervals.distributions import normal_quantile, wilson
 from evalreport.intervals.interval_settings import FEWEST, Sampling
-from evalreport.intervals.missing_classes import deviations
-from evalreport.intervals.standard_errors import Spread, area_limits, standard_error, tail_df
+from evalreport.intervals.standard_errors import Spread, area_limits, deviations, standard_error, tail_df
 from evalreport.intervals.standard_errors import influence as standard_errors_influence
 from evalreport.metrics import influence
 from evalreport.metrics.averages import AreaAverage, Average

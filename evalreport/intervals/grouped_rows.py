@@ -50,14 +50,17 @@ from evalreport.intervals.curve_points import (
 )
 from evalreport.intervals.distributions import ROUNDING, normal_quantile, score_limits, t_quantile
 from evalreport.intervals.interval_settings import ALL_EQUAL, FEWEST, Limits, Sampling, no_limits
-from evalreport.intervals.missing_classes import (
+from evalreport.intervals.row_influence import Counted
+from evalreport.intervals.standard_errors import (
+    Spread,
     area_error,
     observed_class_average,
+    spread_limits,
     staged_limits,
+    tail_df,
+    transformed_scale_limits,
     two_stage_mean,
 )
-from evalreport.intervals.row_influence import Counted
-from evalreport.intervals.standard_errors import Spread, spread_limits, tail_df, transformed_scale_limits
 from evalreport.metrics.averages import Average, labelwise
 from evalreport.metrics.probability_functions import mass_cuts
 from evalreport.metrics.record import (

@@ -44,15 +44,18 @@ from evalreport.intervals.interval_settings import (
     estimate,
     no_limits,
 )
-from evalreport.intervals.missing_classes import (
+from evalreport.intervals.row_influence import slopes
+from evalreport.intervals.standard_errors import (
+    Spread,
     area_error,
     deviations,
+    influence,
     observed_class_average,
+    spread_limits,
     staged_limits,
+    transformed_scale_limits,
     two_stage_mean,
 )
-from evalreport.intervals.row_influence import slopes
-from evalreport.intervals.standard_errors import Spread, influence, spread_limits, transformed_scale_limits
 from evalreport.metrics.averages import AreaAverage
 from evalreport.metrics.record import (
     CalibrationGaps,

@@ -29,8 +29,7 @@ import numpy.typing as npt
 from evalreport.core.json_codec import encode
 from evalreport.core.result import Undefined
 from evalreport.curves.curve import Curve, bends
-from evalreport.data.labels import UNPARSED, Binary, Multiclass, Multilabel
-from evalreport.data.parsing_outcomes import REASONS
+from evalreport.data.labels import REASONS, UNPARSED, Binary, Multiclass, Multilabel
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import ClassResult
 from evalreport.intervals.folds import FoldedMetric

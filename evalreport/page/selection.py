@@ -19,7 +19,7 @@ from evalreport.curves.curve import Curve
 from evalreport.data.labels import Binary, Multiclass, Multilabel, Task
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import NoScores
-from evalreport.evaluation.threshold_selection import ThresholdSelection, encode_choice
+from evalreport.evaluation.evaluation import ThresholdSelection, encode_choice
 from evalreport.page.csv_tables import (
     PERCENT,
     Columns,

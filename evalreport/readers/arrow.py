@@ -11,8 +11,15 @@ from itertools import islice
 from typing import Any
 
 from evalreport.core.errors import DataError
-from evalreport.readers.arrow_types import Array, check_schema, is_readable, is_text, to_arrays
-from evalreport.readers.content import Content, wrap_format_errors
+from evalreport.readers.content import (
+    Array,
+    Content,
+    check_schema,
+    is_readable,
+    is_text,
+    to_arrays,
+    wrap_format_errors,
+)
 from evalreport.readers.limits import ITEM, Select, choose, refuse_decoded, refuse_expansion, refuse_rows
 
 _RECORD_BATCH, _DICTIONARY_BATCH = 3, 2

@@ -24,8 +24,7 @@ import numpy as np
 
 from evalreport.core.errors import DataError
 from evalreport.data.arrays import reads_as_number
-from evalreport.readers.arrow_types import Array, to_array
-from evalreport.readers.content import Content, wrap_format_errors
+from evalreport.readers.content import Array, Content, to_array, wrap_format_errors
 from evalreport.readers.limits import MAX_ROWS, Select, choose
 
 UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)

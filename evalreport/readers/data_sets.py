@@ -24,8 +24,7 @@ import numpy as np
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, UsageError
 from evalreport.data.arrays import stack
 from evalreport.readers.arrow import FILE, refuse_old, sampled_batches, sampled_groups, spread_places
-from evalreport.readers.arrow_types import Array, check_schema, is_text, to_arrays
-from evalreport.readers.content import in_file, wrap_format_errors
+from evalreport.readers.content import Array, check_schema, in_file, is_text, to_arrays, wrap_format_errors
 from evalreport.readers.csv import Kind, read_delimited, sample_lines, text_batches, text_head
 from evalreport.readers.formats import accepted_suffixes, reader_of, unpacked_name
 from evalreport.readers.json import columns_of, records_of

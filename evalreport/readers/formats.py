@@ -27,8 +27,7 @@ from evalreport.columns.column_request import list_names
 from evalreport.core.errors import DataError, EvalreportError, UnsafeFileError, UsageError
 from evalreport.core.extensions import extensions, load_extensions
 from evalreport.readers.arrow import FILE, OLD_FEATHER, STREAM, read_feather, read_parquet
-from evalreport.readers.arrow_types import Array
-from evalreport.readers.content import Content, wrap_format_errors
+from evalreport.readers.content import Array, Content, wrap_format_errors
 from evalreport.readers.csv import read_delimited
 from evalreport.readers.json import is_lines, read_json, read_json_lines, read_tool
 from evalreport.readers.limits import (

@@ -13,8 +13,7 @@ import numpy as np
 from evalreport.core.errors import DataError, NoTableError, UsageError
 from evalreport.core.extensions import extension, extensions, load_extensions
 from evalreport.data.arrays import EXACT
-from evalreport.readers.arrow_types import Array, to_arrays, whole_numbers
-from evalreport.readers.content import Content
+from evalreport.readers.content import Array, Content, to_arrays, whole_numbers
 from evalreport.readers.csv import decode, sample_lines
 from evalreport.readers.limits import Select, choose, refuse_cell, refuse_decoded
 

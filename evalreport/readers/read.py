@@ -17,8 +17,7 @@ from evalreport.columns.evidence import Profile, profiles_of
 from evalreport.columns.join import rows_meant
 from evalreport.columns.names import PRED, TRUTH, class_columns, column_selector, find_role_names
 from evalreport.core.errors import DataError, EvalreportError, FileMissingError, UsageError
-from evalreport.readers.arrow_types import Array
-from evalreport.readers.content import Content
+from evalreport.readers.content import Array, Content
 from evalreport.readers.data_sets import DataSet, data_set, is_several, stack_parts
 from evalreport.readers.formats import COMPARED_COLUMNS, RawTable, read_table
 from evalreport.thresholds.objectives import CostMatrix

@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from evalreport.core.errors import DataError, UsageError, some_of
 from evalreport.core.lazy import LazyField
-from evalreport.data.labels import UNPARSED, Binary, Graded, LabelSpace, Multiclass, Multilabel
-from evalreport.data.parsing_outcomes import REASONS
+from evalreport.data.labels import REASONS, UNPARSED, Binary, Graded, LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities, ScoreKind, highest
 from evalreport.statistics.class_scores import ClassBins, ClassScores, LabelScores

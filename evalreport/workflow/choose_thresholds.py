@@ -17,8 +17,7 @@ from evalreport.data.labels import Binary, LabelSpace, Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, Threshold
 from evalreport.data.scores import NoScores, Probabilities
 from evalreport.evaluation.evaluate import evaluate_facts, evaluate_predictions
-from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import Selected, ThresholdSelection
+from evalreport.evaluation.evaluation import Evaluation, Selected, ThresholdSelection
 from evalreport.intervals.estimates import estimates
 from evalreport.metrics.catalogue import OF_SWEEP, find
 from evalreport.metrics.own import is_own, load_own_metric, not_in_memory

@@ -20,8 +20,7 @@ from evalreport.core.errors import (
 from evalreport.core.extensions import extension, load_extensions
 from evalreport.core.progress import report_progress
 from evalreport.core.result import Provenance
-from evalreport.data.labels import Binary, LabelSpace, Multiclass, rename_labels
-from evalreport.data.parsing_outcomes import Parsed, parse_texts
+from evalreport.data.labels import Binary, LabelSpace, Multiclass, Parsed, parse_texts, rename_labels
 from evalreport.data.predictions import Predictions
 from evalreport.evaluation.evaluation import Evaluation
 from evalreport.evaluation.parts import RepeatedResponses

@@ -21,7 +21,7 @@ from evalreport.comparison.comparison import Comparison
 from evalreport.core.json_codec import encode
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
-from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.evaluation.evaluation import ThresholdSelection
 from evalreport.page.render import render
 from tests.browser.conftest import patient
 from tests.comparison import models

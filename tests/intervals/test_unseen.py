@@ -13,8 +13,13 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.intervals.estimates import estimates
 from evalreport.intervals.interval_settings import Limits, Sampling
-from evalreport.intervals.missing_classes import TwoStageMean, deviations, staged_limits, two_stage_mean
-from evalreport.intervals.standard_errors import Spread
+from evalreport.intervals.standard_errors import (
+    Spread,
+    TwoStageMean,
+    deviations,
+    staged_limits,
+    two_stage_mean,
+)
 from evalreport.metrics.catalogue import find
 from evalreport.statistics.confusion import Counts
 from evalreport.statistics.summary import summarise

@@ -22,8 +22,7 @@ from evalreport.columns.column_request import Columns
 from evalreport.columns.find_columns import find, to_predictions
 from evalreport.columns.names import column_selector
 from evalreport.core.errors import EvalreportError
-from evalreport.data.labels import Multilabel
-from evalreport.data.parsing_outcomes import parse_texts
+from evalreport.data.labels import Multilabel, parse_texts
 from evalreport.data.predictions import Predictions
 from evalreport.data.scores import Probabilities
 from evalreport.readers.formats import read_table

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Decisions, Probabilities
-from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.evaluation.evaluation import ThresholdSelection
 from evalreport.thresholds.class_thresholds import class_weights
 from evalreport.thresholds.objectives import CostMatrix
 from evalreport.thresholds.trial_search import Search

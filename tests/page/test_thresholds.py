@@ -15,7 +15,7 @@ from evalreport.core.json_codec import encode
 from evalreport.core.result import Estimate
 from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
-from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.evaluation.evaluation import ThresholdSelection
 from evalreport.page.elements import Section
 from evalreport.page.render import render
 from evalreport.page.sections import chosen_thresholds

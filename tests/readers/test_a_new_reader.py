@@ -12,7 +12,7 @@ READER = """
 def read_orc(data, select):
     import pyarrow as pa
     from pyarrow import orc
-    from evalreport.readers.arrow_types import to_arrays
+    from evalreport.readers.content import to_arrays
     from evalreport.readers.content import Content
     from evalreport.readers.limits import choose
 

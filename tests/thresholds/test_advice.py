@@ -12,8 +12,7 @@ import evalreport as er
 from evalreport.cli.sweep import _every_column
 from evalreport.core.format import threshold as threshold_text
 from evalreport.data.predictions import predictions
-from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import ThresholdSelection
+from evalreport.evaluation.evaluation import Evaluation, ThresholdSelection
 from evalreport.findings.chance import ranking_skill
 from evalreport.findings.ordered_rules import find
 from evalreport.findings.score_quality import is_well_calibrated

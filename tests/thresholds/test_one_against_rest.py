@@ -13,7 +13,7 @@ from evalreport.core.errors import DataError, UsageError
 from evalreport.data.labels import Multiclass, Multilabel
 from evalreport.data.predictions import Predictions, predictions
 from evalreport.data.scores import Probabilities
-from evalreport.evaluation.threshold_selection import encode_choice
+from evalreport.evaluation.evaluation import encode_choice
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.thresholds.best_threshold import Cutoff, Optimum
 from evalreport.thresholds.bounds_on_new_rows import find_constraint_threshold

@@ -22,8 +22,7 @@ from evalreport.columns.join import rows_where
 from evalreport.core.errors import EvalreportError
 from evalreport.data.arrays import gaps_of
 from evalreport.page.payload import TABLE_TAG
-from evalreport.readers.arrow_types import check_schema, to_arrays
-from evalreport.readers.content import in_file
+from evalreport.readers.content import check_schema, in_file, to_arrays
 from evalreport.readers.data_sets import ROWS, Batch, DataSet, Opened, T
 from evalreport.readers.formats import RawTable
 from evalreport.readers.limits import choose

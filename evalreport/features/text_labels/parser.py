@@ -27,8 +27,7 @@ from evalreport import __version__
 from evalreport.core.errors import DataError, UsageError, nearest
 from evalreport.core.extensions import is_function, load_function
 from evalreport.data.arrays import is_gap
-from evalreport.data.labels import UNPARSED
-from evalreport.data.parsing_outcomes import EXAMPLES, FORMATS, REASONS, Example, Parsed, ParsingReport
+from evalreport.data.labels import EXAMPLES, FORMATS, REASONS, UNPARSED, Example, Parsed, ParsingReport
 from evalreport.features.text_labels import auto, parsing_rules
 from evalreport.features.text_labels.parsing_rules import Outcome, failure, label_outcome
 from evalreport.features.text_labels.shape import LabelIndex, normalise

@@ -17,8 +17,7 @@ from evalreport.curves.binary import BinaryCurves
 from evalreport.curves.class_curves import MulticlassCurves
 from evalreport.curves.curve import Curve
 from evalreport.data.labels import Multiclass
-from evalreport.evaluation.evaluation import Evaluation
-from evalreport.evaluation.threshold_selection import PLAIN, ThresholdSelection
+from evalreport.evaluation.evaluation import PLAIN, Evaluation, ThresholdSelection
 from evalreport.metrics.catalogue import find
 from evalreport.metrics.operating_points import ALERTS, AT_PREVALENCE, stated_prevalence
 from evalreport.page.charts import (

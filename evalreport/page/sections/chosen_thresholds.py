@@ -21,7 +21,7 @@ from evalreport.core.result import (
 )
 from evalreport.core.sentences import NOTHING, Sentence, paragraph, reference_sentence, say, truncate_name
 from evalreport.curves.class_curves import MulticlassCurves
-from evalreport.evaluation.threshold_selection import PLAIN, Selected, ThresholdSelection
+from evalreport.evaluation.evaluation import PLAIN, Selected, ThresholdSelection
 from evalreport.findings.rule import spoken
 from evalreport.metrics.catalogue import find
 from evalreport.page.charts import (

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evalreport.data.parsing_outcomes import FORMATS, REASONS
+from evalreport.data.labels import FORMATS, REASONS
 from evalreport.features.text_labels.parser import Parser, parse_all
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalreport.core.errors import UsageError
-from evalreport.data.parsing_outcomes import REASONS
+from evalreport.data.labels import REASONS
 from evalreport.features.text_labels.parser import make_parser, parse_all
 from tests.features.text_labels.answers import BANK, read_one
 

@@ -11,7 +11,7 @@ import pytest
 
 from evalreport.core.errors import DataError
 from evalreport.core.json_codec import decode, encode
-from evalreport.data.parsing_outcomes import ParsingReport
+from evalreport.data.labels import ParsingReport
 from evalreport.features.text_labels import parser
 from evalreport.features.text_labels.parser import _own_digest, make_parser, parse_all
 from tests.features.text_labels.answers import BANK
