@@ -7,8 +7,8 @@ class whose value is 0/0 as 0 (precision of a class that was never predicted, re
 examples). The sample cannot distinguish two explanations. Either the case does not occur in the population:
 the class is never predicted and counts as 0. Or it is rare and the sample missed it: the class has a value,
 and the average of the sample is too low by the weight of the missing classes. Limits around the value of the
-sample covered 77% with twenty uneven classes at n = 200. The limits here include both explanations: the lower limit
-is the smaller of the two, the upper limit the greater.
+sample covered 77% with twenty uneven classes at n = 200. The limits here include both explanations: the lower
+limit is the smaller of the two, the upper limit the greater.
 """
 
 from __future__ import annotations
