@@ -84,7 +84,7 @@ def test_nothing_unpickles_runs_text_or_trusts_any_certificate() -> None:
     assert {one.partition(", line")[0] for one in found} == {*OF_MODEL, OF_SPARK}
 
 
-OF_MODEL = ("features/predict/cli.py: pyfunc.load_model", "features/predict/cli.py: .load_model")
+OF_MODEL = ("features/predict/model.py: pyfunc.load_model", "features/predict/model.py: .load_model")
 """The model of a run is loaded only with ``--predict-on``, which says that it runs the model's code."""
 OF_SPARK = "features/spark/count.py: pickle"
 """A task of Spark that this process began answers as all of PySpark do: pickled, by our own code."""
