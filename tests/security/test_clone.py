@@ -119,7 +119,7 @@ def test_code_is_imported_for_these_options_only() -> None:
         source, place = path.read_text(encoding="utf-8"), path.relative_to(PACKAGE).as_posix()
         if re.search(r"\b(import_module|__import__|spec_from_file_location|run_path|run_module)\(", source):
             importing.add(place)
-        if re.search(r"user_functions import .*\bload_function\b", source):
+        if re.search(r"core\.extensions import [^(\n]*\bload_function\b", source):
             loading.add(place)
     assert importing == {
         "__init__.py",
