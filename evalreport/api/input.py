@@ -507,16 +507,16 @@ def _names_in(truth: Any, answers: Any) -> list[Label]:
 
 def _single(truth: Any, answers: Any, scores: Scores | None, labels: Any, missing: str | None) -> Inputs:
     is_text = isinstance(answers, Parsed)
-    told, lost = (None, None) if answers is None or is_text else answers_of(answers, "y_pred", missing)
-    told = None if told is None else to_labels(told, "y_pred")
+    predicted, lost = (None, None) if answers is None or is_text else answers_of(answers, "y_pred", missing)
+    predicted = None if predicted is None else to_labels(predicted, "y_pred")
     right = to_labels(truth, "y_true")
-    if labels is None and told is not None and disjoint(distinct(right), distinct(told)):
+    if labels is None and predicted is not None and disjoint(distinct(right), distinct(predicted)):
         raise DataError(
             "true and predicted labels have no label in common",
-            where=f"y_true: {right[0]}, …; y_pred: {told[0]}, …",
+            where=f"y_true: {right[0]}, …; y_pred: {predicted[0]}, …",
             fix="use the same labels in y_true and y_pred, or declare all: labels=[…]",
         )
-    found = single_label(right, told, (), Columns(labels=labels or None), is_text)
+    found = single_label(right, predicted, (), Columns(labels=labels or None), is_text)
     if labels is None and isinstance(scores, (Probabilities, Logits, Decisions)):
         _check_width(found.space, scores.values)
     return Inputs(found.space, found.y_true, answers if is_text else with_gaps(found.y_pred, lost))

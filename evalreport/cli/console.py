@@ -186,8 +186,8 @@ def _pieces(text: str) -> tuple[Piece, ...]:
     gap = 0
     for part in text.strip(" ").split("  "):
         if part:
-            told = part.lstrip(" ")
-            found.append(Piece(told, display_width(told), gap + len(part) - len(told)))
+            stripped = part.lstrip(" ")
+            found.append(Piece(stripped, display_width(stripped), gap + len(part) - len(stripped)))
             gap = 0
         gap += 2
     return tuple(found)
@@ -704,12 +704,12 @@ def describe_stage(what: str, done: int, of: int, seconds: float = 0.0, first: i
     >>> describe_stage("rows counted", 5_000_000, 20_000_000, 10.0)
     'rows counted 5,000,000 of 20,000,000, 00:30 left, 500,000/s'
     """
-    told = what + (f" {done:,}" if done or of else "") + (f" of {of:,}" if of else "")
+    stage = what + (f" {done:,}" if done or of else "") + (f" of {of:,}" if of else "")
     if done <= first or done == of or seconds < BEAT:
-        return told
+        return stage
     pace = (done - first) / seconds
     left = f", {_clock((of - done) / pace)} left" if of > done else ""
-    return f"{told}{left}, " + (f"{pace / 1e6:.1f}M/s" if pace >= 1e6 else f"{pace:,.0f}/s")
+    return f"{stage}{left}, " + (f"{pace / 1e6:.1f}M/s" if pace >= 1e6 else f"{pace:,.0f}/s")
 
 
 class Progress:

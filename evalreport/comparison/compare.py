@@ -387,7 +387,7 @@ def compare(
         pairings=tuple((*match.names, match.pairing) for match in matches),
         differences=found,
         parts=tuple(part for samples, pair in joined for part in part_differences(samples, pair)),
-        mcnemar=tuple(told for match in matches if (told := _mcnemar(match)) is not None),
+        mcnemar=tuple(mcnemar for match in matches if (mcnemar := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
         movement=_changed_predictions(matches if len(called) <= MOST_RUNS else (), alike),
         verdicts=_verdicts(matches, inferred, main, level),

@@ -202,7 +202,7 @@ def rows_for_difference(found: Comparison, wanted: float) -> tuple[RowsNeeded, .
     """
     shared = {(run, base): pairing for run, base, pairing in found.pairings}
     runs = dict(zip(found.names, found.evaluations, strict=True))
-    told = []
+    needs = []
     for d in found.differences:
         if d.detectable is None:
             continue
@@ -215,8 +215,8 @@ def rows_for_difference(found: Comparison, wanted: float) -> tuple[RowsNeeded, .
         needed = rows_needed(n, reach, possible_difference(d.metric, d.values[1], wanted) or 0.0)
         question: Question = "same_rows" if paired else "other_rows"
         reached = d.detectable.difference
-        told.append(RowsNeeded(d.metric, question, wanted, n, reached, needed, d.run, d.baseline))
-    return tuple(told)
+        needs.append(RowsNeeded(d.metric, question, wanted, n, reached, needed, d.run, d.baseline))
+    return tuple(needs)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from evalreport.core.errors import DataError, EvalreportError
 EDGE = 2**64
 """Whole numbers beyond it have no place in a column; labels and parameters may reach it."""
 LARGEST = 2**53
-"""Whole numbers beyond it are not told apart by a float, so that no reader of JSON is bound to keep them."""
+"""Floats do not distinguish integers beyond it, so readers of JSON need not keep them."""
 
 
 DRAWN = 1e100

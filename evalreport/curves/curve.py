@@ -42,8 +42,8 @@ class Series:
     def __post_init__(self) -> None:
         lengths = self.lengths()
         if len(set(lengths.values())) > 1:
-            told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-            raise ValueError(f"columns of unequal length: {told}")
+            listed = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            raise ValueError(f"columns of unequal length: {listed}")
 
     def lengths(self) -> dict[str, int]:
         """Return the number of rows of each column."""

@@ -468,7 +468,7 @@ def predictions(
         Decides binary and multilabel rows (``score >= threshold``). Without it `y_pred` decides, and
         without that probabilities at 0.5, or the greatest score of a multiclass row.
     weights, ids, groups, folds : array-like of shape (n,), optional
-        Weights are finite and >= 0. Ids that repeat are told in `notes`;
+        Weights are finite and >= 0. Ids that repeat are reported in `notes`;
         runs are not paired by them. Folds are of a cross-validation: no id is in two of them.
     weight_kind : {"sampling", "count"}
         Relative weights are rescaled to mean 1, so that a common factor changes nothing. Weights that are

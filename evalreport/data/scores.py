@@ -42,7 +42,7 @@ class Probabilities:
     columns : tuple of str
         The label of each column; those of a frame are taken from it, and matched by name.
     clipped : int
-        Values that were clipped; told by `notes`.
+        Values that were clipped; reported in `notes`.
 
     Raises
     ------

@@ -256,8 +256,8 @@ def _select_metrics(
 
 
 def _off_coverage(task: Task, found: Mapping[str, Result]) -> dict[str, str]:
-    told = {name: describe_miscoverage(task, name, result) for name, result in found.items()}
-    return {name: text for name, text in told.items() if text}
+    sentences = {name: describe_miscoverage(task, name, result) for name, result in found.items()}
+    return {name: text for name, text in sentences.items() if text}
 
 
 def _of_folds(p: Predictions, folds: Folds | None) -> tuple[str, ...]:

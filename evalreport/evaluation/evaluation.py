@@ -222,7 +222,7 @@ class EvaluationRecord:
                 return Multilabel(self.labels)
 
     def operating_point(self) -> Threshold | None:
-        """Return where the decision was taken; an infinite threshold is null, told by its origin."""
+        """Return where the decision was taken; an infinite threshold is null, with its origin."""
         if self.threshold_origin is None:
             return None
         return Threshold(math.inf if self.threshold is None else self.threshold, self.threshold_origin)
@@ -353,8 +353,8 @@ class Evaluation:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What was assumed, set aside or not used on the way here; each once, without full stops."""
-        told = (*self.notes, *self.provenance.notes)
-        return tuple(dict.fromkeys(note.removesuffix(".") for note in told))
+        notes = (*self.notes, *self.provenance.notes)
+        return tuple(dict.fromkeys(note.removesuffix(".") for note in notes))
 
     @property
     def own_headline(self) -> Sentence | None:
@@ -494,7 +494,7 @@ class Evaluation:
         ------
         DataError
             Not an evaluation, one of a newer schema, or one that was changed: keys, types and ranges are
-            checked, and that what is told twice agrees.
+            checked, and that values stored twice agree.
         """
         data = loads(text, WHAT)
         if not isinstance(data, dict) or "schema" not in data:
@@ -627,30 +627,30 @@ class ThresholdSelection:
     @property
     def doubts(self) -> tuple[str, ...]:
         """What makes a choice uncertain."""
-        told = []
+        messages = []
         if self.whole is not None:
             if len(self.whole) == 2:
-                told.append("All scores are equal: every threshold flags all rows or none.")
+                messages.append("All scores are equal: every threshold flags all rows or none.")
             sides = (("positive", self.whole.positives), ("negative", self.whole.negatives))
-            told += [f"The data contain no {name} example." for name, weight in sides if not weight]
+            messages += [f"The data contain no {name} example." for name, weight in sides if not weight]
         if not self.tuned_on:
             several = self.evaluation.provenance.unit[1]
-            told.append(
+            messages.append(
                 f"Thresholds were chosen on the {several} they are reported on. Use the held-out "
                 "estimates, or choose thresholds on other data."
             )
-        told += [
+        messages += [
             f"{name} has no held-out estimate: {best.out_of_sample.value.reason}."
             for name, best in self.tuned_choices.items()
             if isinstance(best.out_of_sample.value, Undefined)
         ]
-        told += [
+        messages += [
             f"{name}: the search found nothing better than {PLAIN[start]}."
             for name, best in self.tuned_choices.items()
             for start in PLAIN
             if best.method != "bayes" and best.apparent == best.starts.get(start)
         ]
-        return (*told, *self.notes, *(f"{name}: {reason}." for name, reason in self.missing.items()))
+        return (*messages, *self.notes, *(f"{name}: {reason}." for name, reason in self.missing.items()))
 
     def to_wire(self) -> dict[str, Any]:
         """Return the choices as in their file, with the thresholds that the page shows."""

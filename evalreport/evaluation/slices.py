@@ -47,9 +47,9 @@ def slice_facts(p: Predictions) -> SliceFacts:
 
 def _of_column(p: Predictions, column: Categorical) -> dict[str, Summary]:
     counts = np.bincount(column.codes, minlength=len(column.values))
-    told = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES] if counts[code]]
-    facts = align_tallies([_facts(p.take(column.codes == code)) for code in told])
-    return dict(zip((column.values[code] for code in told), facts, strict=True))
+    codes = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES] if counts[code]]
+    facts = align_tallies([_facts(p.take(column.codes == code)) for code in codes])
+    return dict(zip((column.values[code] for code in codes), facts, strict=True))
 
 
 def judged_slices(parts: SliceFacts, sampling: Sampling, p: Predictions | None = None) -> tuple[Slice, ...]:
@@ -296,10 +296,10 @@ def disparities(
     """
     found: list[Disparity] = []
     for column in dict.fromkeys(part.column for part in slices):
-        told = [part for part in slices if part.column == column]
-        kept = [part for part in told if not part.too_few]
+        groups = [part for part in slices if part.column == column]
+        kept = [part for part in groups if not part.too_few]
         if len(kept) > 1:
-            found += _disparities_column(parts[column], kept, len(told) - len(kept), sampling, p)
+            found += _disparities_column(parts[column], kept, len(groups) - len(kept), sampling, p)
     return tuple(found)
 
 

@@ -226,7 +226,7 @@ TIE = 1e-12
 """Less than the difference of two values of counts: samples that tie with the value count on both sides."""
 INFLATED = 0.25
 """Inflation by noise, in standard errors, up to which a calibration error counts as far above the noise."""
-TOLD = 2.0
+HALF_KEPT = 2.0
 """Standard deviations of its noise at which half of a gap is kept. With 1, 1.5 and 2, intervals for scores
 with ten distinct values cover 91, 92 and 93% at 2,000 rows (90% if all gaps are scaled by the same factor),
 and those of badly calibrated models become longer."""
@@ -318,9 +318,9 @@ def shrink_noisy_gaps(gaps: Array, noise: Array) -> Array:
     miscalibrated bin of ten, the lower limit was above the true error in 10% of samples.
     """
     fourth = gaps**4
-    told = gaps * fourth / np.maximum(fourth + (TOLD * noise) ** 4, np.finfo(float).tiny)
-    size = float(np.abs(told).sum())
-    return told * (float(np.abs(gaps).sum()) / size) if size else gaps
+    shrunk = gaps * fourth / np.maximum(fourth + (HALF_KEPT * noise) ** 4, np.finfo(float).tiny)
+    size = float(np.abs(shrunk).sum())
+    return shrunk * (float(np.abs(gaps).sum()) / size) if size else gaps
 
 
 def _far(low: float, high: float, value: float, here: Array, sampling: Sampling) -> tuple[float, float]:
@@ -595,8 +595,8 @@ def _moves(curve: SmoothCurve, starts: Places, root: Array | None) -> Callable[[
     def moves_at_factor(factor: float) -> Array:
         risk = np.clip(scores + factor * (fitted - scores), 0.0, 1.0)
         doubt = design * (weight * risk * (1 - risk))[:, None]
-        told = np.linalg.cholesky(design.T @ doubt + RIDGE * curve.curvature)
-        return np.asarray(np.add.reduceat(doubt, first) @ np.linalg.inv(told).T @ effect)
+        factor_of_information = np.linalg.cholesky(design.T @ doubt + RIDGE * curve.curvature)
+        return np.asarray(np.add.reduceat(doubt, first) @ np.linalg.inv(factor_of_information).T @ effect)
 
     return moves_at_factor
 

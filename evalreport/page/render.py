@@ -95,8 +95,9 @@ def render_brief(ev: Any) -> str:
 
 def render_comparison_brief(comparison: Any) -> str:
     """Return what a notebook shows of a comparison, as a piece of HTML."""
-    told = comparison_brief(comparison)
-    return environment().get_template("notebook_comparison.html.j2").render(brief=told)
+    return (
+        environment().get_template("notebook_comparison.html.j2").render(brief=comparison_brief(comparison))
+    )
 
 
 def render_summary(of: Any) -> str:

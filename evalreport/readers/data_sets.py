@@ -130,8 +130,8 @@ def open_parquet(path: Path) -> Opened:
 def _span(metadata: Any, name: str) -> tuple[int, int] | None:
     place = [metadata.schema.column(index).path for index in range(metadata.num_columns)].index(name)
     groups = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
-    told = [group.statistics for group in groups if group.is_stats_set]
-    known = [(one.min, one.max) for one in told if one.has_min_max and one.null_count == 0]
+    statistics = [group.statistics for group in groups if group.is_stats_set]
+    known = [(one.min, one.max) for one in statistics if one.has_min_max and one.null_count == 0]
     if not known or len(known) < len(groups):
         return None
     return min(low for low, _ in known), max(high for _, high in known)

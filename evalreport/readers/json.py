@@ -161,7 +161,7 @@ def columns_of(lines: Sequence[bytes], first: int, names: Sequence[str]) -> Mapp
     """Return wanted columns of some lines with one JSON record each.
 
     Columns of numbers, texts and truths are read by Arrow, six times as fast; what it refuses is read again,
-    and told or taken as ever. Parameters and errors are those of `records_of`, but that no name is looked for
+    and reported or used as before. Parameters and errors are those of `records_of`, but that no name is looked for
     twice in a record of which it is not wanted.
 
     Examples

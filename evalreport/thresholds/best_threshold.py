@@ -507,8 +507,8 @@ def choice_from_wire(objective: str, record: ChoiceRecord) -> Choice:
     """
     match record:
         case UnreachableRecord():
-            told = (record.text, record.metric, record.constraint, record.best, record.best_threshold)
-            return Unreachable(objective, *told)
+            described = (record.text, record.metric, record.constraint, record.best, record.best_threshold)
+            return Unreachable(objective, *described)
         case NoOptimumRecord():
             return Undefined(record.reason, record.n)
         case OptimumRecord():

@@ -214,8 +214,8 @@ def _hold(
     reason: str,
 ) -> Hold:
     if place is None:
-        told = f"cannot be held with {100 * confidence:.4g}% confidence: {reason}"
-        return Hold(confidence, None, method, reason=told)
+        reason_text = f"cannot be held with {100 * confidence:.4g}% confidence: {reason}"
+        return Hold(confidence, None, method, reason=reason_text)
     counts = sweep.counts_at(place)
     value = float(objective.value(counts))
     known = value if math.isfinite(value) else None

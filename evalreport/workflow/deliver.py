@@ -207,9 +207,9 @@ def deliver(
         write_page(
             page, content if where.output is not None else of_input(content, made_of), force=where.force
         )
-    told = (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
+    warnings = (*_warnings(logged, IN_RUN), *_warnings(kept, IN_FOLDER))
     run_id = "" if inner is None else inner.run_id
-    return Delivered(document, paths, logged, run_id, where.dry_run, told)
+    return Delivered(document, paths, logged, run_id, where.dry_run, warnings)
 
 
 def sink_in(store: Store, run_id: str, where: Destination, *, repair: bool = False) -> MlflowSink:
@@ -392,10 +392,10 @@ def _inputs_digest(store: Store, run: RunInfo, folder: str, request: Request, wh
         if not is_ours(entry.path) and entry.path not in (FOLDER, SITE, "images")
     )
     lasting = replace(with_unit(request, run), command="", made="")
-    told = [run.name, run.experiment, run.models, run.datasets]
+    logged_to = [run.name, run.experiment, run.models, run.datasets]
     tags = [run.tags.get(name, "") for name in (SENSITIVE_TAG, _COMMIT_TAG)]
     parts = [code_digest(Path(__file__).parents[1]), where.prefix, where.log_all]
-    parts += [dumps(lasting), dumps(told), tags, files]
+    parts += [dumps(lasting), dumps(logged_to), tags, files]
     return hashlib.sha256(dumps(parts).encode()).hexdigest()[:32]
 
 

@@ -206,8 +206,8 @@ def _check_items(
     def show(result: tuple[Item, CheckedItem]) -> dict[str, Any]:
         item, outcome = result
         run = done[item.display_name] = _run(item, outcome)
-        told = as_dicts(run)
-        checks.extend(told)
+        results = as_dicts(run)
+        checks.extend(results)
         taken = outcome.evaluation.provenance.columns
         console.say(column_line(taken))
         warn_of(console, outcome.evaluation)
@@ -217,7 +217,7 @@ def _check_items(
             for text in github_annotations(item.name, outcome.results, strict=strict):
                 click.echo(text, err=True)
         body = as_run(outcome.evaluation) | {"files": [str(path) for path in outcome.paths]}
-        body |= {"checks": told} if options["jsonl"] else {}
+        body |= {"checks": results} if options["jsonl"] else {}
         if outcome.against is not None:
             body["against"] = {**encode(outcome.against.verdicts[0]), "headline": outcome.verdict}
         if candidate is not None:
@@ -245,13 +245,13 @@ def _settle_model(
     """Write the result on the model, promote it where all checks pass, and report both."""
     from evalreport.features.gate.check import settle
 
-    told = settle(candidate, outcome, inconclusive_fails=strict)
-    state = "written" if told["written"] else "unchanged"
-    console.say(f"{told['model']}  {told['outcome']}  verdict {state}")
-    if "alias" in told:
-        done = "is set" if told["promoted"] else "is not set: a check failed or is inconclusive"
-        console.say(f"{told['model']}  @{told['alias']} {done}")
-    return told
+    settled = settle(candidate, outcome, inconclusive_fails=strict)
+    state = "written" if settled["written"] else "unchanged"
+    console.say(f"{settled['model']}  {settled['outcome']}  verdict {state}")
+    if "alias" in settled:
+        done = "is set" if settled["promoted"] else "is not set: a check failed or is inconclusive"
+        console.say(f"{settled['model']}  @{settled['alias']} {done}")
+    return settled
 
 
 def _run(item: Item, outcome: CheckedItem) -> CheckedRun:

@@ -204,8 +204,8 @@ class StreamedLabels:
         if sums:
             elsewhere = middle_of_rounds([self._estimate_out_of_sample(goal, each) for each in sums])
         values = dict(zip(self._names, point.tolist(), strict=True))
-        apparent, told = starts[goal.kind], (elsewhere.value, elsewhere.method)
-        return Tuned(goal.name, values, apparent, *told, "exact", starts, without=starts.get("0.5"))
+        apparent, out_of_sample = starts[goal.kind], (elsewhere.value, elsewhere.method)
+        return Tuned(goal.name, values, apparent, *out_of_sample, "exact", starts, without=starts.get("0.5"))
 
     def _value(self, goal: LabelObjective, point: Array) -> float:
         counts = [

@@ -104,8 +104,8 @@ def to_bytes(summary: Summary) -> bytes:
         "threshold": None if point is None else [point.value, point.origin],
         "parts": parts,
     }
-    told = json.dumps(head).encode()
-    schema = {KEY: told, SEAL: _seal(told, arrays)}
+    header = json.dumps(head).encode()
+    schema = {KEY: header, SEAL: _seal(header, arrays)}
     lists = [_list(pa, array.ravel()) for array in arrays.values()]
     table = pa.table(dict(zip(arrays, lists, strict=True))).replace_schema_metadata(schema)
     sink = pa.BufferOutputStream()
@@ -129,13 +129,13 @@ def from_bytes(data: bytes) -> Summary:
         with pa.ipc.open_file(pa.BufferReader(data)) as reader:
             if KEY not in (reader.schema.metadata or {}) or reader.num_record_batches != 1:
                 raise _no_facts("they were not written by evalreport")
-            told, seal = (reader.schema.metadata.get(key, b"") for key in (KEY, SEAL))
-            head = json.loads(told)
+            header, seal = (reader.schema.metadata.get(key, b"") for key in (KEY, SEAL))
+            head = json.loads(header)
             _check_version(head)
             batch = reader.get_batch(0)
             batch.validate(full=True)
             arrays = {name: _array(batch.column(name)) for name in reader.schema.names}
-            if _seal(told, arrays) != seal:
+            if _seal(header, arrays) != seal:
                 raise _no_facts("they were changed")
             made = _summary(head, arrays)
     except EvalreportError:
@@ -148,8 +148,8 @@ def from_bytes(data: bytes) -> Summary:
     return made
 
 
-def _seal(told: bytes, arrays: Arrays) -> bytes:
-    digest = hashlib.sha256(told)
+def _seal(header: bytes, arrays: Arrays) -> bytes:
+    digest = hashlib.sha256(header)
     for name, array in arrays.items():
         digest.update(name.encode())
         digest.update(np.ascontiguousarray(array).data)
@@ -238,7 +238,7 @@ def _summary(head: Mapping[str, Any], arrays: Arrays) -> Summary:
         raise ValueError("an invalid number of rows or weight")
     if head["score_kind"] not in (None, *get_args(ScoreKind)):
         raise ValueError("an unknown kind of scores")
-    parts = {name: _fact(name, told, arrays) for name, told in head["parts"].items()}
+    parts = {name: _fact(name, part, arrays) for name, part in head["parts"].items()}
     if not parts.keys() <= {*PARTS} or not isinstance(parts.get("tally"), Tally):
         raise ValueError("unknown parts, or no row sums")
     made = Summary(
@@ -253,18 +253,18 @@ def _summary(head: Mapping[str, Any], arrays: Arrays) -> Summary:
     return made
 
 
-def _threshold(told: Any) -> Threshold | None:
-    if told is None:
+def _threshold(stored: Any) -> Threshold | None:
+    if stored is None:
         return None
-    value, origin = told
+    value, origin = stored
     if origin not in get_args(Origin):
         raise ValueError("a threshold of unknown origin")
     return Threshold(tuple(map(float, value)) if isinstance(value, list) else float(value), origin)
 
 
-def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
-    kind = KINDS[told["kind"]]
-    held = {key: arrays[f"{name}.{key}"].reshape(shape) for key, shape in told["shapes"].items()}
+def _fact(name: str, part: Mapping[str, Any], arrays: Arrays) -> Any:
+    kind = KINDS[part["kind"]]
+    held = {key: arrays[f"{name}.{key}"].reshape(shape) for key, shape in part["shapes"].items()}
     needed = {*ARRAYS[kind]} - ({"weights"} if kind is ClassScores else set())
     if not needed <= held.keys() <= {*ARRAYS[kind]}:
         raise ValueError(f"{name} lacks an array")
@@ -272,13 +272,13 @@ def _fact(name: str, told: Mapping[str, Any], arrays: Arrays) -> Any:
         if array.dtype.kind not in "biuf" or (key != "threshold" and not np.isfinite(array).all()):
             raise ValueError(f"{name}.{key} has a value that is not a number")
     if kind is Counts:
-        return _counts(Counts(int(told["size"]), **held))
+        return _counts(Counts(int(part["size"]), **held))
     if kind is LabelMoments:
-        return _moments(LabelMoments(float(told["rows"]), **held))
+        return _moments(LabelMoments(float(part["rows"]), **held))
     if kind is LabelTables:
         return _label_tables(held)
     if kind is Tally:
-        return _tally(Tally(tuple(map(str, told["names"])), **held, weight=float(told["weight"])))
+        return _tally(Tally(tuple(map(str, part["names"])), **held, weight=float(part["weight"])))
     made = kind(**{"weights": None, **held} if kind is ClassScores else held)
     if len({array.shape for key, array in held.items() if kind is not ClassScores}) > 1:
         raise ValueError(f"arrays of {name} have several lengths")
@@ -385,7 +385,7 @@ class Shards:
             A file that is not a statistics file, or files that cannot be added up; names the file.
         """
         paths, request = self.paths, self.request
-        digest, shards, known, told = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
+        digest, shards, known, notes = hashlib.sha256(), [], dict[bytes, str](), [ALONE]
         for path in paths:
             with in_file(path):
                 data = load(Path(path))
@@ -393,14 +393,14 @@ class Shards:
             digest.update(data)
             same = known.setdefault(hashlib.sha256(data).digest(), path)
             if same != path:
-                told.append(f"{same} and {path} have the same statistics, and both are counted")
+                notes.append(f"{same} and {path} have the same statistics, and both are counted")
         with in_file(", ".join(paths[:5])):
             summary = merge(shards)
         _check_labels(summary.space, request.columns)
         summary = replace(summary, space=rename_labels(summary.space, dict(request.label_names)))
         if isinstance(summary.scores, BinnedTable):
-            told.append(binned_note(summary.scores))
-        seen = Observed(summary, data_checks=_facts(summary), notes=tuple(told))
+            notes.append(binned_note(summary.scores))
+        seen = Observed(summary, data_checks=_facts(summary), notes=tuple(notes))
         seen, sweep = _apply_threshold(seen, request)
         first, more = Path(paths[0]), f" and {len(paths) - 1} more" if len(paths) > 1 else ""
         taken = (("facts", f"{len(paths)} file{'s' if len(paths) > 1 else ''}"),)

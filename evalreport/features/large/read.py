@@ -105,13 +105,13 @@ class PredictionStream:
 
     def notes(self, counted: int) -> tuple[str, ...]:
         """Return what was assumed of the rows that were counted, and what a stream does not look for."""
-        told = [*self.found.notes]
+        notes = [*self.found.notes]
         if self.request.where:
             shown = " and ".join(self.request.where)
-            told.insert(0, f"{counted:,} of {sum(self.read):,} rows, those where {shown}")
+            notes.insert(0, f"{counted:,} of {sum(self.read):,} rows, those where {shown}")
         if self.request.id is not None:
-            told.append("ids that stand twice are not looked for in a stream")
-        return tuple(told)
+            notes.append("ids that stand twice are not looked for in a stream")
+        return tuple(notes)
 
     def batches(self) -> Iterator[StreamBatch]:
         """Yield validated batches.
@@ -445,31 +445,31 @@ def _settle(data: DataSet, head: RawTable, request: Columns, sample: RawTable | 
         truth, pred = ("", None) if several else _find_label_columns(roles)
     if several:
         return _of_labels(data, head, roles, request)
-    labels, told = _distinct(data, truth, pred, request), request
+    labels, resolved = _distinct(data, truth, pred, request), request
     if pred is not None and request.score is None and are_fractions(head.columns[pred]):
-        told, pred = replace(request, score=pred), None
-        roles = replace(roles, pred=None, score=Part((told.score or "",)))
+        resolved, pred = replace(request, score=pred), None
+        roles = replace(roles, pred=None, score=Part((resolved.score or "",)))
     used = (truth, *(() if pred is None else (pred,)))
     with in_file(head.source):
-        part = _find_score_part(head, told, labels, roles)
+        part = _find_score_part(head, resolved, labels, roles)
     if request.labels is None and _lacks(head, truth, pred, labels):
         scored = (
             ()
             if part is None
             else (cast_label(label, labels, "score column for label") for label in part.labels)
         )
-        told = replace(told, labels=tuple(sorted({*labels, *scored})))
-    found = find(head, replace(told, where=()), whole=False, roles=roles).with_row_filters(
-        told.filtered_columns
+        resolved = replace(resolved, labels=tuple(sorted({*labels, *scored})))
+    found = find(head, replace(resolved, where=()), whole=False, roles=roles).with_row_filters(
+        resolved.filtered_columns
     )
-    _refuse_found(found, head, told, pred)
+    _refuse_found(found, head, resolved, pred)
     part = part if found.scores is not None else None
     ids = dict(found.taken).get("id")
     scores = () if part is None else (column_of(name, data.names) for name in part.columns)
-    columns = dict.fromkeys((*used, *scores, *told.slices, *told.filtered_columns))
+    columns = dict.fromkeys((*used, *scores, *resolved.slices, *resolved.filtered_columns))
     if ids is not None:
         columns[ids] = None
-    named = replace(told, id=ids, truth=truth, pred=pred)
+    named = replace(resolved, id=ids, truth=truth, pred=pred)
     return PredictionStream(data, named, found, truth, pred, part, tuple(columns))
 
 
@@ -586,23 +586,23 @@ def _find_label_columns(roles: Roles) -> tuple[str, str | None]:
 def _of_labels(data: DataSet, head: RawTable, roles: Roles, request: Columns) -> PredictionStream:
     """Settle what the columns of several labels per row mean; of lists, a pass finds the labels."""
     truth, pred = roles.truth, roles.pred
-    told = replace(request, where=(), task="multilabel")
+    resolved = replace(request, where=(), task="multilabel")
     lists = [part for part in (truth, pred) if part is not None and not part.labels]
-    found = find(head, told, whole=False, roles=roles)
+    found = find(head, resolved, whole=False, roles=roles)
     if lists and request.labels is None:
         columns = [*(name for part in lists for name in part.columns), *request.filtered_columns]
         listed = data.gather_values(partial(_in_lists, parts=lists, request=request), columns)
         check_count(listed)
         known = {*found.space.labels, *listed}
-        told = replace(told, labels=tuple(sorted(known)))
-        found = find(head, told, whole=False, roles=roles)
+        resolved = replace(resolved, labels=tuple(sorted(known)))
+        found = find(head, resolved, whole=False, roles=roles)
     found = found.with_row_filters(request.filtered_columns)
     _refuse_found(found, head, request, None)
     ids = dict(found.taken).get("id")
     used = {name for part in (truth, pred) if part is not None for name in part.columns}
     used |= {*request.filtered_columns, *request.slices}
     columns = [name for name in head.columns if name not in found.unused or name in used]
-    named = replace(told, where=request.where, id=ids, score_kind=found.score_kind)
+    named = replace(resolved, where=request.where, id=ids, score_kind=found.score_kind)
     return LabelsStream(
         data,
         named,
@@ -653,12 +653,12 @@ def _distinct(data: DataSet, truth: str, pred: str | None, request: Columns) -> 
                 known.update(distinct_labels(given))
                 check_count(known)
     right = np.array(sorted(found.get(truth, ())))
-    told = np.array(sorted(found[pred])) if pred in found else None
-    if told is not None and one_spelling(right, told)[1]:
+    predicted = np.array(sorted(found[pred])) if pred in found else None
+    if predicted is not None and one_spelling(right, predicted)[1]:
         raise stream_unsupported_error(f"{truth} and {pred} spell their labels in two ways", "")
-    if told is not None and right.size:
+    if predicted is not None and right.size:
         with in_file(str(data.files[0])):
-            refuse_label_sets(right, told, truth, 0)
+            refuse_label_sets(right, predicted, truth, 0)
     return tuple(sorted(set().union(*found.values())))
 
 

@@ -498,8 +498,8 @@ def make_site(
     kept = [*files, *_all_paths([tasks[name] for name in site.facts])]
     kept += [path for stem in sorted(board.compared) for path in comparison_paths(stem)]
     gone = folder.finish(kept)
-    told = _warnings([_run(item) for item in runs], wanted.champion)
-    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept), folder.folder, told)
+    warnings = _warnings([_run(item) for item in runs], wanted.champion)
+    return MadeSite(board, len(site.made), site.written, len(gone), tuple(kept), folder.folder, warnings)
 
 
 def _all_paths(tasks: Iterable[SiteTask]) -> list[str]:

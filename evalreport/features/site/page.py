@@ -342,7 +342,7 @@ def _leader_row(board: Board, at: int, axis: tuple[float, float]) -> LeaderRow:
     mark = next(
         (e.value for e in board.ranking if board.champion is not None and e.run == board.champion.name), None
     )
-    told = (
+    gap_texts = (
         ("–", "")
         if d is None or d.adjusted is None
         else gap(d.difference or 0.0, d.adjusted.low, d.adjusted.high, style)
@@ -366,7 +366,7 @@ def _leader_row(board: Board, at: int, axis: tuple[float, float]) -> LeaderRow:
         entry.best_group,
         run is board.champion,
         marks,
-        *told,
+        *gap_texts,
         round((d.difference or 0.0) if d else 0.0, 6),
         run.stem in board.compared,
         tuple(_value(board, run, name) for name in names),
@@ -657,7 +657,7 @@ def _missing_row(run: MissingRun) -> tuple[Cell, ...]:
 def _origin(board: Board) -> Section:
     first = board.runs[0].facts
     known = {"board": board, "first": first, "n": len(board.runs), "k": len(board.runs) - 1}
-    told = {
+    templates = {
         "Command": "`{command}`",
         "Files": "{n:count} reports and {k:count} comparisons with {board.reference:short}; `runs.csv`, "
         "`pairs.csv`, `runs.json`",
@@ -665,7 +665,7 @@ def _origin(board: Board) -> Section:
         "Differences": "paired by row, max-t over all pairs",
     }
     known |= {"command": f"evalreport site --experiment {board.experiment}", "unit": first.unit[1]}
-    pairs = tuple((name, say(words, known)) for name, words in told.items())
+    pairs = tuple((name, say(words, known)) for name, words in templates.items())
     return Section.from_parts("made", "Provenance", "Provenance", NOTHING, Facts(pairs))
 
 

@@ -9,8 +9,8 @@ Rows of a Spark table that go by again, of which some are kept whole: they stay 
 
 Work on the scores of all partitions in one task of Spark: its result alone comes to the driver.
 
-Thresholds, curves, fits and intervals read all distinct scores many times over, each time after what the last
-reading told: as jobs over all partitions, every one of them would be a round through the cluster.
+Thresholds, curves, fits and intervals read all distinct scores many times, each time using the result of the
+reading before: as jobs over all partitions, each of them would be a round through the cluster.
 """
 
 from __future__ import annotations
@@ -410,8 +410,8 @@ def count_partition(batches: Iterator[Any], plan: PartitionPlan) -> Iterator[Any
             watch.add(*batch)
             yield from _pack_rows(watch, HELD)
     except EvalreportError as error:
-        told = [number, type(error).__name__, error.message, error.where, error.fix]
-        yield batch_of([("", ERROR, None, None, json.dumps(told).encode(), None)], ONE)
+        fields = [number, type(error).__name__, error.message, error.where, error.fix]
+        yield batch_of([("", ERROR, None, None, json.dumps(fields).encode(), None)], ONE)
         return
     yield from _pack_rows(watch, 0)
     watch.read = sum(stream.read)
@@ -458,7 +458,7 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
                 watch.take(state.decode())
             whole = (None, watch.state().encode(), None, None)
         case _:
-            whole = (None, min(data, key=lambda told: json.loads(told)[0]), None, None)
+            whole = (None, min(data, key=lambda report: json.loads(report)[0]), None, None)
     return table_of_rows([(table, bucket, *whole)], ALL)
 
 
@@ -573,8 +573,8 @@ class _Arrived:
         )
 
 
-def _error(told: list[Any]) -> EvalreportError:
-    _, name, message, where, fix = told
+def _error(fields: list[Any]) -> EvalreportError:
+    _, name, message, where, fix = fields
     kind = {one.__name__: one for one in (DataError, UsageError, ColumnNotFoundError)}.get(name, DataError)
     return kind(message, where=where, fix=fix)
 

@@ -217,14 +217,14 @@ def _compute_from_counted(
     if stream.request.id is None:
         seen = replace(seen, notes=(*seen.notes, BY_PARTITION))
     taken = (*stream.found.taken, ("engine", _words(counted)))
-    told = () if origin is None else (("source", f"table {name}"),)
+    source = () if origin is None else (("source", f"table {name}"),)
     origin = origin or Provenance(run_name=name.rstrip("/").rsplit("/", 1)[-1])
     notes = (*origin.notes, *stream.found.unused_note)
     why = stream.found.decision
     provenance = replace(
         origin, source=name, columns=taken, column_decision=why, **request.origin(), notes=notes
     )
-    facts = CollectedFacts(seen, (*told, *taken), provenance, sweep, sensitive=sensitive)
+    facts = CollectedFacts(seen, (*source, *taken), provenance, sweep, sensitive=sensitive)
     return MadeOfFacts.from_collected(facts, work)
 
 

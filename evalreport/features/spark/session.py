@@ -279,8 +279,8 @@ def _translate_failure(text: str, name: str) -> EvalreportError:
         return DataError("the disk of Spark is full", where=f"{name}, spark.local.dir", fix=ROOM)
     if any(words in text for words in NO_PARQUET):
         return DataError("there are no Parquet files", where=name, fix="name Parquet, Delta, or a table")
-    told = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
-    last = next((line for line in reversed(told) if "Error" in line or "Exception" in line), told[0])
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
+    last = next((line for line in reversed(lines) if "Error" in line or "Exception" in line), lines[0])
     last = JAVA_CLASS.sub("", last.strip())[:200]
     return DataError(f"Spark failed: {last}", where=name, fix="see the log of Spark's executors")
 

@@ -84,8 +84,8 @@ def logged_table(run: RunInfo, *, remote: bool) -> SparkSource | None:
 
     Examples
     --------
-    >>> told = '{"delta_table_name": "a.b", "delta_table_version": 3}'
-    >>> dataset = DatasetSource("test", "ab", "delta_table", told)
+    >>> source = '{"delta_table_name": "a.b", "delta_table_version": 3}'
+    >>> dataset = DatasetSource("test", "ab", "delta_table", source)
     >>> logged_table(
     ...     RunInfo("3f9c1e0a7b", "", "0", "", "FINISHED", datasets=(dataset,)), remote=False
     ... ).display_name
@@ -105,9 +105,9 @@ def _source_of(dataset: DatasetSource) -> SparkSource | None:
     if dataset.kind not in ("spark", "delta_table"):
         return None
     try:
-        told: dict[str, Any] = json.loads(dataset.source)
-        name = told.get("table_name") or told.get("delta_table_name") or told.get("path")
-        version = told.get("delta_table_version")
+        source: dict[str, Any] = json.loads(dataset.source)
+        name = source.get("table_name") or source.get("delta_table_name") or source.get("path")
+        version = source.get("delta_table_version")
     except (ValueError, AttributeError, RecursionError):
         return None
     if not isinstance(name, str) or not isinstance(version, int | None):

@@ -367,7 +367,7 @@ def trials_from_children(store: Store, parent_run_id: str, metric: Metric | None
     metric : str, StudyObjective or a sequence of them, optional
         What was optimised. Left out: the objectives of the study, or the only metric that plain nested runs
         have. A bare name takes the direction that the study or evalreport's catalogue knows; a direction
-        that only the name suggests is told in the notes.
+        that only the name suggests is reported in the notes.
 
     Returns
     -------

@@ -343,7 +343,7 @@ class Study:
 
     @cached_property
     def tied_trials(self) -> frozenset[int]:
-        """Numbers of the trials that cannot be told apart from the best."""
+        """Numbers of the trials not significantly different from the best."""
         return frozenset() if isinstance(self.curse, Undefined) else frozenset(self.curse.tied)
 
     def with_provenance(self, provenance: Provenance) -> Self:
@@ -396,8 +396,8 @@ class Study:
     def _best(self) -> dict[str, Any]:
         best = self.best
         values = dict(zip((goal.name for goal in self.trials.objectives), best.values, strict=True))
-        told = {name: getattr(best, name) for name in ("params", "duration", "run_id")}
-        return {"number": best.number, "values": values, **told}
+        described = {name: getattr(best, name) for name in ("params", "duration", "run_id")}
+        return {"number": best.number, "values": values, **described}
 
 
 def _or_reason(found: WinnersCurse | Importance | Undefined) -> dict[str, Any]:

@@ -70,7 +70,7 @@ class MeasuredErrors:
 
 
 def measured_errors(metric: Metric, rows: Sequence[Predictions]) -> MeasuredErrors | None:
-    """Return how the errors of trials on the same rows go together; None where that cannot be told.
+    """Return how the errors of trials on the same rows go together; None where that is unknown.
 
     The error of a metric is the sum of what the rows contribute to it (the infinitesimal jackknife), so that
     the correlation of two trials' contributions is that of their errors. Rows that belong together are one.
@@ -122,13 +122,13 @@ def judging_of(store: Store, trials: Trials, judging: Judging) -> tuple[Judging,
     goal = trials.objectives[0]
     order = sorted(trials.contenders, key=lambda trial: -goal.sign * trial.values[0])
     read = _read_predictions(store, order)
-    found, told = _measure_errors(goal.name, read)
+    found, note = _measure_errors(goal.name, read)
     if found is None:
-        return judging, told
+        return judging, note
     if judging.n is None and judging.standard_error is None:
         known = {"n": found.rows} if found.share else {"standard_error": found.standard_error}
         judging = replace(judging, **known)
-    return replace(judging, correlation=found.correlation), told
+    return replace(judging, correlation=found.correlation), note
 
 
 def _read_predictions(store: Store, order: Sequence[Trial]) -> list[tuple[float, Predictions]]:
@@ -281,8 +281,8 @@ def _study_from_trials(
             fix="leave --examples out; for a proportion such as accuracy leave --standard-error out",
         )
     objective = request.metrics[0] if request.metrics else None
-    judging, told = (request.judging, "") if store is None else judging_of(store, trials, request.judging)
-    trials = replace(trials, notes=(*trials.notes, told)) if told else trials
+    judging, note = (request.judging, "") if store is None else judging_of(store, trials, request.judging)
+    trials = replace(trials, notes=(*trials.notes, note)) if note else trials
     return analyse_study(trials, objective, judging=judging, seed=request.seed, provenance=origin)
 
 

@@ -92,7 +92,7 @@ def best_first(trials: Trials, at: int) -> list[int]:
 MOST_CURVES = 60
 MOST_STEPS = 100
 MOST_BARS = 200
-"""More curves, points of one, or bars in one drawing cannot be told apart (chosen by eye)."""
+"""More curves, points of one, or bars in one drawing cannot be distinguished (chosen by eye)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -387,7 +387,7 @@ class WinnersCurse:
     assumption : str
         Where the correlation comes from, in words.
     tied : tuple of int
-        Trials that cannot be told apart from the best (the best itself left out): with `confidence`,
+        Trials not significantly different from the best (without the best itself): with `confidence`,
         the truly best trial is the best or one of these.
     confidence : float
     low, high : float
@@ -448,7 +448,7 @@ def winners_curse(
     trials do not share is selected for. How far the true values θ lie apart is estimated from the
     observed ones (Kiefer & Wolfowitz 1956), and the optimism is E[e of the best of N] under it:
     s·√(1 - ρ)·E[max of N normals] when all trials are equally good, less the further they differ
-    (`expected_optimism`). Trials that cannot be told apart from the best form Gupta's subset: it holds
+    (`expected_optimism`). Trials not significantly different from the best form Gupta's subset: it holds
     the truly best trial with the stated confidence.
 
     Parameters

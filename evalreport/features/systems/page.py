@@ -320,14 +320,14 @@ def _source_row(found: SystemsComparison, one: SystemResult, value: SystemValue)
     shares, widths, style = value.variance, value.half_widths, main_metric(found).style
     if shares is None or widths is None:
         return (one.system, *("–",) * 6)
-    told = (
+    half_widths = (
         points(width, value.low, value.high, style).text
         for width in (widths.now, widths.runs_20, widths.rows_4)
     )
     return (
         one.system,
         *(share_cell(share) for share in (shares.rows, shares.seeds, shares.both)),
-        *(Cell(f"± {width}") for width in told),
+        *(Cell(f"± {width}") for width in half_widths),
     )
 
 

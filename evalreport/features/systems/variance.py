@@ -428,8 +428,8 @@ class SeededMetric:
             few = f" in {len(gaps)} of {len(values)} runs" if known else ""
             return cls(values, reason=f"undefined{few}: {gaps[0]}")
         parts = [run.contributions(metric) for run in runs]
-        told = [part for part in parts if part is not None]
-        whole = MeasuredRuns(np.array(known), np.array(told)) if len(told) == len(parts) else None
+        defined = [part for part in parts if part is not None]
+        whole = MeasuredRuns(np.array(known), np.array(defined)) if len(defined) == len(parts) else None
         return cls(values, float(np.mean(known)), whole)
 
 
@@ -509,7 +509,7 @@ def _half_widths(parts: VarianceComponents, runs: int, level: float) -> HalfWidt
 
 
 MANY_RUNS = 20
-"""Runs of a system with which it is told how wide its interval would be."""
+"""Runs of a system for which the width of its interval is predicted."""
 
 
 def system_difference(

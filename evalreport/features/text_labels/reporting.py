@@ -164,8 +164,8 @@ def parse_failures(ev: Evaluation) -> FindingDraft | None:
     >>> import pandas as pd
     >>> import evalreport as er
     >>> rows = {"y_true": ["spam", "ham", "spam"] * 20, "answer": ["spam", "ham", "no idea"] * 20}
-    >>> told = parse_failures(er.evaluate(pd.DataFrame(rows), text="answer"))
-    >>> told.claim
+    >>> finding = parse_failures(er.evaluate(pd.DataFrame(rows), text="answer"))
+    >>> finding.claim
     '20 of 60 responses (33%) could not be parsed: 20 labels that do not exist. They count as
     wrong: accuracy is 67%, and 100% among the parsed responses.'
     """

@@ -200,7 +200,7 @@ def curves_section(comparison: Comparison) -> Section | None:
 
 def _crossing_sentence(comparison: Comparison) -> Sentence:
     """Where the ROC curves of two runs cross, the lowest false positive rate first."""
-    told = [
+    sentences = [
         say(
             "The ROC curves of {one.run:short} and {one.baseline:short} cross at a false positive rate of "
             "{one.fpr:percent}: below it {one.ahead_below:short} finds more on these {units}, above it "
@@ -210,7 +210,7 @@ def _crossing_sentence(comparison: Comparison) -> Sentence:
         )
         for one in comparison.crossings[:MOST_CROSSINGS]
     ]
-    return sum(told, NOTHING)
+    return sum(sentences, NOTHING)
 
 
 def _missing_curves(comparison: Comparison) -> Sentence:
@@ -244,11 +244,11 @@ def _chart(runs: Sequence[tuple[str, Evaluation]], kind: Kind) -> Chart | None:
     plot = RatePlot(kind, tuple(zip(STYLES, (curve for _, _, curve in lines), strict=False)))
     roc = kind == "roc"
     area = "roc_auc" if roc else "average_precision"
-    told = _named_areas(lines, area)
+    line_names = _named_areas(lines, area)
     keys: tuple[Path, ...] = ()
-    labels = _label_lines(plot, told)
+    labels = _label_lines(plot, line_names)
     if not labels:
-        keys, labels = _key(told, plot.curve_points)
+        keys, labels = _key(line_names, plot.curve_points)
     named = [(name, _area(ev, area)) for name, ev, _ in lines]
     described = [
         say("{run}: area {area:ratio}.", run=name, area=value) for name, value in named if value is not None
@@ -292,12 +292,12 @@ def _named_areas(lines: Sequence[Line], area: str) -> list[str]:
     ]
 
 
-def _label_lines(plot: RatePlot, told: Sequence[str]) -> tuple[Label, ...]:
+def _label_lines(plot: RatePlot, texts: Sequence[str]) -> tuple[Label, ...]:
     """Each name beside its own line; none where one of them would stand as near to another line."""
     lines = [plot.axes.outline(curve.x, curve.y) for _, curve in plot.lines]
     labels: list[Label] = []
     covered = np.empty((0, 2))
-    for own, (shape, _), text in zip(lines, plot.lines, told, strict=True):
+    for own, (shape, _), text in zip(lines, plot.lines, texts, strict=True):
         others = np.vstack([*(line for line in lines if line is not own), covered])
         width = LETTER * len(text)
         spots = [
@@ -325,15 +325,15 @@ def _gap(spot: tuple[float, float], width: float, points: Points) -> float:
     return _distance(spot, (width, 0.0), points)
 
 
-def _key(told: Sequence[str], near: Points) -> tuple[tuple[Path, ...], tuple[Label, ...]]:
+def _key(texts: Sequence[str], near: Points) -> tuple[tuple[Path, ...], tuple[Label, ...]]:
     """A sample of each line with its run's name, where there is most room."""
-    size = (34 + LETTER * max(map(len, told)), (len(told) - 1) * ROW)
+    size = (34 + LETTER * max(map(len, texts)), (len(texts) - 1) * ROW)
     lefts = np.arange(LEFT + 8, max(RIGHT - size[0], LEFT + 9), 12.0)
     tops = np.arange(TOP + 16, BOTTOM - size[1] - 6, 8.0)
     spots = [*SPOTS, *((float(left), float(top)) for top in tops[::-1] for left in lefts)]
     left, top = max(spots, key=lambda spot: min(_distance(spot, size, near), 12.0))
     paths, labels = [], []
-    for index, (shape, text) in enumerate(zip(STYLES, told, strict=False)):
+    for index, (shape, text) in enumerate(zip(STYLES, texts, strict=False)):
         base = top + index * ROW
         paths.append(Path(shape, f"M{left:g} {base - 4:g}h28"))
         labels.append(Label(left + 34, base, text))

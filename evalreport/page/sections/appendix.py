@@ -480,7 +480,7 @@ def _facts(ev: Evaluation) -> list[tuple[str, Sentence]]:
 DIGEST = 12
 """Characters of a digest that are shown; the JSON has all."""
 KEPT = ("run_id", "experiment", "source", "sha256", "parser", "model", "commit", "tracking")
-"""What a provenance may hold, told where it does."""
+"""What a provenance may contain, shown where it does."""
 
 
 def _without_options(note: str) -> str:

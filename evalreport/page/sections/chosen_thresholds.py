@@ -149,8 +149,8 @@ def held_cell(hold: Hold) -> Cell:
     style, title = objective_style(costs.metric), objective_title(costs.metric)
     if costs.metric == "coverage":
         style, title = "percent", "decided"
-    told = f"{title} {show(costs.value, style)}, not {show(costs.instead_of, style)}"
-    return Cell(threshold_text(hold.threshold), sub=told)
+    explanation = f"{title} {show(costs.value, style)}, not {show(costs.instead_of, style)}"
+    return Cell(threshold_text(hold.threshold), sub=explanation)
 
 
 def cutoffs(found: ThresholdSelection) -> Section | None:
@@ -189,9 +189,9 @@ def _cutoff_row(name: str, best: Selected, hold: float | None) -> Row:
         format_reference(best.coverage, coverage, "percent"),
         format_reference(best.accuracy, kept, "percent"),
         *(
-            told
+            text
             for result in (coverage, kept)
-            for told in (shown_value(result, "percent"), interval(result, "percent"))
+            for text in (shown_value(result, "percent"), interval(result, "percent"))
         ),
         *(() if best.at_confidence is None else (held_cell(best.at_confidence),)),
     )

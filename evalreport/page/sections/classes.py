@@ -365,14 +365,14 @@ def _furthest(ev: Evaluation, column: str) -> Sentence:
     gap = interval_sentence(
         *distance(apart, metric.style), gap=apart.value, gap_low=apart.low, gap_high=apart.high
     )
-    told = say(words, {"one": one}, gap=gap)
+    sentence = say(words, {"one": one}, gap=gap)
     if isinstance(one.smallest_value, Estimate) and one.smallest_value.low is not None:
         words = (
             "The smallest group, {one.smallest}, has {one.smallest_rows:count} {one.smallest_rows:units}: "
         )
         words += f"its interval is {{one.smallest_value:{metric.style} interval}}."
-        told += tell(ev, words, {"one": one})
-    return told
+        sentence += tell(ev, words, {"one": one})
+    return sentence
 
 
 def _group_tables(ev: Evaluation, place: int, column: str, found: list[Slice]) -> Iterator[PagePart]:

@@ -304,7 +304,7 @@ def _many(ev: Evaluation, counts: Counts) -> Section:
         values=_values(ev, counts),
         note=_note(counts, small, drawn),
     )
-    texts = {} if blocks else {f"{row},{column}": list(told) for row, column, told in ev.pair_texts}
+    texts = {} if blocks else {f"{row},{column}": list(lines) for row, column, lines in ev.pair_texts}
     data = {} if kin is None else matrix_data(drawn, shown, names, texts)
     return _section(_summary(counts), body, data)
 

@@ -141,8 +141,8 @@ def _multiclass_no_better(ev: Evaluation, skill: Skill) -> Sentence:
         return _ordered_no_better(ev, skill, kappa)
     right, most = float(counts.marginals.tp.sum()), float(counts.marginals.support.max())
     words = "right for {right:count} of {n:count} {n:units}, against {always:count}."
-    told = tell(ev, words, right=right, n=counts.total, always=most)
-    return say(LACKING[skill], rival=_constant_prediction_sentence(majority(ev, counts))) + told
+    accuracy = tell(ev, words, right=right, n=counts.total, always=most)
+    return say(LACKING[skill], rival=_constant_prediction_sentence(majority(ev, counts))) + accuracy
 
 
 def _binary(ev: Evaluation) -> Sentence:

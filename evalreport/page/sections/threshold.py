@@ -502,10 +502,10 @@ def _changes(c: BinaryCounts, now: BinaryCounts) -> tuple[str, str, str, str]:
         (float(a), float(b)) for a, b in ((c.tp, now.tp), (c.fn, now.fn), (c.fp, now.fp), (c.tn, now.tn))
     ]
     at = threshold_text(float(now.threshold))
-    told = [
+    changes = [
         f"{count(abs(a - b))} {'more' if a > b else 'fewer'} than at {at}" if a != b else "" for a, b in cells
     ]
-    return told[0], told[1], told[2], told[3]
+    return changes[0], changes[1], changes[2], changes[3]
 
 
 KEYS = (*OF_FOUR[:-1], "flagged")

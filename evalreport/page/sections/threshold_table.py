@@ -36,7 +36,7 @@ from evalreport.thresholds.sweep import Sweep
 COIN = (0.4, 0.6)
 """Probabilities that are about one half."""
 ROUGH = 100
-"""A chance is told in whole per cent: it is right to about five points."""
+"""A chance is shown in whole per cent: it is accurate to about five points."""
 STANDARD = {"f1": "Best F1", "cost": "Cheapest", "recall>=0.95": "Recall ≥ 95%"}
 """What a report without a stated purpose looks at, and what a preset calls it."""
 ORIGINS = {"default": "the default", "given": "given", "tuned": "chosen on held-out rows"}
