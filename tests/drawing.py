@@ -61,5 +61,5 @@ def _plain(what: Drawn) -> Drawn:
         case Study():
             return replace(what, provenance=Provenance())
         case _:
-            told = Provenance(run_name=what.provenance.run_name, title=what.provenance.title)
-            return what.with_provenance(told)
+            reported = Provenance(run_name=what.provenance.run_name, title=what.provenance.title)
+            return what.with_provenance(reported)

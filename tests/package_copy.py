@@ -50,8 +50,8 @@ def run_python(copy: Path, *words: str) -> subprocess.CompletedProcess[str]:
         process.start()
         process.join(120)
         assert process.exitcode is not None, f"{words} takes more than two minutes"
-        told = (path.read_text(encoding="utf-8") for path in (out, err))
-        return subprocess.CompletedProcess(words, process.exitcode, *told)
+        reported = (path.read_text(encoding="utf-8") for path in (out, err))
+        return subprocess.CompletedProcess(words, process.exitcode, *reported)
 
 
 @cache

@@ -32,7 +32,7 @@ PAGES = {
 COMMANDS = group.list_commands(click.Context(group))
 OF_OTHERS = {"--backend-store-uri", "--headless", "--no-pdf-header-footer", "--print-to-pdf"}
 """Options of MLflow and of a browser."""
-TOLD = "\n".join([README, *PAGES.values()])
+REPORTED = "\n".join([README, *PAGES.values()])
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 SPOKEN = (
     "evalreport log --run-id 3f9c1e --truth diagnosis --score p_malignant --positive malignant",
@@ -48,7 +48,7 @@ SPOKEN = (
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TOLD, re.DOTALL)
+    return re.findall(rf"```{language}\n(.*?)```", REPORTED, re.DOTALL)
 
 
 def commands() -> Iterator[str]:
@@ -87,31 +87,31 @@ def test_every_option_named_in_the_text_exists() -> None:
             inner += [command.get_command(ctx, below) for below in command.list_commands(ctx)]
         params = [param for one in inner if one is not None for param in one.params]
         known |= {opt for param in params if not isinstance(param, Setting) for opt in param.opts}
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", TOLD)) - OF_OTHERS <= known
-    assert set(re.findall(r"--set ([a-z_]+)", TOLD)) <= set(SETTINGS)
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", REPORTED)) - OF_OTHERS <= known
+    assert set(re.findall(r"--set ([a-z_]+)", REPORTED)) <= set(SETTINGS)
 
 
-def test_the_error_that_is_told_is_one(
+def test_the_error_that_is_reported_is_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("predictions.csv").write_text("case_id,diagnosis,p_malignant\n1,malignant,0.9\n")
     done = run(capsys, "report", "predictions.csv", "--truth", "label")
     first, _, fix = done.err.splitlines()
-    assert first.replace(".csv", ".parquet") in TOLD
-    assert fix.partition(". ")[0] in TOLD
+    assert first.replace(".csv", ".parquet") in REPORTED
+    assert fix.partition(". ")[0] in REPORTED
 
 
 @pytest.mark.parametrize("block", blocks("toml"))
-def test_settings_that_are_told_are_known(
+def test_settings_that_are_reported_are_known(
     block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("pyproject.toml").write_text(block)
     found = load(None)
-    told: dict[str, Any] = tomllib.loads(block)["tool"]["evalreport"]
-    rules = told.pop("check", {})
-    assert (dict(found.values), dict(found.check)) == (told, rules)
+    reported: dict[str, Any] = tomllib.loads(block)["tool"]["evalreport"]
+    rules = reported.pop("check", {})
+    assert (dict(found.values), dict(found.check)) == (reported, rules)
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,10 +64,10 @@ def clean(python: Path, folder: Path, *command: str) -> str:
 
 def test_wheel_makes_a_report_in_a_clean_environment(python: Path, tmp_path: Path) -> None:
     data = ROOT / "examples" / "data" / "sms_spam" / "oof_scores.parquet"
-    told = clean(
+    reported = clean(
         python, tmp_path, "-m", "evalreport", "report", str(data), "--score", "score_lr", "-o", "page.html"
     )
-    assert told == "page.html\n"
+    assert reported == "page.html\n"
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "spam" in page
@@ -77,12 +77,12 @@ def test_wheel_makes_a_report_in_a_clean_environment(python: Path, tmp_path: Pat
 
 def test_the_wheel_runs_the_demo_without_a_server(python: Path, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.evalreport]\ntruth = 'other'\npositive = 'yes'\n")
-    told = clean(python, tmp_path, "-m", "evalreport", "demo", "-o", "try")
+    reported = clean(python, tmp_path, "-m", "evalreport", "demo", "-o", "try")
     assert {path.name for path in (tmp_path / "try").iterdir()} == {
         *("spam-old.csv", "spam-new.csv", "report.html", "compare.html", "thresholds.html")
     }
-    assert told.count("$ evalreport ") == 3
-    assert "evalreport report predictions.csv" in told
+    assert reported.count("$ evalreport ") == 3
+    assert "evalreport report predictions.csv" in reported
     assert not (tmp_path / "mlruns").exists() and not (tmp_path / "mlflow.db").exists()
 
 

@@ -160,9 +160,8 @@ def records_of(
 def columns_of(lines: Sequence[bytes], first: int, names: Sequence[str]) -> Mapping[str, Array]:
     """Return wanted columns of some lines with one JSON record each.
 
-    Columns of numbers, texts and truths are read by Arrow, six times as fast; what it refuses is read again,
-    and reported or used as before. Parameters and errors are those of `records_of`, but that no name is looked for
-    twice in a record of which it is not wanted.
+    Columns of numbers, texts and truths are read by Arrow, six times as fast; what it refuses is read by
+    `records_of`, which has the same parameters and errors, but looks for repeated names in the whole record.
 
     Examples
     --------

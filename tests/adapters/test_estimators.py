@@ -148,7 +148,7 @@ def test_folds_are_those_of_scikit_learn() -> None:
     assert auc.pooled == pytest.approx(roc_auc_score(Y, scores))
 
 
-def test_a_fold_without_one_class_is_left_out_and_told() -> None:
+def test_a_fold_without_one_class_is_left_out_and_reported() -> None:
     y = np.repeat(["ham", "spam"], [100, 50])
     cv = [(np.r_[0:60, 100:150], np.arange(60, 100)), (np.r_[40:130], np.r_[0:40, 130:150])]
     found = er.cross_evaluate(LogisticRegression(), X, y, cv=cv, **FEW)

@@ -106,7 +106,7 @@ def test_a_sample_of_a_large_frame_decides(make: Any, monkeypatch: pytest.Monkey
     assert large["log_loss"].value == small["log_loss"].value
 
 
-def test_gaps_are_told_as_in_a_file() -> None:
+def test_gaps_are_reported_as_in_a_file() -> None:
     frame = PANDAS.assign(p=np.where(np.arange(N) == 7, np.nan, P))
     with pytest.raises(EvalreportError, match="NaN") as caught:
         er.evaluate(frame, **WORDS)

@@ -436,9 +436,9 @@ def test_a_notebook_shows_estimates_and_choices() -> None:
     assert heads[:2] == ["Chosen for", "Threshold"]
     assert heads[-2:] == ["F1", "Recall (sensitivity) ≥ 0.9"]
     choices = [choice for choice in found.found.values() if isinstance(choice, Optimum)]
-    told = "".join(choice._repr_html_() for choice in choices)
-    assert f"f1: threshold <b>{choices[0].threshold:.3f}</b>" in told
-    assert "recall&gt;=0.9: threshold" in told
+    reported = "".join(choice._repr_html_() for choice in choices)
+    assert f"f1: threshold <b>{choices[0].threshold:.3f}</b>" in reported
+    assert "recall&gt;=0.9: threshold" in reported
     rows = [{"params": {"<i>": k}, "value": k / 50} for k in range(50)]
     study = er.sweep(er.Trials.from_records(rows, objectives="f1"))
     page = html5lib.parse(study._repr_html_(), namespaceHTMLElements=False)

@@ -115,9 +115,9 @@ def several(folder: Path) -> Iterator[Result]:
             took, memory, _ = child(STREAM.format(more=asked), path)
             held.append(memory * 1e9 / size)
         more = (held[1] * rows - held[0] * (rows // 4)) / (rows - rows // 4)
-        told = f"{rows:,} rows of {WIDE} {what}: stream, evaluation and page"
-        yield Result(told, f"{took:.2f} s", f"{memory:.2f} GB")
-        yield limit(f"{told}, memory of a row more", more, "B", bar)
+        reported = f"{rows:,} rows of {WIDE} {what}: stream, evaluation and page"
+        yield Result(reported, f"{took:.2f} s", f"{memory:.2f} GB")
+        yield limit(f"{reported}, memory of a row more", more, "B", bar)
 
 
 def child(code: str, path: Path) -> Cost:
@@ -152,15 +152,15 @@ def measured(path: Path, rows: int) -> Iterator[tuple[str, Cost]]:
 def bars(rows: int, found: Mapping[str, Cost]) -> Iterator[Result]:
     """Yield what was measured of so many rows, with what was promised."""
     decode, facts, whole, *others = (found[name] for name in list(WORKS)[:5])
-    told = f"{rows:,} rows:"
-    yield Result(f"{told} decode alone", f"{decode.seconds:.2f} s", f"{decode.memory:.2f} GB")
-    what = f"{told} exact facts as a stream"
+    reported = f"{rows:,} rows:"
+    yield Result(f"{reported} decode alone", f"{decode.seconds:.2f} s", f"{decode.memory:.2f} GB")
+    what = f"{reported} exact facts as a stream"
     yield Result(what, f"{facts.seconds:.2f} s", f"{facts.memory:.2f} GB")
     for name in PEERS:
         if name in found:
             peer = f"{name}, {found[name].memory:.2f} GB"
             yield ratio(what, facts.seconds, peer, found[name].seconds, 3)
-    what = f"{told} stream, evaluation and page"
+    what = f"{reported} stream, evaluation and page"
     if "the engine in memory" in found:
         other = found["the engine in memory"].seconds
         yield ratio(what, whole.seconds, "the engine in memory", other, 1)
@@ -168,8 +168,8 @@ def bars(rows: int, found: Mapping[str, Cost]) -> Iterator[Result]:
         yield Result(what, f"{whole.seconds:.2f} s")
     yield limit(f"{what}, memory", whole.memory, "GB", 1)
     for option, cost in zip(("less memory", "--set approximate"), others, strict=True):
-        yield Result(f"{told} the same with {option}", f"{cost.seconds:.2f} s")
-        yield limit(f"{told} the same with {option}, memory", cost.memory, "GB", 0.3)
+        yield Result(f"{reported} the same with {option}", f"{cost.seconds:.2f} s")
+        yield limit(f"{reported} the same with {option}, memory", cost.memory, "GB", 0.3)
 
 
 def results() -> Iterator[Result]:

@@ -66,8 +66,8 @@ with spark_session("local[2]") as spark:
             env=os.environ | {"SPARK_CONF_DIR": folder},
         )
         events = map(json.loads, chain.from_iterable(file.open() for file in Path(folder).glob("*/events_*")))
-        told = sum(event["Task Metrics"]["Result Size"] for event in events if "Task Metrics" in event)
-    return float(done.stdout.split()[-1]), told
+        reported = sum(event["Task Metrics"]["Result Size"] for event in events if "Task Metrics" in event)
+    return float(done.stdout.split()[-1]), reported
 
 
 def is_here() -> bool:
@@ -81,12 +81,12 @@ def measured(path: Path) -> tuple[float, float, int]:
     return own, *child("er.evaluate_spark(frame)", path)
 
 
-def bars(rows: int, own: float, took: float, told: float) -> Iterator[Result]:
+def bars(rows: int, own: float, took: float, reported: float) -> Iterator[Result]:
     """Yield what was measured of so many rows, with what was promised."""
     what = f"{rows:,} rows in Spark"
     against = f"{took / own:.1f} × the CPU of its own count and sum ({own:.2f} s)"
     yield Result(f"{what}: evaluation", f"{took:.2f} s", against, "≤ 6 ×", took <= 6 * own)
-    yield Result(f"{what}: bytes to the driver", f"{told:,.0f}", "", "≤ 1 MB", told <= 1e6)
+    yield Result(f"{what}: bytes to the driver", f"{reported:,.0f}", "", "≤ 1 MB", reported <= 1e6)
 
 
 def results() -> Iterator[Result]:
@@ -100,10 +100,10 @@ def results() -> Iterator[Result]:
         for what, truth in (("classes", "y_true"), ("labels", "true_*")):
             path = Path(folder) / f"{what}.parquet"
             written_wide(path, ROWS // WIDE, truth)
-            took, told = child(f"er.evaluate_spark(frame, truth={truth!r}, scores='proba_*')", path)
+            took, reported = child(f"er.evaluate_spark(frame, truth={truth!r}, scores='proba_*')", path)
             rows = f"{ROWS // WIDE:,} rows of 20 {what} in Spark"
             yield Result(f"{rows}: evaluation", f"{took:.2f} s")
-            yield Result(f"{rows}: bytes to the driver", f"{told:,.0f}", "", "≤ 1 MB", told <= 1e6)
+            yield Result(f"{rows}: bytes to the driver", f"{reported:,.0f}", "", "≤ 1 MB", reported <= 1e6)
 
 
 if __name__ == "__main__":

@@ -308,8 +308,8 @@ def cold() -> Iterator[Result]:
     yield limit(f"evalreport report FILE, {COLD:,} rows, cold, with page", report, "s", 0.9)
     bare = _process([sys.executable, "-c", "pass"])
     at_most = round(0.15 * max(1.0, bare / BARE), 3)
-    told = _process([sys.executable, "-m", "evalreport", "--help"])
-    yield limit(f"evalreport --help, where a bare interpreter takes {bare:.3f} s", told, "s", at_most)
+    reported = _process([sys.executable, "-m", "evalreport", "--help"])
+    yield limit(f"evalreport --help, where a bare interpreter takes {bare:.3f} s", reported, "s", at_most)
 
 
 def _process(command: list[str], folder: str = ".") -> float:

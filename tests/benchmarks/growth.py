@@ -50,10 +50,10 @@ def measured() -> Grid:
                 if work == SPILT:
                     note(DISK, work, rows, cost.disk)
             if rows >= IN_SPARK and bench_spark.is_here():
-                own, took, told = bench_spark.measured(path)
+                own, took, reported = bench_spark.measured(path)
                 note(SECONDS, OWN, rows, own)
                 note(SECONDS, SPARK, rows, took)
-                note(BYTES, SPARK, rows, told)
+                note(BYTES, SPARK, rows, reported)
     return grid
 
 
@@ -111,12 +111,12 @@ def tables(grid: Grid) -> str:
 def _cell(points: Mapping[int, float], rows: int, unit: str) -> str:
     """What was measured; in italics what the line gives beyond it; nothing below the first size."""
 
-    def told(value: float) -> str:
+    def reported(value: float) -> str:
         return f"{value:,.0f}" if unit == BYTES or value >= 100 else f"{value:.2f}"
 
     if rows in points:
-        return told(points[rows])
-    return f"*{told(modelled(points, rows))}*" if len(points) > 1 and rows > max(points) else ""
+        return reported(points[rows])
+    return f"*{reported(modelled(points, rows))}*" if len(points) > 1 and rows > max(points) else ""
 
 
 HUES = ("#7a7a7a", "#0b5394", "#1f77b4", "#0b8043", "#00838f", "#6a3d9a", "#b45f06", "#c2185b")

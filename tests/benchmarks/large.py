@@ -38,12 +38,12 @@ def page(found: Iterable[Result], grid: growth.Grid) -> str:
     """Return everything as Markdown."""
     head = HEAD.format(cores=os.cpu_count(), system=platform.system(), python=platform.python_version())
     largest = max(grid[growth.SECONDS][growth.OURS[0]])
-    told = " and ".join(
+    reported = " and ".join(
         f"{off[0]:+.0%} to {off[1]:+.0%} of {what}"
         for unit, what in ((growth.SECONDS, "CPU seconds"), (growth.MEMORY, "greatest memory"))
         if (off := growth.misses(grid[unit]))
     )
-    missed = f"The line through smaller sizes misses {largest:,} rows by {told}." if told else ""
+    missed = f"The line through smaller sizes misses {largest:,} rows by {reported}." if reported else ""
     model = MODEL.format(missed=missed, largest=largest)
     return head + table(found) + model + growth.tables(grid).rstrip() + "\n"
 

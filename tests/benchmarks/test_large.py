@@ -22,8 +22,8 @@ def grid() -> growth.Grid:
     memory = {work: {rows: 0.2 + 4e-9 * rows for rows in points} for work, points in seconds.items()}
     memory[growth.SPILT] = dict(zip(SIZES, (0.2, 0.24, 0.25), strict=True))
     seconds |= {growth.SPARK: {10**7: 20.0, 10**8: 85.0}, growth.OWN: {10**7: 4.0, 10**8: 8.0}}
-    told = {growth.SPARK: {10**7: 273_087.0, 10**8: 315_317.0}}
-    return {growth.SECONDS: seconds, growth.MEMORY: memory, growth.BYTES: told}
+    reported = {growth.SPARK: {10**7: 273_087.0, 10**8: 315_317.0}}
+    return {growth.SECONDS: seconds, growth.MEMORY: memory, growth.BYTES: reported}
 
 
 def row(text: str, unit: str, work: str) -> list[str]:

@@ -119,12 +119,12 @@ def runs(seed: int, rows: int, skills: Sequence[float], *thresholds: float) -> C
 
 
 def of_json(found: Comparison) -> dict[str, Any]:
-    told: dict[str, Any] = encode(found)
-    return told
+    reported: dict[str, Any] = encode(found)
+    return reported
 
 
-def words_of_verdicts(told: dict[str, Any]) -> dict[str, int]:
-    every = [one["verdict"].replace("not_significant", "not significant") for one in told["differences"]]
+def words_of_verdicts(reported: dict[str, Any]) -> dict[str, int]:
+    every = [one["verdict"].replace("not_significant", "not significant") for one in reported["differences"]]
     return {word: every.count(word) for word in ("better", "worse", "not significant")}
 
 
@@ -133,13 +133,13 @@ def test_of_two_runs_the_page_names_the_better_one(
     read: Callable[[str], Reader], skills: tuple[float, float], winner: str
 ) -> None:
     found = runs(2, 600, skills, 0.35, 0.35)
-    page, told = read(render(found)), of_json(found)
+    page, reported = read(render(found)), of_json(found)
     assert page.winners == {winner} and page.demonstrated
-    assert told["verdicts"][0]["verdict"] == ("better" if winner == "run-b" else "worse")
-    main = next(one for one in told["differences"] if one["metric"] == told["primary"])
+    assert reported["verdicts"][0]["verdict"] == ("better" if winner == "run-b" else "worse")
+    main = next(one for one in reported["differences"] if one["metric"] == reported["primary"])
     assert page.price == pytest.approx(main["difference"], abs=0.0006)
-    assert page.tally == words_of_verdicts(told)
-    point = next(one for one in told["matched"] if one["kind"] == "equal_recall")
+    assert page.tally == words_of_verdicts(reported)
+    point = next(one for one in reported["matched"] if one["kind"] == "equal_recall")
     moved, instead = page.found(
         rf"At equal recall [\w ]+: run-b has ({NUMBER}) false positives? instead of ({NUMBER})"
     )
@@ -151,36 +151,36 @@ def test_of_two_runs_the_page_names_the_better_one(
 
 def test_of_a_trade_off_the_page_says_both_sides_in_rows(read: Callable[[str], Reader]) -> None:
     found = runs(2, 600, (2.0, 2.0), 0.5, 0.15)
-    page, told = read(render(found)), of_json(found)
-    assert told["verdicts"][0]["verdict"] == "trade_off"
+    page, reported = read(render(found)), of_json(found)
+    assert reported["verdicts"][0]["verdict"] == "trade_off"
     assert page.winners == set() and page.demonstrated, "neither is better: it is a choice"
-    moved = told["movement"]["by_class"]
+    moved = reported["movement"]["by_class"]
     nets = {label: fixed - broken for label, (fixed, broken, _) in moved.items()}
     assert page.price == ((nets["1"], "more"), (-nets["0"], "more"))
     assert "At equal recall the difference is not significant" in page.text
-    own = next(one for one in told["matched"] if one["kind"] == "own_thresholds")
+    own = next(one for one in reported["matched"] if one["kind"] == "own_thresholds")
     before, after = page.found(rf"At their own thresholds {NUMBER} and {NUMBER} ({NUMBER}) → ({NUMBER})")
     assert [number(after), number(before)] == own["found"]["values"]
-    assert page.tally == words_of_verdicts(told)
+    assert page.tally == words_of_verdicts(reported)
 
 
 def test_of_a_tie_the_page_names_nobody_and_says_what_would_show(read: Callable[[str], Reader]) -> None:
     found = runs(3, 300, (1.8, 1.8), 0.35, 0.35)
-    page, told = read(render(found)), of_json(found)
-    assert told["verdicts"][0]["verdict"] == "not_significant"
+    page, reported = read(render(found)), of_json(found)
+    assert reported["verdicts"][0]["verdict"] == "not_significant"
     assert page.winners == set() and not page.demonstrated
-    main = told["verdicts"][0]["primary"]
+    main = reported["verdicts"][0]["primary"]
     (would,) = page.found(
         rf"The minimum detectable difference in [\w ]+ is ({NUMBER})(?: points)? at 80% power"
     )
     assert number(would) == pytest.approx(main["detectable"]["difference"], abs=0.0006)
-    assert page.tally == words_of_verdicts(told)
+    assert page.tally == words_of_verdicts(reported)
 
 
 def test_of_three_runs_the_page_ranks_all(read: Callable[[str], Reader]) -> None:
     found = runs(4, 800, (1.0, 2.4, 2.5), 0.35, 0.35, 0.35)
-    page, told = read(render(found)), of_json(found)
-    ranking = told["ranking"]
+    page, reported = read(render(found)), of_json(found)
+    ranking = reported["ranking"]
     assert page.winners == {one["run"] for one in ranking if one["best_group"]}
     after = next(one for one in ranking if not one["best_group"])
     assert page.price == pytest.approx(ranking[0]["value"] - after["value"], abs=0.0006)
@@ -199,8 +199,8 @@ def rows_of(n: int, sharper: float = 1.0) -> Predictions:
 
 
 def chosen_of(found: ThresholdSelection, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = encode(found.optima)[name]
-    return told
+    reported: dict[str, Any] = encode(found.optima)[name]
+    return reported
 
 
 @pytest.mark.parametrize("objectives", [("f1", "recall>=0.95"), ("f1",)])
@@ -230,7 +230,7 @@ def test_a_page_recommends_one_threshold_with_its_price(
     assert number(extra) == counted[2] - (now & ~positive).sum()
 
 
-def test_a_bound_that_will_not_hold_is_told_as_a_chance(read: Callable[[str], Reader]) -> None:
+def test_a_bound_that_will_not_hold_is_reported_as_a_chance(read: Callable[[str], Reader]) -> None:
     found = swept(rows_of(400), "recall>=0.95")
     page, best = read(render(found)), chosen_of(found, "recall>=0.95")
     (chance,) = page.found(rf"on new data with a probability of ({NUMBER})%")
@@ -259,8 +259,8 @@ def test_a_bound_that_too_few_rows_can_promise_is_refused(read: Callable[[str], 
 @pytest.mark.parametrize("sharper", [1.0, 3.0])
 def test_a_report_recommends_what_its_own_table_does(read: Callable[[str], Reader], sharper: float) -> None:
     ev = evaluation(rows_of(400, sharper))
-    page, told = read(render(ev)), json.loads(ev.to_json())
-    best = told["thresholds"]["optima"]["f1"]["threshold"]
+    page, reported = read(render(ev)), json.loads(ev.to_json())
+    best = reported["thresholds"]["optima"]["f1"]["threshold"]
     marked = page.found(rf"Recommended ({NUMBER}) ")
     if page.threshold is None:
         assert not marked and "ecommended" not in page.text
@@ -268,7 +268,7 @@ def test_a_report_recommends_what_its_own_table_does(read: Callable[[str], Reade
         assert marked and number(marked[0]) == page.threshold == pytest.approx(best, abs=0.0011)
     chance, bound = (
         page.found(rf"new tumours meet the constraint is ({NUMBER})%"),
-        told["thresholds"]["optima"],
+        reported["thresholds"]["optima"],
     )
     if chance:
         assert number(chance[0]) == pytest.approx(

@@ -35,11 +35,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def three_lines(done: Ran, code: int, said: str, fix: str) -> None:
-    told = [line for line in done.err.splitlines() if not line.startswith(("Using", "warning"))]
+    reported = [line for line in done.err.splitlines() if not line.startswith(("Using", "warning"))]
     assert (done.code, done.out) == (code, "")
-    assert [line[:7] for line in told] == ["error: ", "  at   ", "  fix  "]
-    assert said in told[0]
-    assert fix in told[2]
+    assert [line[:7] for line in reported] == ["error: ", "  at   ", "  fix  "]
+    assert said in reported[0]
+    assert fix in reported[2]
 
 
 @pytest.mark.parametrize(
@@ -88,21 +88,21 @@ def test_a_copy_is_compared_and_called_one(capsys: Capture) -> None:
 def test_other_label_sets_are_joined_and_shown(capsys: Capture) -> None:
     done = run(capsys, "compare", "three.csv", "wider.csv", "--json")
     assert done.code == 0, done.err
-    told = done.json["comparison"]
-    assert told["pairing"]["kind"] == "paired"
-    (note,) = (note for note in told["notes"] if "label" in note)
+    reported = done.json["comparison"]
+    assert reported["pairing"]["kind"] == "paired"
+    (note,) = (note for note in reported["notes"] if "label" in note)
     assert "d" in note
     assert "c" in note
-    assert {d["verdict"] for d in told["differences"]} & {"better", "worse"}
+    assert {d["verdict"] for d in reported["differences"]} & {"better", "worse"}
 
 
 def test_without_predictions_it_is_unpaired_and_says_so(capsys: Capture) -> None:
     run(capsys, "report", "one.csv", "--output", "one", "-q")
     done = run(capsys, "compare", "one/evaluation.json", "two.csv", "--json")
-    told = done.json["comparison"]
-    assert (told["pairing"]["kind"], told["mcnemar"], told["movement"]) == ("unpaired", [], None)
-    assert "predictions" in told["pairing"]["reason"]
-    assert {d["method"] for d in told["differences"] if d["low"] is not None} == {"MOVER, unpaired"}
+    reported = done.json["comparison"]
+    assert (reported["pairing"]["kind"], reported["mcnemar"], reported["movement"]) == ("unpaired", [], None)
+    assert "predictions" in reported["pairing"]["reason"]
+    assert {d["method"] for d in reported["differences"] if d["low"] is not None} == {"MOVER, unpaired"}
 
 
 def test_an_undefined_value_fails_with_its_reason(capsys: Capture) -> None:
@@ -123,7 +123,7 @@ def test_answers_none_of_which_can_be_read_are_wrong_ones(capsys: Capture) -> No
     write("none.csv", {"example_id": ids, "y_true": truth, "said": ["I cannot tell"] * 30})
     done = run(capsys, "compare", "none.csv", "read.csv", "--response", "said", "--json")
     assert done.code == 0, done.err
-    told = {d["metric"]: d for d in done.json["comparison"]["differences"]}
-    assert (told["accuracy"]["values"], told["accuracy"]["verdict"]) == ([0.9, 0.0], "better")
-    assert told["accuracy_parsed"]["reason"] == "none: no answer could be parsed"
+    reported = {d["metric"]: d for d in done.json["comparison"]["differences"]}
+    assert (reported["accuracy"]["values"], reported["accuracy"]["verdict"]) == ([0.9, 0.0], "better")
+    assert reported["accuracy_parsed"]["reason"] == "none: no answer could be parsed"
     assert run(capsys, "report", "none.csv", "--response", "said", "--labels", "neg,neu,pos").code == 0

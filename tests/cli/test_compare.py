@@ -69,10 +69,10 @@ def test_rows_are_called_what_the_user_calls_them(capsys: Capture) -> None:
 
 def test_the_words_say_what_the_json_says(capsys: Capture) -> None:
     said = run(capsys, "compare", "nb.parquet", "rf.parquet").out
-    told = run(capsys, "compare", "nb.parquet", "rf.parquet", "--json").json["comparison"]
-    assert said.startswith(told["headline"])
-    assert told["pairing"] == {"kind": "paired", "n_shared": 5572, "reason": "matched by id"}
-    for entry in told["differences"]:
+    reported = run(capsys, "compare", "nb.parquet", "rf.parquet", "--json").json["comparison"]
+    assert said.startswith(reported["headline"])
+    assert reported["pairing"] == {"kind": "paired", "n_shared": 5572, "reason": "matched by id"}
+    for entry in reported["differences"]:
         (line,) = (line for line in said.splitlines() if line.split()[:1] == [entry["metric"]])
         assert entry["verdict"].replace("_", " ") in line
         assert entry["difference"] == pytest.approx(entry["values"][0] - entry["values"][1])
@@ -82,14 +82,14 @@ def test_the_words_say_what_the_json_says(capsys: Capture) -> None:
 
 
 def test_mcnemar_and_movement_count_the_same_rows(capsys: Capture) -> None:
-    told = run(capsys, "compare", "lr.parquet", "histgb.parquet", "--json").json["comparison"]
+    reported = run(capsys, "compare", "lr.parquet", "histgb.parquet", "--json").json["comparison"]
     table = pd.read_parquet(DATA / "sms_spam" / "oof_scores.parquet")
     truth = table["y_true"].to_numpy() == "spam"
     lr, other = ((table[f"score_{name}"].to_numpy() >= 0.5) == truth for name in ("lr", "histgb"))
-    moved = told["movement"]
+    moved = reported["movement"]
     assert (moved["fixed"], moved["broken"]) == (int((other & ~lr).sum()), int((lr & ~other).sum()))
     assert (moved["both_wrong"], moved["both_right"]) == (int((~lr & ~other).sum()), int((lr & other).sum()))
-    (test,) = told["mcnemar"]
+    (test,) = reported["mcnemar"]
     assert (test["only_first"], test["only_second"]) == (moved["fixed"], moved["broken"])
     exact = binomtest(moved["fixed"], moved["fixed"] + moved["broken"]).pvalue
     assert np.log10(test["p"]) == pytest.approx(np.log10(exact), abs=1.5)
@@ -186,9 +186,9 @@ def test_all_pairs_and_ranking(capsys: Capture) -> None:
     assert [words[0] for words in shown[:4]] == ["lr", "histgb", "nb", "rf"]
     assert (shown[0][1:2], shown[1][1:4]) == (["1"], ["2", "to", "4"])
     assert (shown[0][-3:], shown[1][-4:-1]) == (["the", "best", "value"], ["significantly", "worse", "by"])
-    told = run(capsys, "compare", *files, "--sort-by", "mcc", "--json").json["comparison"]
-    assert (told["baseline"], told["primary"], told["ranking"][0]["run"]) == ("lr", "mcc", "lr")
-    assert [entry["run"] for entry in told["ranking"]] == ["lr", "histgb", "rf", "nb"]
+    reported = run(capsys, "compare", *files, "--sort-by", "mcc", "--json").json["comparison"]
+    assert (reported["baseline"], reported["primary"], reported["ranking"][0]["run"]) == ("lr", "mcc", "lr")
+    assert [entry["run"] for entry in reported["ranking"]] == ["lr", "histgb", "rf", "nb"]
     said = run(capsys, "compare", *files[1:], "--sort-by", "roc_auc").out
     best = "No run is significantly best by ROC AUC"
     assert said.startswith(f"{best}: none of 3 is significantly worse than histgb.")
@@ -258,10 +258,10 @@ def test_page_and_folder(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_no_examples_shows_no_id(capsys: Capture) -> None:
-    told = run(capsys, "compare", "lr.parquet", "nb.parquet", "--set", "no_examples", "--json").json[
+    reported = run(capsys, "compare", "lr.parquet", "nb.parquet", "--set", "no_examples", "--json").json[
         "comparison"
     ]
-    assert (told["movement"]["fixed"], told["movement"]["fixed_ids"]) == (8, [])
+    assert (reported["movement"]["fixed"], reported["movement"]["fixed_ids"]) == (8, [])
 
 
 @pytest.mark.parametrize(
@@ -317,9 +317,9 @@ def test_runs_of_a_store(sqlite_store: Store, tmp_path: Path, capsys: Capture) -
     ids = [log(sqlite_store, tmp_path, model) for model in ("lr", "nb")]
     where = ["--tracking-uri", sqlite_store.uri]
     chosen = ["--run-id", ids[0], "--run-id", ids[1], "--baseline", ids[1][:8], *where]
-    told = run(capsys, "compare", *chosen, "--json").json
-    assert told["comparison"]["baseline"] == "nb"
-    assert [one["run_id"] for one in told["runs"]] == ids
+    reported = run(capsys, "compare", *chosen, "--json").json
+    assert reported["comparison"]["baseline"] == "nb"
+    assert [one["run_id"] for one in reported["runs"]] == ids
     mixed = run(capsys, "compare", "rf.parquet", "--run-id", ids[0], *where)
     assert mixed.out.startswith("lr is better than rf")
 
@@ -356,7 +356,7 @@ def test_a_comparison_is_logged_in_place(sqlite_store: Store, tmp_path: Path, ca
     assert (files_only.code, "no run to log the comparison into" in files_only.err) == (2, True)
 
 
-def test_the_positive_label_is_told(capsys: Capture, tmp_path: Path) -> None:
+def test_the_positive_label_is_reported(capsys: Capture, tmp_path: Path) -> None:
     """Without it nobody knows whose recall is compared."""
     rows = [f"{row},{'Spam' if row % 2 else 'ham'},{0.9 if row % 3 else 0.2}\n" for row in range(30)]
     for name, kept in (("a", rows), ("b", rows[:25])):

@@ -54,10 +54,10 @@ def state(store: Store, run_id: str) -> dict[str, Any]:
     }
 
 
-def check_metrics(store: Store, run_id: str, told: dict[str, Any], section: dict[str, str]) -> None:
+def check_metrics(store: Store, run_id: str, reported: dict[str, Any], section: dict[str, str]) -> None:
     """Each difference of the JSON is a metric, with its ends."""
     found = store.client.get_run(run_id).data.metrics
-    defined = [d for d in told["comparison"]["differences"] if d["difference"] is not None]
+    defined = [d for d in reported["comparison"]["differences"] if d["difference"] is not None]
     assert defined
     for d in defined:
         stem = f"compare/{section[d['run']]}{d['metric']}_difference"
@@ -69,17 +69,17 @@ def check_metrics(store: Store, run_id: str, told: dict[str, Any], section: dict
 def test_onto_the_baseline_and_a_second_call_writes_nothing(store: Store, capsys: Capture) -> None:
     ids = [logged(store, model) for model in ("lr", "nb")]
     before = store.client.get_run(ids[0]).info
-    told = compare(capsys, store, ids, "--log")
-    assert (told["logged"]["state"], told["logged"]["run_id"]) == ("written", ids[0])
-    name = f"compare/{told['comparison']['primary']}_difference"
+    reported = compare(capsys, store, ids, "--log")
+    assert (reported["logged"]["state"], reported["logged"]["run_id"]) == ("written", ids[0])
+    name = f"compare/{reported['comparison']['primary']}_difference"
     few = store.client.get_run(ids[0]).data.metrics
     assert {key for key in few if key.startswith("compare/")} == {name, f"{name}_low", f"{name}_high"}
     assert compare(capsys, store, ids, "--log", "--log-all")["logged"]["state"] == "written"
-    check_metrics(store, ids[0], told, {"nb": ""})
+    check_metrics(store, ids[0], reported, {"nb": ""})
     after = state(store, ids[0])
     assert after["info"] == (before.status, before.end_time)
     assert "evalreport_comparison.html" in after["files"]
-    assert told["comparison"]["headline"].split(":")[0] in after["tags"]["mlflow.note.content"]
+    assert reported["comparison"]["headline"].split(":")[0] in after["tags"]["mlflow.note.content"]
     assert compare(capsys, store, ids, "--log", "--log-all")["logged"]["state"] == "unchanged"
     assert state(store, ids[0]) == after
     assert "compare/" not in json.dumps(state(store, ids[1])["histories"])
@@ -88,9 +88,9 @@ def test_onto_the_baseline_and_a_second_call_writes_nothing(store: Store, capsys
 def test_onto_the_parent_that_all_share(store: Store, capsys: Capture) -> None:
     parent = make_run(store, experiment="compared", name="sweep").run_id
     ids = [logged(store, model, {"mlflow.parentRunId": parent}) for model in ("lr", "nb", "rf")]
-    told = compare(capsys, store, ids, "--log", "--log-all")
-    assert told["logged"]["run_id"] == parent
-    check_metrics(store, parent, told, {"nb": "nb/", "rf": "rf/"})
+    reported = compare(capsys, store, ids, "--log", "--log-all")
+    assert reported["logged"]["run_id"] == parent
+    check_metrics(store, parent, reported, {"nb": "nb/", "rf": "rf/"})
     after = state(store, parent)
     assert compare(capsys, store, ids, "--log", "--log-all")["logged"]["state"] == "unchanged"
     assert state(store, parent) == after
@@ -113,8 +113,8 @@ def test_a_dry_run_writes_nothing_anywhere(
     assert "would write F.html" in lines
     assert "would write D/comparison.json" in lines
     assert any(line.startswith("would log ") for line in lines)
-    told = run(capsys, "compare", *words, "--json").json
-    assert (told["files"], told["logged"]["state"]) == ([], "dry run")
+    reported = run(capsys, "compare", *words, "--json").json
+    assert (reported["files"], reported["logged"]["state"]) == ([], "dry run")
 
 
 def test_a_dry_run_of_nothing_is_refused(capsys: Capture) -> None:
@@ -126,9 +126,9 @@ def test_a_dry_run_of_nothing_is_refused(capsys: Capture) -> None:
 def test_it_says_what_an_earlier_logging_left(sqlite_store: Store, capsys: Capture) -> None:
     ids = [logged(sqlite_store, model) for model in ("lr", "nb", "rf")]
     assert not compare(capsys, sqlite_store, ids, "--log")["logged"]["left"]
-    told = compare(capsys, sqlite_store, ids[:2], "--log")
-    left = told["logged"]["left"]
+    reported = compare(capsys, sqlite_store, ids[:2], "--log")
+    left = reported["logged"]["left"]
     assert "compare/rf/roc_auc_difference" in left
-    (warning,) = [text for text in told["warnings"] if "an earlier logging left" in text]
+    (warning,) = [text for text in reported["warnings"] if "an earlier logging left" in text]
     assert left[0] in warning
     assert warning.endswith("MLflow cannot delete it, so it stays")

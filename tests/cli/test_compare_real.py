@@ -55,19 +55,21 @@ def test_four_models_all_pairs(
         one.to_parquet(tmp_path / f"{name}.parquet", index=False)
     files = [str(tmp_path / f"{name}.parquet") for name in names]
     more = [word for name in sliced for word in ("--slice", name)]
-    told = comparison(capsys, *files, "--all-pairs", *more, "--metrics", "roc_auc,accuracy,recall")
+    reported = comparison(capsys, *files, "--all-pairs", *more, "--metrics", "roc_auc,accuracy,recall")
     truth = (table["y_true"] == positive).to_numpy()
     scores = {name: table[f"score_{name}"].to_numpy().astype(np.float64) for name in names}
     right = {name: (values >= 0.5) == truth for name, values in scores.items()}
-    assert len(told["mcnemar"]) == len(told["delong"]) == len(told["movements"]) == 6
-    for test, delong, moved in zip(told["mcnemar"], told["delong"], told["movements"], strict=True):
+    assert len(reported["mcnemar"]) == len(reported["delong"]) == len(reported["movements"]) == 6
+    for test, delong, moved in zip(
+        reported["mcnemar"], reported["delong"], reported["movements"], strict=True
+    ):
         a, b = test["run"], test["baseline"]
         check_mcnemar(test, right[a], right[b])
         z, _ = naive_delong(truth, scores[a], scores[b])
         assert delong["z"] == pytest.approx(z, abs=1e-8)
         for one, metric in ((test, "accuracy"), (delong, "roc_auc")):
             (difference,) = (
-                d for d in told["differences"] if [d["metric"], d["run"], d["baseline"]] == [metric, a, b]
+                d for d in reported["differences"] if [d["metric"], d["run"], d["baseline"]] == [metric, a, b]
             )
             assert one["p"] == difference["p"], "one p value per difference"
         assert moved["both_wrong"] == int((~right[a] & ~right[b]).sum())
@@ -89,11 +91,13 @@ def test_four_checkpoints_in_their_order(tmp_path: Path, capsys: Capture) -> Non
         files.append(str(tmp_path / f"{name}.csv"))
         part.drop(columns="run").to_csv(files[-1], index=False)
         right[str(name)] = (part["y_true"] == part["y_pred"]).to_numpy()
-    told = comparison(capsys, *files, "--all-pairs")
-    for test in told["mcnemar"]:
+    reported = comparison(capsys, *files, "--all-pairs")
+    for test in reported["mcnemar"]:
         check_mcnemar(test, right[test["run"]], right[test["baseline"]])
-    assert [entry["run"] for entry in told["ranking"]] == sorted(right, key=lambda name: -right[name].mean())
-    assert {d["verdict"] for d in told["differences"] if d["metric"] == "accuracy"} == {"better"}
+    assert [entry["run"] for entry in reported["ranking"]] == sorted(
+        right, key=lambda name: -right[name].mean()
+    )
+    assert {d["verdict"] for d in reported["differences"] if d["metric"] == "accuracy"} == {"better"}
     whole = run(capsys, "compare", str(EXTRA / "banking77" / "pred_checkpoints_long.parquet"), files[0])
     assert whole.code == 5
     assert "3,080 ids occur more than once" in whole.err
@@ -103,14 +107,14 @@ def test_four_checkpoints_in_their_order(tmp_path: Path, capsys: Capture) -> Non
 def test_two_intent_classifiers(capsys: Capture) -> None:
     names = ("tfidf_lr", "char_svm_logits")
     files = [EXTRA / "banking77" / f"pred_{name}.parquet" for name in names]
-    told = comparison(capsys, *map(str, files))
+    reported = comparison(capsys, *map(str, files))
     base, other = (pd.read_parquet(file, columns=["y_true", "y_pred"]) for file in files)
     check_mcnemar(
-        told["mcnemar"][0],
+        reported["mcnemar"][0],
         (other["y_true"] == other["y_pred"]).to_numpy(),
         (base["y_true"] == base["y_pred"]).to_numpy(),
     )
-    gaps = {d["metric"]: d for d in told["differences"]}
+    gaps = {d["metric"]: d for d in reported["differences"]}
     f1 = [f1_score(table["y_true"], table["y_pred"], average="macro") for table in (other, base)]
     assert gaps["f1_macro"]["difference"] == pytest.approx(f1[0] - f1[1], abs=1e-12)
     assert gaps["f1_macro"]["low"] < f1[0] - f1[1] < gaps["f1_macro"]["high"]
@@ -121,10 +125,10 @@ def test_emotions_label_by_label(capsys: Capture) -> None:
     folder = EXTRA / "goemotions"
     names = ("ovr_lr_proba", "ovr_svm_logits")
     files = [str(folder / f"pred_test_{name}.parquet") for name in names]
-    told = comparison(capsys, *files, "--set", f"truth_file={folder / 'y_true_test.parquet'!s}")
+    reported = comparison(capsys, *files, "--set", f"truth_file={folder / 'y_true_test.parquet'!s}")
     truth = pd.read_parquet(folder / "y_true_test.parquet")
     tables = [pd.read_parquet(file) for file in files]
-    found = {d["scope"].partition(": ")[2]: d for d in told["parts"] if d["metric"] == "roc_auc"}
+    found = {d["scope"].partition(": ")[2]: d for d in reported["parts"] if d["metric"] == "roc_auc"}
     assert len(found) == 27, "grief occurs too seldom"
     for label, d in found.items():
         marks = truth[f"true_{label}"]

@@ -239,7 +239,7 @@ def test_worst_exit_code_and_all_are_tried(capsys: Capture) -> None:
     assert stopped.json["ok"] is False
 
 
-def test_an_internal_error_of_one_is_told_and_the_others_are_tried(
+def test_an_internal_error_of_one_is_reported_and_the_others_are_tried(
     capsys: Capture, monkeypatch: Patch
 ) -> None:
     from evalreport.workflow.items import Item

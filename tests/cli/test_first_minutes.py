@@ -55,8 +55,8 @@ def test_init_writes_what_report_needs(capsys: Capture) -> None:
     Path("rows.csv").write_text(ROWS)
     refused = run(capsys, "init", "rows.csv", "-o", "-")
     assert refused.code == 3 and "diagnosis, p_malignant, site. Use --truth COLUMN" in refused.err
-    told = run(capsys, "init", "rows.csv", "--truth", "diagnosis", "-o", "-")
-    settings = tomllib.loads(told.out)["tool"]["evalreport"]
+    reported = run(capsys, "init", "rows.csv", "--truth", "diagnosis", "-o", "-")
+    settings = tomllib.loads(reported.out)["tool"]["evalreport"]
     assert settings == {"truth": "diagnosis", "score": "p_malignant", "id": "id", "positive": "malignant"}
     assert run(capsys, "init", "rows.csv", "--truth", "diagnosis").code == 0
     assert tomllib.loads(Path("evalreport.toml").read_text())["tool"]["evalreport"] == settings

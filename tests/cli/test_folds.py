@@ -49,9 +49,9 @@ def test_files_and_a_column_say_the_same(
     page = Path("page.html").read_text(encoding="utf-8")
     assert "How far do the folds agree?" in page
     assert page.count('class="dots"') >= 5
-    untold = run(capsys, "report", "oof.csv", "--json", *QUICK)
-    assert "pass --set fold=fold" in untold.err
-    assert untold.json["runs"][0]["folds"] is None
+    unreported = run(capsys, "report", "oof.csv", "--json", *QUICK)
+    assert "pass --set fold=fold" in unreported.err
+    assert unreported.json["runs"][0]["folds"] is None
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_is_no_cross_validation_is_refused(
     assert (done.code, words in done.json["error"]["message"]) == (code, True), done.out
 
 
-def test_a_missing_fold_is_told(tmp_path: Path, capsys: Capture) -> None:
+def test_a_missing_fold_is_reported(tmp_path: Path, capsys: Capture) -> None:
     files = written(ROWS, tmp_path)
     done = run(capsys, "report", "--folds", files[0], files[2], "--json", *QUICK)
     assert done.code == 0
@@ -100,8 +100,8 @@ def test_children_are_logged_into_their_parent(sqlite_store: Store, tmp_path: Pa
         tags={"mlflow.parentRunId": parent.run_id},
         status="FAILED",
     )
-    told = run(capsys, *server, "log", "--run-id", parent.run_id)
-    assert (told.code, "pass --children" in told.err) == (3, True)
+    reported = run(capsys, *server, "log", "--run-id", parent.run_id)
+    assert (reported.code, "pass --children" in reported.err) == (3, True)
     command = (*server, "log", "--run-id", parent.run_id, "--children", "--json", "--log-all", *QUICK)
     done = run(capsys, *command)
     assert done.code == 0, done.out
@@ -147,7 +147,7 @@ OTHER = ELSEWHERE.replace({"a": "x", "b": "y"})
 LISTS = ELSEWHERE.assign(y_true='["a", "b"]', y_pred='["a"]')
 
 
-TOLD: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = (
+REPORTED: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = (
     ((LABELS, ELSEWHERE), "FINISHED", True, 0, "no row has two responses"),
     ((LABELS, LABELS, LABELS[:10]), "FINISHED", True, 0, "30 of 40 rows have fewer answers than 3"),
     ((LABELS, OTHER.assign(id=LABELS.id)), "FINISHED", True, 5, "the true labels of one row differ"),
@@ -167,8 +167,8 @@ TOLD: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = 
 """Tables of child runs, how the last ended, whether they are answers; the exit code and what is said."""
 
 
-def test_children_that_are_no_folds_or_samples_are_told(sqlite_store: Store, capsys: Capture) -> None:
-    for tables, last, answers, code, words in TOLD:
+def test_children_that_are_no_folds_or_samples_are_reported(sqlite_store: Store, capsys: Capture) -> None:
+    for tables, last, answers, code, words in REPORTED:
         parent = children(sqlite_store, *tables, last=last)
         how = ("--children", "--repeats") if answers else ("--children",)
         asked = ("report", "--run-id", parent, *how, "--set", "confidence=none", "--json")
@@ -212,8 +212,8 @@ def test_cross_validations_are_compared_row_by_row_and_as_systems(
         parents[name] = cross_validation(sqlite_store, tmp_path, name, rows, dealt)
         data[name] = dealt
     chosen = ("--run-id", parents["forest-1"], "--run-id", parents["boosting-1"])
-    told = run(capsys, *server, "compare", *chosen)
-    assert (told.code, "pass --children" in told.err) == (3, True)
+    reported = run(capsys, *server, "compare", *chosen)
+    assert (reported.code, "pass --children" in reported.err) == (3, True)
     words = (*chosen, "--children", "--metrics", "roc_auc,accuracy", "--json")
     done = run(capsys, *server, "compare", *words)
     assert done.code == 0, done.err

@@ -76,11 +76,11 @@ def test_failure(capsys: Capture, arguments: tuple[str, ...], code: str) -> None
     assert plain.code == done.code
     assert plain.out == ""
     if arguments:
-        told = done.json["error"]
+        reported = done.json["error"]
         assert plain.err.splitlines() == [
-            f"error: {told['message']}",
-            f"  at   {told['where']}",
-            f"  fix  {told['fix']}",
+            f"error: {reported['message']}",
+            f"  at   {reported['where']}",
+            f"  fix  {reported['fix']}",
         ]
 
 

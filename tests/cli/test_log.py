@@ -115,8 +115,8 @@ def test_dry_run_writes_nothing(sqlite_store: Store, tmp_path: Path, capsys: Cap
     made = make_run(sqlite_store, {"predictions.csv": SCORES}, folder=tmp_path)
     command = ("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--dry-run", "--log-all")
     done = run(capsys, *command)
-    told = [line.split() for line in done.out.split("would log")[1].splitlines()[1:]]
-    values = {name: rest for name, *rest in told}
+    reported = [line.split() for line in done.out.split("would log")[1].splitlines()[1:]]
+    values = {name: rest for name, *rest in reported}
     in_json = run(capsys, *command, "--json").json["runs"][0]
     for name in ("f1", "roc_auc", "log_loss"):
         assert float(values[f"eval/{name}"][0]) == pytest.approx(in_json["metrics"][name]["value"], rel=1e-5)
@@ -130,8 +130,8 @@ def test_several_runs_of_an_experiment(sqlite_store: Store, tmp_path: Path, caps
     first = make_run(sqlite_store, {"predictions.csv": SCORES}, experiment="bank-a", folder=tmp_path)
     make_run(sqlite_store, {"notes.txt": "nothing"}, experiment="bank-a", folder=tmp_path)
     command = ("log", "--experiment", "bank-*", "--tracking-uri", sqlite_store.uri, "--set", "resamples=100")
-    told = run(capsys, *command).out.splitlines()
-    closing = told[told.index("") + 1 :]
+    reported = run(capsys, *command).out.splitlines()
+    closing = reported[reported.index("") + 1 :]
     assert [re.split(r"  +", line)[:2] for line in sorted(closing)] == [
         ["calm-heron-412", "written"],
         ["run", "status"],
@@ -201,14 +201,14 @@ def test_a_missing_database_is_not_made(tmp_path: Path, capsys: Capture) -> None
 
 
 @pytest.mark.parametrize("uri", ["foo://x", "postgres://host/name", "sqlite:/x.db"])
-def test_an_address_of_no_store_is_told_with_those_that_there_are(capsys: Capture, uri: str) -> None:
+def test_an_address_of_no_store_is_reported_with_those_that_there_are(capsys: Capture, uri: str) -> None:
     done = run(capsys, "log", "--latest", "--tracking-uri", uri)
     assert done.code == 2
     assert done.err.startswith("error: MLflow has no tracking store at an address like this\n")
     assert "pass https://HOST, sqlite:///FILE, postgresql://" in done.err
 
 
-def test_a_server_that_refuses_is_told_quickly(capsys: Capture) -> None:
+def test_a_server_that_refuses_is_reported_quickly(capsys: Capture) -> None:
     done = run(capsys, "log", "--latest", "--tracking-uri", "http://127.0.0.1:9")
     assert done.code == 4
     assert done.err.count("\n") <= 3
@@ -220,11 +220,11 @@ def test_a_running_run_is_left_alone(sqlite_store: Store, tmp_path: Path, capsys
     assert done.code == 2
     assert not sqlite_store.client.get_run(made.run_id).data.metrics
     assert "--set allow_running" in done.err
-    told = run(
+    reported = run(
         capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--set", "allow_running"
     )
-    assert told.code == 0, told.err
-    assert re.search(r"^verified \d+ files, \d+ metrics$", told.out, re.MULTILINE)
+    assert reported.code == 0, reported.err
+    assert re.search(r"^verified \d+ files, \d+ metrics$", reported.out, re.MULTILINE)
     assert sqlite_store.client.get_run(made.run_id).info.status == "RUNNING"
 
 
@@ -235,9 +235,9 @@ def test_a_run_that_did_not_finish_is_said_to(
     made = make_run(sqlite_store, {"predictions.csv": SCORES}, status=status, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
     assert done.code == 0, done.err
-    told = f"did not finish ({status}): rows of it may be missing"
-    assert told in done.err
-    assert told in str(done.json["runs"][0]["provenance"]["notes"])
+    reported = f"did not finish ({status}): rows of it may be missing"
+    assert reported in done.err
+    assert reported in str(done.json["runs"][0]["provenance"]["notes"])
 
 
 @pytest.mark.parametrize("models", [1, 2])

@@ -225,8 +225,8 @@ def test_parts_are_one_table_where_rows_are_held_too(
         make_run(sqlite_store, in_parts(part), tags={"mlflow.parentRunId": parent}, **kept)
     found = on(capsys, sqlite_store, "log", parent, "--children", "--dry-run", "--json")
     assert found.code == 0 and found.json["runs"][0]["metrics"]["accuracy"]["n"] == len(rows), found.err
-    told = on(capsys, sqlite_store, "log", parent, "--children", "--set", "engine=stream")
-    assert "each child run separately" in told.err
+    reported = on(capsys, sqlite_store, "log", parent, "--children", "--set", "engine=stream")
+    assert "each child run separately" in reported.err
     runs = [make_run(sqlite_store, in_parts(rows), folder=tmp_path).run_id for _ in range(2)]
     for more in ((), ("--artifact", "out/preds")):
         done = on(
@@ -257,7 +257,7 @@ def test_runs_that_hold_no_stream_say_so(
     assert "intervals by cluster need all rows" in done.err and "--set engine=memory" in done.err
 
 
-def test_a_disk_without_room_is_told_before_and_while_copying(
+def test_a_disk_without_room_is_reported_before_and_while_copying(
     small_disk: Path, sqlite_store: Store, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = table(20_000)

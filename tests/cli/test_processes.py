@@ -85,8 +85,8 @@ def test_log_in_processes_keeps_the_order_and_passes_over_what_stands(
     done = run(capsys, *call, "--json", "--set", "jobs=2")
     assert done.code == 3
     assert [entry["run_id"] for entry in done.json["runs"] if entry["ok"]] == ids[::-1]
-    told = [line[:4] for line in done.err.splitlines() if re.match(r"\d/4|error|Using", line)]
-    assert told == ["1/4 ", "2/4 ", "Usin", "3/4 ", "Usin", "4/4 ", "Usin"]
+    reported = [line[:4] for line in done.err.splitlines() if re.match(r"\d/4|error|Using", line)]
+    assert reported == ["1/4 ", "2/4 ", "Usin", "3/4 ", "Usin", "4/4 ", "Usin"]
     assert "is skipped: the run has no predictions" in done.err
     again = run(capsys, *call)
     assert again.out.count("unchanged since it was logged") == 3

@@ -226,8 +226,8 @@ def test_weights_that_are_numbers_of_rows(capsys: Capture) -> None:
     rows = ["y_true,y_pred"] + ["1,1"] * 30 + ["1,0"] * 10 + ["0,0"] * 50 + ["0,1"] * 10
     Path("whole.csv").write_text("\n".join(rows))
     counted = ["counted.csv", "--set", "weight=times", "--set", "weight_kind=count"]
-    told, plain = (run(capsys, "report", *files, "--json").json for files in (counted, ["whole.csv"]))
-    (counted_run,), (plain_run,) = told["runs"], plain["runs"]
+    reported, plain = (run(capsys, "report", *files, "--json").json for files in (counted, ["whole.csv"]))
+    (counted_run,), (plain_run,) = reported["runs"], plain["runs"]
     assert counted_run["n"] == plain_run["n"] == 100
     assert counted_run["metrics"] == plain_run["metrics"]
     relative = run(capsys, "report", "counted.csv", "--set", "weight=times", "--json").json["runs"][0]

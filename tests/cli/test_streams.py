@@ -54,7 +54,7 @@ def test_documents_are_utf_8_and_lines_lose_nothing(encoding: str) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def test_a_name_that_is_no_text_is_told_in_valid_json() -> None:
+def test_a_name_that_is_no_text_is_reported_in_valid_json() -> None:
     Path(os.fsdecode(b"bad\xff.csv")).write_text(ROWS, encoding="utf-8")
     done = shell("evalreport report $'bad\\xff.csv' --json -q")
     assert done.returncode == 0, done.stderr

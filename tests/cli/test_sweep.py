@@ -136,13 +136,13 @@ def test_several_objectives(capsys: Capture) -> None:
     trials = body["sweep"]["trials"]
     assert trials[other["best"]]["values"][1] == min(trial["values"][1] for trial in trials)
     assert set(other["importance"]["shares"]) == {"x", "y"}
-    told = run(
+    reported = run(
         capsys, "sweep", "optuna", "--study", storage, "--metric", "value_1", "--standard-error", "0.1"
     )
-    assert told.code == 0, told.err
-    assert "The best value_1 is" in told.out
-    assert "of it selection bias" in told.out
-    assert [line.split(" (")[0] for line in told.out.splitlines() if line.startswith("importance")] == [
+    assert reported.code == 0, reported.err
+    assert "The best value_1 is" in reported.out
+    assert "of it selection bias" in reported.out
+    assert [line.split(" (")[0] for line in reported.out.splitlines() if line.startswith("importance")] == [
         "importance for value_1",
         "importance for value_0",
     ]
@@ -292,7 +292,7 @@ def test_child_runs_with_what_may_be_odd(sqlite_store: Store, tmp_path: Path, ca
     assert "1 trial ended with a NaN or infinite value and cannot be the best" in done.err
 
 
-def test_constant_scores_are_told(capsys: Capture) -> None:
+def test_constant_scores_are_reported(capsys: Capture) -> None:
     Path("constant.csv").write_text("y_true,score\n1,0.5\n0,0.5\n1,0.5\n0,0.5\n")
     done = run(capsys, "sweep", "thresholds", "constant.csv", "--objective", "f1")
     assert done.code == 0

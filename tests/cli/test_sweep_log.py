@@ -127,7 +127,7 @@ def test_thresholds_and_held_out_values_are_logged_by_default(
     assert ours == {"evalreport.sweep.verdict", "evalreport.sweep.state"}
 
 
-def test_a_parent_that_has_not_ended_is_written_to_only_when_told(
+def test_a_parent_that_has_not_ended_is_written_to_only_when_requested(
     sqlite_store: Store, tmp_path: Path, capsys: Capture
 ) -> None:
     made = nested_runs(sqlite_store, GRID, tmp_path, status="RUNNING")

@@ -110,7 +110,7 @@ def test_a_half_logged_run_is_finished(
     check_mended(sqlite_store, logged)
 
 
-def test_another_part_is_told_and_left_to_its_own_command(
+def test_another_part_is_reported_and_left_to_its_own_command(
     sqlite_store: Store, tmp_path: Path, capsys: Capture, logged: MadeRun
 ) -> None:
     sweep = ["sweep", "thresholds", "--run-id", logged.run_id, "--tracking-uri", sqlite_store.uri, "--log"]

@@ -76,7 +76,7 @@ def test_ids_that_occur_twice_in_the_predictions(tmp_path: Path) -> None:
     assert "pass --set group=id" in caught.value.fix
 
 
-def test_files_without_ids_are_joined_by_their_order_which_is_told(tmp_path: Path) -> None:
+def test_files_without_ids_are_joined_by_their_order_which_is_reported(tmp_path: Path) -> None:
     found = joined(tmp_path, {"y_pred": list("abc")}, {"label": list("abb")})
     assert found.y_true.tolist() == ["a", "b", "b"]
     assert found.notes[0] == "neither p.csv nor p.parquet has ids: their rows are joined by their order"

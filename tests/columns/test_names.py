@@ -251,7 +251,7 @@ def test_contradicting_options() -> None:
         found("y_true,score\n1,0.5\n", Columns(batch_axis=True))
 
 
-def test_the_column_that_chose_the_rows_is_told_as_that_and_not_as_unused() -> None:
+def test_the_column_that_chose_the_rows_is_reported_as_that_and_not_as_unused() -> None:
     rows = "y_true,y_pred,{},age\na,a,{},7\nb,a,{},8\na,b,{},9\n"
     alone = found(rows.format("split", "test", "test", "val"))
     asked = found(rows.format("site", "x", "x", "y"), Columns(where=("site=x",)))
@@ -260,8 +260,8 @@ def test_the_column_that_chose_the_rows_is_told_as_that_and_not_as_unused() -> N
         assert result.unused_note == ("columns without a role: age",)
 
 
-@pytest.mark.parametrize(("name", "told"), [("grade_level/v1/score", False), ("score", True)])
-def test_a_column_of_something_else_is_no_confidence(name: str, told: bool) -> None:
+@pytest.mark.parametrize(("name", "reported"), [("grade_level/v1/score", False), ("score", True)])
+def test_a_column_of_something_else_is_no_confidence(name: str, reported: bool) -> None:
     result = found(f"y_true,y_pred,{name}\na,a,0.6\nb,a,0.7\nc,c,0.8\n")
     assert result.scores is None and result.unused == (name,)
-    assert any("confidence" in note for note in result.notes) is told
+    assert any("confidence" in note for note in result.notes) is reported

@@ -80,9 +80,9 @@ def test_json_has_the_reasons_and_they_are_read_back(table: Path, capsys: pytest
 
 
 def test_a_column_that_an_option_names_says_so(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = reported(capsys, table, "--truth", "diagnosis", "-v")
-    assert "label diagnosis: an option or the file format names it" in told.err
-    assert "prediction Label: " in told.err
+    shown = reported(capsys, table, "--truth", "diagnosis", "-v")
+    assert "label diagnosis: an option or the file format names it" in shown.err
+    assert "prediction Label: " in shown.err
 
 
 def test_settings_have_a_comment_for_each_column(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -102,7 +102,7 @@ def best_groups(setting: Setting, runs: int, metric: str, times: int) -> dict[st
     }
 
 
-def told_apart(setting: Setting, metric: str, times: int) -> dict[str, Any]:
+def significant_rate(setting: Setting, metric: str, times: int) -> dict[str, Any]:
     """Return how often two equally good runs got a verdict, over all that is looked at."""
     rng = np.random.default_rng([5, setting.n])
     equal = replace(setting, skills=setting.skills[:1] * 2)
@@ -190,7 +190,7 @@ def measure(times: int) -> dict[str, Any]:
     equal = partial(best_groups, times=times)
     return {
         "best_groups": [equal(setting, runs, name) for setting, runs, names in EQUAL for name in names],
-        "told_apart": [told_apart(setting, names[-1], times) for setting, _, names in EQUAL],
+        "told_apart": [significant_rate(setting, names[-1], times) for setting, _, names in EQUAL],
         "truly_best": [truly_best(UNEQUAL, name, times) for name in ("roc_auc", "mcc", "log_loss")],
         "power": [power(setting, name, times) for setting, names in POWER for name in names],
         "at_equal_recall": [at_equal_recall(case, times) for case in RECALLS],

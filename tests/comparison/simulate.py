@@ -272,8 +272,8 @@ def write(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> None:
         old = called.setdefault((found["task"], found["setting"], found["n"]), found)
         old |= {**found, "raised": old["raised"] | found["raised"]}
     rows, alarms = list(table.values()), list(called.values())
-    told, raised = (",\n  ".join(part) for part in (map(written, rows), map(json.dumps, alarms)))
-    whole = f'{{\n "coverage": [\n  {told}\n ],\n "false_alarms": [\n  {raised}\n ]\n}}\n'
+    reported, raised = (",\n  ".join(part) for part in (map(written, rows), map(json.dumps, alarms)))
+    whole = f'{{\n "coverage": [\n  {reported}\n ],\n "false_alarms": [\n  {raised}\n ]\n}}\n'
     RESULT.write_text(whole, encoding="utf-8")
     TABLE.write_text(as_markdown(rows, alarms), encoding="utf-8")
 

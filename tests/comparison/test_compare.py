@@ -72,7 +72,7 @@ def test_all_against_all_are_corrected_together_and_grouped(spam: Comparison) ->
         assert spam.differ_significantly("roc_auc", d.run, d.baseline) == (d.verdict != "not_significant")
 
 
-def test_groups_hold_runs_that_cannot_be_told_apart() -> None:
+def test_groups_hold_runs_without_significant_differences() -> None:
     runs = models.evaluations(models.binary(np.random.default_rng(0), 400, skills=(2.4, 2.35, 1.2, 1.15)))
     result = compare(runs, None, names=["a", "b", "c", "d"])
     assert {entry.run: entry.ranks for entry in result.ranking} == {
@@ -294,7 +294,7 @@ def test_names_are_made_distinct() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runs", "told"),
+    ("runs", "reported"),
     [
         (lambda: four()[:1], "1 run cannot be compared"),
         (lambda: four() * 6, "24 runs cannot be compared"),
@@ -304,8 +304,8 @@ def test_names_are_made_distinct() -> None:
         ),
     ],
 )
-def test_what_cannot_be_compared_is_an_error(runs: object, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_what_cannot_be_compared_is_an_error(runs: object, reported: str) -> None:
+    with pytest.raises(UsageError, match=reported):
         compare(runs())  # type: ignore[operator]
 
 
@@ -393,7 +393,7 @@ needs_extra = pytest.mark.skipif(
 
 
 @needs_extra
-def test_checkpoints_of_one_training_are_told_apart() -> None:
+def test_checkpoints_of_one_training_have_distinct_names() -> None:
     frame = pd.read_parquet(Path(str(EXTRA)) / "banking77" / "pred_checkpoints_long.parquet")
     labels = json.loads((DATA / "banking77" / "labels.json").read_text(encoding="utf-8"))
     runs = [

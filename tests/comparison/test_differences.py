@@ -93,8 +93,8 @@ def test_all_pairs_of_real_models_have_mcnemar_and_delong_of_a_second_implementa
         z, _ = naive_delong(truth, a, b)
         assert delong.z == pytest.approx(z, abs=1e-8)
         for one, metric in ((test, "accuracy"), (delong, "roc_auc")):
-            told = next(d for d in result.differences_for(metric, one.run) if d.baseline == one.baseline)
-            assert one.p == told.p, "one p value per difference"
+            reported = next(d for d in result.differences_for(metric, one.run) if d.baseline == one.baseline)
+            assert one.p == reported.p, "one p value per difference"
         own = next(d for d in result.differences_for("roc_auc", delong.run) if d.baseline == delong.baseline)
         assert own.difference == pytest.approx(roc_auc_score(truth, a) - roc_auc_score(truth, b), abs=1e-12)
         assert own.low is not None
@@ -381,7 +381,7 @@ def test_unpaired_difference_of_proportions_is_newcombes() -> None:
     assert missing.reason == "b: not there"
 
 
-def test_more_correlated_models_are_told_apart_more_easily() -> None:
+def test_differences_of_more_correlated_models_are_significant_more_often() -> None:
     widths = []
     for correlation in (0.0, 0.5, 0.9):
         pair = models.binary(np.random.default_rng(1), 500, correlation=correlation)

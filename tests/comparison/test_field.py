@@ -73,7 +73,7 @@ def test_the_critical_value_lies_between_one_pair_and_bonferroni() -> None:
     assert norm.ppf(0.975) < field.critical < norm.ppf(1 - 0.025 / 66)
 
 
-def test_equal_runs_are_told_apart_in_at_most_five_per_cent_of_samples() -> None:
+def test_equal_runs_differ_significantly_in_at_most_five_per_cent_of_samples() -> None:
     rng = np.random.default_rng(11)
     metric, wrong, times, n = find("accuracy", "multiclass"), 0, 60, 300
     for _ in range(times):

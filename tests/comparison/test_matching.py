@@ -143,8 +143,12 @@ def test_a_stretched_copy_differs_at_its_own_threshold_alone() -> None:
 
 def test_matched_points_are_in_the_json_of_binary_runs_with_scores_alone() -> None:
     pair = models.binary(np.random.default_rng(0), 200)
-    told = encode(compare([models.bare(p) for p in pair]))
-    assert [point["kind"] for point in told["matched"]] == ["own_thresholds", "equal_recall", "equal_alerts"]
+    reported = encode(compare([models.bare(p) for p in pair]))
+    assert [point["kind"] for point in reported["matched"]] == [
+        "own_thresholds",
+        "equal_recall",
+        "equal_alerts",
+    ]
     labels = [models.bare(replace(p, scores=NoScores())) for p in pair]
     assert compare(labels).matched == ()
     classes = models.multiclass(np.random.default_rng(0), 100, np.full(3, 1 / 3))
@@ -164,15 +168,15 @@ def test_curves_cross_where_those_of_the_populations_do() -> None:
     (found,) = roc_crossings(models.sides(pair), ("even", "wide"))
     assert found.fpr == pytest.approx(0.309, abs=0.04)
     assert (found.ahead_below, found.ahead_above) == ("wide", "even")
-    told = encode(compare([models.bare(p) for p in pair], names=["even", "wide"]))
-    assert [one["ahead_below"] for one in told["crossings"]] == ["wide"]
+    reported = encode(compare([models.bare(p) for p in pair], names=["even", "wide"]))
+    assert [one["ahead_below"] for one in reported["crossings"]] == ["wide"]
 
 
 def test_noise_is_no_crossing() -> None:
-    rng, told = np.random.default_rng(1), 0
+    rng, reported = np.random.default_rng(1), 0
     for _ in range(40):
-        told += bool(roc_crossings(models.sides(models.binary(rng, 400)), ("a", "b")))
-    assert told <= 2
+        reported += bool(roc_crossings(models.sides(models.binary(rng, 400)), ("a", "b")))
+    assert reported <= 2
 
 
 def test_alarms_are_those_of_a_search_by_hand() -> None:
@@ -218,10 +222,10 @@ def test_the_lowest_cost_is_counted_on_rows_that_took_no_part() -> None:
     assert own.cost is not None
     missed = truth.sum() - own.found.values[0]
     assert own.cost.values[0] == pytest.approx(1000 * (5 * missed + own.false_positives.values[0]) / 400)
-    told = encode(compare([models.bare(p) for p in pair[::-1]], costs=Costs(fn=5)))
-    assert told["costs"] == {"fp": 1, "fn": 5, "tp": 0, "tn": 0}
-    assert [point["cost"] is not None for point in told["matched"]] == [True] * 4
-    assert len(told["alerts"]) == 1
+    reported = encode(compare([models.bare(p) for p in pair[::-1]], costs=Costs(fn=5)))
+    assert reported["costs"] == {"fp": 1, "fn": 5, "tp": 0, "tn": 0}
+    assert [point["cost"] is not None for point in reported["matched"]] == [True] * 4
+    assert len(reported["alerts"]) == 1
 
 
 def test_thresholds_that_are_chosen_anew_have_the_least_cost() -> None:
@@ -236,13 +240,13 @@ def test_thresholds_that_are_chosen_anew_have_the_least_cost() -> None:
 
 def test_equal_runs_seldom_differ_in_their_lowest_cost() -> None:
     """At most one in twenty, give or take three standard errors; 23 of 410 in a longer run."""
-    rng, told = np.random.default_rng(8), 0
+    rng, reported = np.random.default_rng(8), 0
     for _ in range(20):
         pair = models.sides(models.binary(rng, 200, 0.3, (1.8, 1.8), 0.5))
         found = matched_runs(pair, ("a", "b"), Costs(fn=3))
         assert found is not None and found.points[-1].cost is not None
-        told += found.points[-1].cost.verdict in ("better", "worse")
-    assert told <= 20 * 0.05 + 3 * np.sqrt(20 * 0.05 * 0.95)
+        reported += found.points[-1].cost.verdict in ("better", "worse")
+    assert reported <= 20 * 0.05 + 3 * np.sqrt(20 * 0.05 * 0.95)
 
 
 def test_what_changed_at_equal_recall_is_counted_by_hand() -> None:

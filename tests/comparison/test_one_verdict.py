@@ -173,7 +173,7 @@ def test_the_interval_in_a_headline_excludes_0_only_where_the_verdict_does(kind:
         assert (low > 0 or high < 0) == named, (main, verdict)
 
 
-def test_weights_that_turn_a_recall_round_are_not_told_in_rows() -> None:
+def test_weights_that_turn_a_recall_round_are_not_reported_in_rows() -> None:
     """More rows of the class are found, and less of its weight."""
     truth = np.array(["yes"] * 200 + ["no"] * 200)
     old, new = (np.where(truth == "yes", "no", truth) for _ in range(2))

@@ -55,7 +55,7 @@ def test_so_many_rows_demonstrate_a_difference_four_times_of_five() -> None:
     assert np.mean([newcombe(a, n, b, n)[1] > 0 for a, b in pairs]) == pytest.approx(0.8, abs=0.06)
 
 
-def test_no_difference_is_told_that_the_metric_cannot_have() -> None:
+def test_no_difference_is_reported_that_the_metric_cannot_have() -> None:
     """Two rows of an accuracy of 0.5 demonstrate none, and one of 0.6 is possible with no number of rows."""
     two = evaluate_predictions(predictions(Binary(0, 1), [0, 1], [0, 0]), only=("accuracy",))
     for wanted, rows in ((0.1, "about"), (0.6, "no number of rows")):

@@ -46,8 +46,8 @@ def test_plain_data_of_any_depth_name_the_place_of_a_misfit() -> None:
 
 
 def test_an_error_tells_what_stands_there_in_forty_characters() -> None:
-    told = {"null": None, "an object": {"a": 1}, "a list": [1], "true": True, "1.5": 1.5, "'x'": "x"}
-    assert {said: short(data) for said, data in told.items()} == {said: said for said in told}
+    reported = {"null": None, "an object": {"a": 1}, "a list": [1], "true": True, "1.5": 1.5, "'x'": "x"}
+    assert {said: short(data) for said, data in reported.items()} == {said: said for said in reported}
     assert short(10**400) == short(-(10**400)) == "a number of too many digits"
     assert short(EDGE) == str(EDGE)
     assert short("é") == "'\\xe9'", "ASCII alone"

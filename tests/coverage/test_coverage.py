@@ -83,6 +83,6 @@ def test_where_an_interval_did_not_hold_stands_beside_the_value() -> None:
     assert isinstance(recall, Estimate)
     off = [row for row in off_coverage("binary", "tpr_at_fpr01") if recall.method in row.method.split("; ")]
     worst = max(row.coverage for row in off)
-    told = json.loads(ev.to_json())["off_coverage"]["tpr_at_fpr01"]
-    assert told.startswith(f"coverage {percent(worst)} in simulations: ")
-    assert told in er.to_html(ev) and "accuracy" not in ev.off_coverage
+    reported = json.loads(ev.to_json())["off_coverage"]["tpr_at_fpr01"]
+    assert reported.startswith(f"coverage {percent(worst)} in simulations: ")
+    assert reported in er.to_html(ev) and "accuracy" not in ev.off_coverage

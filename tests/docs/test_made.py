@@ -53,7 +53,7 @@ def test_every_key_of_the_document_has_its_object() -> None:
     kinds = set(re.findall(r"^## (\w+)$", page, re.MULTILINE))
     assert {"EvaluationRecord", "Estimate", "Undefined", "Finding", "Provenance"} <= kinds
     types = re.findall(r"`([^`]*)` \|$", page, re.MULTILINE)
-    named = {word for told in types for word in re.findall(r"[A-Z]\w+", told)}
+    named = {word for reported in types for word in re.findall(r"[A-Z]\w+", reported)}
     assert named - {"Any"} <= kinds
 
 
@@ -83,7 +83,7 @@ def test_every_error_code_and_setting_is_listed() -> None:
 
 def test_every_artifact_and_tag_is_named() -> None:
     page = (DOCS / "reference" / "mlflow.md").read_text(encoding="utf-8")
-    told = [
+    reported = [
         *payload.PAGES,
         *payload.TABLES,
         *map(payload.in_run, payload.FIGURES),
@@ -91,9 +91,9 @@ def test_every_artifact_and_tag_is_named() -> None:
         payload.ROWS,
         payload.SWEEP,
     ]
-    told += [payload.COMPARISON, payload.SWEEP_POINTS, payload.MANIFEST]
-    told += [payload.STATE_TAG, payload.SWEEP_TAGS, payload.GATE_TAGS]
-    assert all(f"`{name}`" in page for name in told)
+    reported += [payload.COMPARISON, payload.SWEEP_POINTS, payload.MANIFEST]
+    reported += [payload.STATE_TAG, payload.SWEEP_TAGS, payload.GATE_TAGS]
+    assert all(f"`{name}`" in page for name in reported)
 
 
 def test_every_public_name_is_in_the_python_reference() -> None:

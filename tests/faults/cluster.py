@@ -53,8 +53,10 @@ def killing(frame: Any, mark: Path, reading: int) -> Any:
         number = sum(1 for _ in place.iterdir())
         (place / f"{number}-{os.getpid()}").touch()
         if number >= nth and _first(place / "killed"):
-            told = Path(f"/proc/{os.getppid()}/stat").read_text()  # of Python's daemon, whose parent it is
-            executor = int(told.rpartition(")")[2].split()[1])
+            reported = Path(
+                f"/proc/{os.getppid()}/stat"
+            ).read_text()  # of Python's daemon, whose parent it is
+            executor = int(reported.rpartition(")")[2].split()[1])
             (place / "killed").write_text(Path(f"/proc/{executor}/cmdline").read_text())
             os.kill(executor, signal.SIGKILL)
             signal.pause()

@@ -106,7 +106,7 @@ def test_evidence_named_as_a_metric_is_that_metric() -> None:
 
 def test_a_metric_has_two_digits_of_the_half_width_of_its_interval() -> None:
     """By hand: the decimal at which half the interval's width has its second digit."""
-    told = 0
+    reported = 0
     for ev, finding in claims():
         for name, value in finding.evidence.items():
             result = ev.metrics.get(name)
@@ -131,10 +131,10 @@ def test_a_metric_has_two_digits_of_the_half_width_of_its_interval() -> None:
             }
             tokens = {token.rstrip("%") for token in NUMBER.findall(UNCOUNTED.sub("", finding.claim))}
             if expected & tokens:
-                told += 1
+                reported += 1
             else:
                 assert not tokens & {form.rstrip("%") for form in coarse}, (finding, name, expected)
-    assert told > 60
+    assert reported > 60
 
 
 def test_counts_are_those_of_the_evaluation() -> None:

@@ -55,7 +55,7 @@ def test_even_mistakes_are_no_mix_up() -> None:
     assert top_confusions(evaluated(of_matrix(even.tolist()))) is None
 
 
-def test_families_are_told_with_what_they_hold() -> None:
+def test_families_are_reported_with_what_they_hold() -> None:
     found = families(intents(relate))
     assert found is not None
     members = [set(family["labels"]) for family in found.evidence["families"]]

@@ -49,7 +49,7 @@ def test_one_number_hides_a_broken_model() -> None:
     assert {"never_predicted", "micro_macro_gap", "overpredicted_labels"} <= rules(ev)
 
 
-def test_a_collapsed_model_is_told_by_what_it_still_says() -> None:
+def test_a_collapsed_model_is_reported_by_what_it_still_says() -> None:
     truth = np.arange(2000) % 20
     known = np.asarray(INTENTS)
     ev = evaluated(predictions(Multiclass(INTENTS), known[truth], known[truth % 3]))

@@ -79,8 +79,8 @@ def test_random_grades_have_no_skill(seed: int) -> None:
     assert decision_skill(ev) in ("none", "not_significant", "reversed")
     assert "quadratic weighted kappa" in headline(ev).text
     skill = ("no_skill", "skill_not_significant")
-    told = [finding.claim for finding in ev.findings if finding.rule in skill]
-    assert all("quadratic weighted kappa" in claim for claim in told)
+    reported = [finding.claim for finding in ev.findings if finding.rule in skill]
+    assert all("quadratic weighted kappa" in claim for claim in reported)
 
 
 def test_the_first_rows_are_those_of_the_order() -> None:

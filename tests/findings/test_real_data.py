@@ -70,7 +70,7 @@ def test_answers_of_a_language_model() -> None:
     assert not {"never_predicted", "overpredicted_labels", "no_skill"} & set(said)
 
 
-def test_collapse_told_in_text() -> None:
+def test_collapse_reported_in_text() -> None:
     """The collapsed model's labels, answered as text: nothing is unreadable, and still it is told."""
     rows = evaluation("banking77/pred_collapsed6.parquet").predictions
     assert rows is not None
@@ -84,16 +84,16 @@ def test_collapse_told_in_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("score", "told", "untold"),
+    ("score", "reported", "unreported"),
     [
         ("score_lr", {"imbalance", "miscalibrated"}, {"default_threshold", "no_skill"}),
         ("score_nb", {"imbalance", "miscalibrated", "default_threshold"}, {"no_skill", "too_perfect"}),
     ],
 )
-def test_spam(score: str, told: set[str], untold: set[str]) -> None:
+def test_spam(score: str, reported: set[str], unreported: set[str]) -> None:
     said = claims(evaluation("sms_spam/oof_scores.parquet", score=score))
-    assert told <= set(said)
-    assert not untold & set(said)
+    assert reported <= set(said)
+    assert not unreported & set(said)
 
 
 def test_balanced_class_weights_spoil_the_probabilities() -> None:

@@ -50,7 +50,7 @@ def test_rounded_scores_that_meet_are_no_repeats(grid: str, weights: np.ndarray 
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_pasted_rows_are_told_from_rounding(kind: type[np.floating]) -> None:
+def test_pasted_rows_are_distinguished_from_rounding(kind: type[np.floating]) -> None:
     again = np.r_[np.arange(3000), np.arange(50)]
     claim = found(scored(TRUTH[again], SCORES.astype(kind)[again]))["repeated_rows"]
     assert 50 <= claim.evidence["again"] <= 52  # of 3,000 scores in 32 bits one may meet another

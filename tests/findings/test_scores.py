@@ -138,7 +138,7 @@ def test_labels_at_another_common_threshold() -> None:
     assert found.evidence["best_f1"] > found.evidence["f1"]
 
 
-def test_what_another_threshold_leaves_alone_is_not_told_as_a_change() -> None:
+def test_what_another_threshold_leaves_alone_is_not_reported_as_a_change() -> None:
     """Nothing is bought with 0 false alarms instead of 0, and 2 found instead of 2 is no find."""
     rng = np.random.default_rng(4)
     truth = np.arange(460) < 160

@@ -115,11 +115,11 @@ def test_a_trainer_end_to_end(whole: bool, mlflow: Any, tmp_path: Path) -> None:
             callbacks=[trainer_callback(metrics)],
         )
         trainer.train()
-        told = trainer.evaluate()
+        reported = trainer.evaluate()
     with torch.no_grad():
         logits = model(torch.tensor(tokens)).logits.numpy()
     auc = roc_auc_score(Y, logits[:, 1] - logits[:, 0])
-    assert told["eval_roc_auc"] == pytest.approx(auc)
+    assert reported["eval_roc_auc"] == pytest.approx(auc)
     assert logged(mlflow, run)["eval/roc_auc"] == pytest.approx(auc)
     assert metrics.evaluation is not None
     assert metrics.evaluation["accuracy"].value == pytest.approx(accuracy_score(Y, logits.argmax(axis=1)))

@@ -91,9 +91,9 @@ def test_what_is_no_cross_validation_is_refused() -> None:
         predictions(Binary(0, 1), [0, 1, 1], [0, 1, 1], folds=[1, 1, 1])
 
 
-def test_groups_that_cross_folds_are_told() -> None:
-    told = evaluated(groups=np.arange(N) // 4)
-    assert any("60 groups have rows in several folds" in note for note in told.notes)
+def test_groups_that_cross_folds_are_reported() -> None:
+    reported = evaluated(groups=np.arange(N) // 4)
+    assert any("60 groups have rows in several folds" in note for note in reported.notes)
     inside = evaluated(groups=part_of * 100 + np.arange(N) // 20)
     assert not any("groups" in note for note in inside.notes)
 

@@ -198,7 +198,7 @@ def test_each_class_gains_half_a_right_and_half_a_wrong_answer(size: int) -> Non
     np.testing.assert_array_equal(added.sum(axis=1), 1.0)
 
 
-def test_average_precision_of_few_rows_is_too_high_by_about_what_is_told() -> None:
+def test_average_precision_of_few_rows_is_too_high_by_about_what_is_reported() -> None:
     """Ten positives of a hundred, drawn 2,000 times, against the population's value."""
     rng = np.random.default_rng(0)
 

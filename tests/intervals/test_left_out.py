@@ -35,7 +35,7 @@ def test_a_perfect_ranking_of_four_of_six_classes_is_perfect() -> None:
     assert found.data_checks["absent_labels"] == 2
 
 
-def test_an_absent_class_is_told_once_as_a_class() -> None:
+def test_an_absent_class_is_reported_once_as_a_class() -> None:
     truth, scores = np.array(list("abcd") * 30), np.full((120, 6), 0.1)
     scores[np.arange(120), np.arange(120) % 4] = 0.5
     ev = er.evaluate(truth, scores=er.Probabilities(scores), labels=er.Multiclass("abcdef"))
@@ -47,12 +47,12 @@ def test_an_absent_class_is_told_once_as_a_class() -> None:
 
 def test_the_best_three_of_three_classes_are_no_headline() -> None:
     """All answers are among them: 100% that nothing was done for."""
-    for labels, told in (("abc", False), ("abcd", True)):
+    for labels, reported in (("abc", False), ("abcd", True)):
         size, top = len(labels), "top_3_accuracy"
         truth = np.array(list(labels) * 20)
         scores = np.random.default_rng(1).dirichlet(np.ones(size), 20 * size)
         ev = er.evaluate(truth, scores=er.Probabilities(scores), slices={"half": np.arange(20 * size) % 2})
         assert top in ev.metrics
-        assert (top in headline_names(ev)) is (top in ev.slices[0].metrics) is told
-        assert ("Top-3" in markdown(present(ev).summary())) is told
-        assert bool(er.compare([ev, ev]).differences_for(top)) is told
+        assert (top in headline_names(ev)) is (top in ev.slices[0].metrics) is reported
+        assert ("Top-3" in markdown(present(ev).summary())) is reported
+        assert bool(er.compare([ev, ev]).differences_for(top)) is reported

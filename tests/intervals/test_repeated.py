@@ -149,5 +149,5 @@ def test_lists_and_repeated_ids_say_the_same_on_page_terminal_and_json(
         225,
         None,
     )
-    told = run(capsys, "report", "long.csv", "--repeats", "-o", "page.html")
-    assert "pass@4" in told.err
+    reported = run(capsys, "report", "long.csv", "--repeats", "-o", "page.html")
+    assert "pass@4" in reported.err

@@ -93,8 +93,8 @@ def metric(body: dict[str, Any], name: str) -> Any:
 def test_a_missing_prediction_counts_as_wrong_where_that_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = [None if row in (3, 8) else str(h) for row, h in enumerate(H)]
-    body = fixed(capsys, csv(y_true=Y.astype(str), y_pred=told)(tmp_path), 5)
+    reported = [None if row in (3, 8) else str(h) for row, h in enumerate(H)]
+    body = fixed(capsys, csv(y_true=Y.astype(str), y_pred=reported)(tmp_path), 5)
     right = H == Y
     right[[3, 8]] = False
     assert metric(body, "accuracy") == pytest.approx(right.mean())
@@ -121,7 +121,7 @@ def test_parts_without_a_test_part_are_never_pooled(
         ([[0.9, 0.1], [0.8, 0.2]], "no score column belongs to a label that occurs"),
     ],
 )
-def test_scores_of_no_use_do_not_block_labels_and_are_told(
+def test_scores_of_no_use_do_not_block_labels_and_are_reported(
     tmp_path: Path, cells: list[list[float]], words: str
 ) -> None:
     rows = [{"y_true": k, "y_pred": k, "probs": cell} for k, cell in zip("ab", cells, strict=True)]
@@ -156,8 +156,8 @@ def asserted(i: int, k: int, g: int) -> dict[str, Any]:
 
 
 def logged(i: int, k: int, g: int) -> dict[str, Any]:
-    told = {"choices": [{"message": {"content": WORD[g]}}]}
-    return {"id": i, "epoch": 1, "target": [WORD[k]], "output": told}
+    reported = {"choices": [{"message": {"content": WORD[g]}}]}
+    return {"id": i, "epoch": 1, "target": [WORD[k]], "output": reported}
 
 
 def responded(i: int, k: int, g: int) -> dict[str, Any]:
@@ -196,11 +196,11 @@ TOOLS = {
 def test_what_tools_write_is_found_by_its_content(tool: str, named: bool, tmp_path: Path) -> None:
     write, name = TOOLS[tool]
     found = find_in_files(write(tmp_path), format=name if named else None)
-    told = found.y_pred if found.text is None else found.text
-    assert told is not None
+    reported = found.y_pred if found.text is None else found.text
+    assert reported is not None
     names = [str(k) for k in range(3)] if tool == "lm-eval, choices" else WORD
     assert found.y_true.tolist() == [names[k] for k in K]
-    assert told.tolist() == [names[g] for g in G]
+    assert reported.tolist() == [names[g] for g in G]
 
 
 def test_a_batch_is_joined_by_its_own_id(tmp_path: Path) -> None:

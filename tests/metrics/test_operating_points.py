@@ -102,7 +102,7 @@ def test_every_point_has_an_interval(more: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("name", ["recall@fpr=2", "recall@fpr=0", "mcc@fpr=0.1", "recall@", "lift@fpr=0.1"])
-def test_no_such_point_is_told_with_examples(name: str) -> None:
+def test_no_such_point_is_reported_with_examples(name: str) -> None:
     with pytest.raises(UsageError, match="unknown metric") as caught:
         find(name)
     assert "recall@fpr=0.02" in caught.value.fix

@@ -97,8 +97,10 @@ def test_swaps_are_rows_on_which_one_label_is_left_out_and_another_added() -> No
         f"{names[a]} instead: {names[b]}": int((left[:, a] & wrong[:, b]).sum())
         for a, b in product(range(len(names)), repeat=2)
     }
-    told = {row[0]: int(row[1]) for row in texts(table)}
-    assert told == {pair: rows for pair, rows in by_hand.items() if rows >= confusion_matrix.OFTEN_SWAPPED}
+    reported = {row[0]: int(row[1]) for row in texts(table)}
+    assert reported == {
+        pair: rows for pair, rows in by_hand.items() if rows >= confusion_matrix.OFTEN_SWAPPED
+    }
 
 
 def test_expected_are_as_many_as_the_scores_add_up_to() -> None:

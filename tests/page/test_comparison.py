@@ -178,8 +178,8 @@ def test_changed_answers_are_shown_by_class_and_one_by_one(kind: str) -> None:
     changes = [row[1].sort + row[2].sort for row in where.rows]
     assert changes == sorted(changes, reverse=True)
     assert len(answers.rows) == len(moved.examples)
-    told = [row[1].text.text for row in answers.rows]
-    assert told == ["fixed" if one.id in moved.fixed_ids else "broken" for one in moved.examples]
+    reported = [row[1].text.text for row in answers.rows]
+    assert reported == ["fixed" if one.id in moved.fixed_ids else "broken" for one in moved.examples]
     ids = {
         head.text.partition(":")[0]: note.words
         for head, note in zip(lists.parts[::2], lists.parts[1::2], strict=True)

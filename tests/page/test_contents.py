@@ -234,8 +234,8 @@ def test_metrics_by_threshold_equal_those_of_the_rows() -> None:
         flagged = scores >= step / 100
         assert (step <= max(precision)) == flagged.any()
         if flagged.any():
-            told = np.interp(step, list(precision), list(precision.values()))
-            assert told == pytest.approx(precision_score(truth, flagged), abs=5e-3)
+            reported = np.interp(step, list(precision), list(precision.values()))
+            assert reported == pytest.approx(precision_score(truth, flagged), abs=5e-3)
 
 
 def test_decision_scores_have_no_grid_of_thresholds() -> None:

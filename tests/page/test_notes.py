@@ -108,7 +108,7 @@ def test_labels_as_people_call_them(capsys: pytest.CaptureFixture[str], table: P
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "reported"),
     [
         ("2=x", "there is no label '2'"),
         ("1", "which is not LABEL=NAME"),
@@ -116,10 +116,10 @@ def test_labels_as_people_call_them(capsys: pytest.CaptureFixture[str], table: P
     ],
 )
 def test_names_that_do_not_fit(
-    capsys: pytest.CaptureFixture[str], table: Path, given: str, told: str
+    capsys: pytest.CaptureFixture[str], table: Path, given: str, reported: str
 ) -> None:
     ran = run(capsys, "report", str(table), "--json", "--set", f"label_names={given}")
-    assert ran.code in (2, 5) and told in ran.err + ran.out
+    assert ran.code in (2, 5) and reported in ran.err + ran.out
 
 
 def test_notes_that_cannot_be_read(capsys: pytest.CaptureFixture[str], table: Path) -> None:

@@ -133,8 +133,8 @@ def test_estimate_and_both_ends_have_the_same_decimals_everywhere(kind: str) -> 
         for one in place(ev):
             check(one)
             by_name.setdefault(one.name, set()).add((one.value, one.interval.split("*")[0].strip()))
-    for name, told in by_name.items():
-        assert len(told) == 1, f"{name} differs between places: {told}"
+    for name, reported in by_name.items():
+        assert len(reported) == 1, f"{name} differs between places: {reported}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -219,14 +219,14 @@ def differences(comparison: Comparison) -> Iterator[tuple[str, str, str, str]]:
 @pytest.mark.parametrize("kind", ["binary", "binary-labels", "twenty", "multilabel"])
 def test_differences_have_the_decimals_of_their_interval_everywhere(kind: str) -> None:
     comparison = several(kind)
-    told: dict[str, set[tuple[str, str]]] = {}
+    reported: dict[str, set[tuple[str, str]]] = {}
     for _, name, gap, limits in differences(comparison):
-        told.setdefault(name, set()).add((gap, limits))
-    assert told
+        reported.setdefault(name, set()).add((gap, limits))
+    assert reported
     for d in comparison.differences:
         if d.limits is None or d.limits[1] - d.limits[0] < 1e-9:
             continue
-        ((gap, limits),) = told[d.metric]
+        ((gap, limits),) = reported[d.metric]
         percent = find(d.metric).style == "percent"
         assert gap.endswith(" points") == percent, (d.metric, gap)
         ends = BETWEEN.fullmatch(limits)

@@ -265,7 +265,7 @@ def test_every_panel_is_used_once_a_task() -> None:
         assert len(set(panels)) == len(panels), task
 
 
-def test_a_collapsed_model_is_told_so() -> None:
+def test_a_collapsed_model_is_reported_so() -> None:
     page = render(evaluation(collapsed()))
     assert "17 of 20 classes are never predicted" in re.sub(r"<[^>]*>", "", page)
 

@@ -230,13 +230,13 @@ def test_a_perfect_ranking_of_few_is_not_called_useless() -> None:
     assert not re.search("[Nn]o better than", page)
 
 
-def test_doubt_is_not_told_as_absence() -> None:
+def test_doubt_is_not_reported_as_absence() -> None:
     assert "skill_not_significant" in claims("doubtful")
     assert "no_skill" not in claims("doubtful")
     assert "no_skill" in claims("useless")
 
 
-def test_a_wrong_direction_is_told_once_and_alike() -> None:
+def test_a_wrong_direction_is_reported_once_and_alike() -> None:
     page = " ".join(sentences_of(edge("inverted")))
     assert "inverted" in claims("inverted")
     assert not re.search("[Nn]o better than chance|[Nn]ot significantly better", page)
@@ -247,7 +247,7 @@ def test_silence_of_a_ranking_that_knows_is_no_matter_of_training_data() -> None
     assert "--threshold" in actions["threshold_not_chosen"]
 
 
-def test_the_spread_is_told_beside_the_shift() -> None:
+def test_the_spread_is_reported_beside_the_shift() -> None:
     claim = claims("shifted and timid")["miscalibrated"]
     assert "too low" in claim
     assert "underconfident" in claim
@@ -267,18 +267,18 @@ def test_rows_that_weigh_are_counted_whole(name: str) -> None:
     ev = edge(name)
     p = ev.predictions
     assert p is not None and p.y_pred is not None
-    told = [headline(ev).text, next_step(ev).text]
-    told += [one.claim for one in ev.findings if one.rule in {rule.__name__ for rule in OF_ROWS}]
-    for text in told:
+    reported = [headline(ev).text, next_step(ev).text]
+    reported += [one.claim for one in ev.findings if one.rule in {rule.__name__ for rule in OF_ROWS}]
+    for text in reported:
         assert not re.search(r"\d\.\d+ (?!points|to )[a-z“]", text), text
         assert "weighted" not in text
     if isinstance(p.space, Binary):
         tp = ((p.y_true == 1) & (p.y_pred == 1)).sum()
         fn = (p.y_true == 1).sum() - tp
-        assert f"Finds {tp} of {tp + fn} fraud cases and misses {fn}" in told[0]
+        assert f"Finds {tp} of {tp + fn} fraud cases and misses {fn}" in reported[0]
     else:
         right = (p.y_true == p.y_pred).sum()
-        assert f"Right for {right} of 300" in told[0]
+        assert f"Right for {right} of 300" in reported[0]
         rows = {c.label: (c.support, c.confusions[0].weight) for c in ev.in_rows().classes if c.confusions}
         assert rows["fox"] == ((p.y_true == 3).sum(), (p.y_true == 3).sum())
 
@@ -333,7 +333,7 @@ def everything(kind: str, factor: float) -> tuple[str, list[str], dict[str, obje
 
 
 @pytest.mark.parametrize("kind", ["binary", "classes", "labels", "comparison"])
-def test_a_common_factor_of_weights_changes_nothing_that_is_told(kind: str) -> None:
+def test_a_common_factor_of_weights_changes_nothing_that_is_reported(kind: str) -> None:
     page, lines, document = everything(kind, 1.0)
     assert "weighted" in page
     assert len(lines) > 3

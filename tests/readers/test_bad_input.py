@@ -145,12 +145,12 @@ def test_truth_missing_for_a_row() -> None:
     assert lines("y_true,y_pred\n1,1\n,0\n0,0\n")[1] == "error: y_true is missing for 1 row"
 
 
-def test_duplicate_ids_are_told_with_their_count() -> None:
-    told = to_predictions(found("id,y_true,y_pred\nx,1,1\ny,1,0\nx,0,0\nx,0,0\n"))
-    assert told.notes == (
+def test_duplicate_ids_are_reported_with_their_count() -> None:
+    reported = to_predictions(found("id,y_true,y_pred\nx,1,1\ny,1,0\nx,0,0\nx,0,0\n"))
+    assert reported.notes == (
         "1 id occurs more than once (first: rows 0 and 2): each row counts; --set group holds rows together",
     )
-    assert len(told) == 4
+    assert len(reported) == 4
     assert not to_predictions(found("id,y_true,y_pred\nx,1,1\ny,0,0\n")).notes
     assert found("id,y_true,y_pred\nx,1,1\nx,0,0\n", Columns(group="id")).ids is None
 
@@ -219,13 +219,13 @@ def test_one_column_is_no_table_of_predictions() -> None:
 
 def test_one_score_column_for_three_labels() -> None:
     text = "y_true,score\na,0.5\nb,0.5\nc,0.5\n"
-    told = lines(text, Columns(score="score"))
-    assert told[1] == "error: one score column cannot rank 3 labels"
-    assert lines(text) == told  # not that there are no predictions
+    reported = lines(text, Columns(score="score"))
+    assert reported[1] == "error: one score column cannot rank 3 labels"
+    assert lines(text) == reported  # not that there are no predictions
     assert lines(text, Columns(labels=("a", "b")))[2] == "  at   p.csv, y_true, first: row 2, 'c'"
     for name in ("p_b", "logit_b"):  # named after a label it ranks the others no better
         text = f"y_true,{name}\na,0.5\nb,0.5\nc,0.5\n"
-        named = [told[0], told[1], told[2].replace("score", name), told[3]]
+        named = [reported[0], reported[1], reported[2].replace("score", name), reported[3]]
         assert lines(text) == named == lines(text, Columns(scores=name.replace("_b", "_*")))
 
 

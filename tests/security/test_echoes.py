@@ -69,10 +69,10 @@ class Echo(BaseHTTPRequestHandler):
         self.do_GET()
 
 
-TOLD = ((400, "INVALID_PARAMETER_VALUE"), (404, "RESOURCE_DOES_NOT_EXIST"), (409, "OWN_CODE"))
+REPORTED = ((400, "INVALID_PARAMETER_VALUE"), (404, "RESOURCE_DOES_NOT_EXIST"), (409, "OWN_CODE"))
 """Answers whose words an error repeats."""
 ANSWERS = (
-    *TOLD,
+    *REPORTED,
     *((status, "") for status in (200, 302, 401, 403, 500)),
     *((401, "UNAUTHENTICATED"), (403, "PERMISSION_DENIED"), (500, "INTERNAL_ERROR")),
 )
@@ -124,11 +124,11 @@ def test_no_answer_of_a_server_tells_the_login(
     Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         with login(kind, f"http://127.0.0.1:{server.server_port}", tmp_path, monkeypatch) as uri:
-            for Echo.answer in ANSWERS if kind == "password" else TOLD:
+            for Echo.answer in ANSWERS if kind == "password" else REPORTED:
                 for last in ("-vv", "--json"):
                     done = said("log", "--run-id", RUN_ID, "--tracking-uri", uri, last)
                     assert done.code in (2, 3, 4), (Echo.answer, done.err)
-                    assert Echo.answer not in TOLD or text.HIDDEN in done.out + done.err
+                    assert Echo.answer not in REPORTED or text.HIDDEN in done.out + done.err
                     check(done.out + done.err)
     finally:
         server.shutdown()

@@ -60,7 +60,7 @@ def test_values_that_no_float_can_square(capsys: Capture, value: str) -> None:
     assert done.code == (5 if value == "1e308" else 0), done.err
 
 
-def test_what_is_no_storage_is_refused_and_no_password_told(capsys: Capture) -> None:
+def test_what_is_no_storage_is_refused_and_no_password_reported(capsys: Capture) -> None:
     Path("x.csv").write_text("a,b\n1,2\n")
     Path("j.log").write_text('{"op_code": 0, "worker_id": "x", "study_name": "s", "directions": [7]}\n')
     Path("k.log").write_text('{"op_code": 99999}\n[1]\n{{{\n')

@@ -130,7 +130,7 @@ def test_beside_f1_is_that_of_flagging_all(share: float) -> None:
 
 
 @pytest.mark.parametrize("typical", [-4.6, -4.2, -3.8])
-def test_a_calibrated_model_of_a_rare_label_is_told_that_the_default_is_no_choice(typical: float) -> None:
+def test_a_calibrated_model_of_a_rare_label_gets_a_warning_about_the_default(typical: float) -> None:
     for seed in range(3):
         p = rare_mail(6000, typical, seed)
         ev = er.evaluate(names(MAIL, p.y_true), scores=p.scores, labels=MAIL, resamples=200)

@@ -159,8 +159,8 @@ def test_a_report_is_decided_by_thresholds_that_hold() -> None:
     ("text", "told"),
     [("recall_macro>=0.9", "is an average"), ("recall[x]>=0.9", "no label 'x'"), ("recal>=0.9", "recal")],
 )
-def test_what_is_no_bound_of_a_label_is_refused(text: str, told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_what_is_no_bound_of_a_label_is_refused(text: str, reported: str) -> None:
+    with pytest.raises(UsageError, match=reported):
         part_bounds(text, Multilabel("ab"))
 
 

@@ -529,7 +529,7 @@ def test_a_deleted_run_gets_nothing(store: Store, run: MadeRun) -> None:
     assert "evalreport.html" not in contents(store, run)
 
 
-def test_a_running_run_is_written_to_only_when_told(store: Store, tmp_path: Path) -> None:
+def test_a_running_run_is_written_to_only_when_requested(store: Store, tmp_path: Path) -> None:
     made = make_run(store, status="RUNNING", folder=None if store.uri.startswith("http") else tmp_path)
     before = snapshot(store, made)
     error = refused(store, made)

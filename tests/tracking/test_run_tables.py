@@ -312,7 +312,7 @@ def test_a_parent_without_predictions_names_a_child(sqlite_store: Store, tmp_pat
     )
 
 
-def test_a_run_of_autolog_alone_is_told_the_lines_that_log_predictions(
+def test_a_run_of_autolog_alone_is_shown_the_lines_that_log_predictions(
     sqlite_store: Store, tmp_path: Path
 ) -> None:
     files: dict[str, str | bytes] = {"metric_info.json": '{"f1": 0.9}', "estimator.html": "<html>"}

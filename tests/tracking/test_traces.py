@@ -181,7 +181,7 @@ def test_pages_are_read_to_the_end_and_equal_inputs_keep_their_trace_ids() -> No
     assert len(set(table_of(*apart)["example_id"])) == 5
 
 
-def test_two_evaluations_of_the_same_examples_are_told_apart_from_twice_as_many() -> None:
+def test_two_evaluations_of_the_same_examples_are_distinguished_from_twice_as_many() -> None:
     """The same input has the same id, of which `--set group` and `--repeats` make one case."""
     twice = [trace(expectation("a"), request=f"q{i % 5}", number=i) for i in range(10)]
     ids = table_of(*twice)["example_id"]

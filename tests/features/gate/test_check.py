@@ -83,10 +83,10 @@ def test_the_verdict_against_a_baseline_is_that_of_compare(capsys: Capture) -> N
     assert done.out.splitlines()[0] == both.out.splitlines()[0]
     assert done.out.startswith("nb has 7 fewer false positives but finds 160 fewer “spam”")
     assert "nb has 7 fewer false positives" in Path("check.md").read_text("utf-8")
-    told = json.loads(run(capsys, "check", "nb.parquet", *rows, "--baseline", "lr.parquet", "--json").out)
+    reported = json.loads(run(capsys, "check", "nb.parquet", *rows, "--baseline", "lr.parquet", "--json").out)
     other = json.loads(run(capsys, "compare", "lr.parquet", "nb.parquet", *rows, "--json").out)
     (verdict,) = other["comparison"]["verdicts"]
-    against = told["runs"][0]["against"]
+    against = reported["runs"][0]["against"]
     assert against == {**verdict, "headline": other["comparison"]["headline"]}
 
 

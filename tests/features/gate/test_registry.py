@@ -63,7 +63,7 @@ def test_a_model_that_passes_bears_its_verdict_and_the_alias(
     assert held(store, name, number).last_updated_timestamp == found.last_updated_timestamp
 
 
-def test_a_model_that_fails_against_the_champion_is_told_and_not_promoted(
+def test_a_model_that_fails_against_the_champion_is_reported_and_not_promoted(
     store: Store, name: str, capsys: Capture
 ) -> None:
     champion, number = version(store, name, GOOD), version(store, name, BAD)
@@ -102,7 +102,7 @@ def test_an_alias_that_moved_meanwhile_is_never_promoted(sqlite_store: Store, na
     assert set(sqlite_store.client.get_registered_model(name).aliases) == {"model", "baseline"}
 
 
-def test_what_is_no_model_is_told(sqlite_store: Store, name: str, capsys: Capture) -> None:
+def test_what_is_no_model_is_reported(sqlite_store: Store, name: str, capsys: Capture) -> None:
     version(sqlite_store, name, GOOD)
     sqlite_store.client.create_model_version(name, "s3://bucket/model")
     uri = ("--tracking-uri", sqlite_store.uri)

@@ -204,19 +204,19 @@ def test_facts_of_bins_add_up_and_mix_with_no_others(
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "reported"),
     [
         ({"threshold": "0.3"}, "pass 0.2999267578125 or 0.300048828125"),
         ({"truth": "site", "score": None, "no_scores": True, "pred": "y_true"}, "there are no scores"),
         ({"truth": "kind", "pred": "kind", "no_scores": True}, "there are no scores"),
     ],
 )
-def test_what_bins_cannot_tell_is_refused(files: list[Path], asked: dict[str, Any], told: str) -> None:
+def test_what_bins_cannot_tell_is_refused(files: list[Path], asked: dict[str, Any], reported: str) -> None:
     rows = pq.read_table(files[0])
     pq.write_table(rows.append_column("kind", pa.array(list("abc") * 1000)), files[0])
     with pytest.raises(UsageError) as caught:
         er.evaluate_files(files[0], approximate=True, **asked, **FEW)
-    assert told in f"{caught.value.message} {caught.value.fix}"
+    assert reported in f"{caught.value.message} {caught.value.fix}"
 
 
 def test_rows_in_memory_are_not_put_into_bins(files: list[Path]) -> None:

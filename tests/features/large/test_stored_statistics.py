@@ -72,9 +72,11 @@ def sealed(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
     table = pa.ipc.open_file(data).read_all()
     head = json.loads(table.schema.metadata[KEY])
     change(head)
-    told = json.dumps(head).encode()
+    reported = json.dumps(head).encode()
     arrays = {name: facts_file._array(table.column(name).chunk(0)) for name in table.column_names}
-    table = table.replace_schema_metadata({KEY: told, facts_file.SEAL: facts_file._seal(told, arrays)})
+    table = table.replace_schema_metadata(
+        {KEY: reported, facts_file.SEAL: facts_file._seal(reported, arrays)}
+    )
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
@@ -187,8 +189,8 @@ def test_facts_keep_the_threshold_whatever_counts_them_and_refuse_what_they_cann
         assert run(capsys, "report", data, *asked).code == 0
         assert run(capsys, "report", file, "--json").json["runs"][0]["threshold"] == 0.3
     assert run(capsys, "report", data, "--save-statistics", made[2]).code == 0
-    told = run(capsys, "report", *made).err
-    assert "shards 1 and 3 differ in threshold: 0.3 (given) and 0.5 (default)" in told
+    reported = run(capsys, "report", *made).err
+    assert "shards 1 and 3 differ in threshold: 0.3 (given) and 0.5 (default)" in reported
     for option, value in (
         ("--set", "weight=w"),
         ("--set", "group=g"),

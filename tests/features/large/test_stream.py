@@ -281,7 +281,7 @@ def test_a_nan_in_a_part_is_named_with_file_and_row_and_nothing_is_written(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
 
 
-def test_files_named_one_by_one_are_told_to_be_tables_of_their_own(
+def test_files_named_one_by_one_are_reported_as_tables_of_their_own(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paths = [str(tmp_path / f"{name}.parquet") for name in "ab"]
@@ -303,7 +303,7 @@ def test_a_row_is_counted_from_the_first_of_its_file(tmp_path: Path, monkeypatch
         er.evaluate_files(tmp_path / "a.parquet", **FEW)
 
 
-def test_drift_is_told_before_a_page_is_read(tmp_path: Path) -> None:
+def test_drift_is_reported_before_a_page_is_read(tmp_path: Path) -> None:
     parquet(table(20), tmp_path / "a.parquet")
     parquet(pa.table({"y_true": ["ill"], "score": ["0.5"]}), tmp_path / "b.parquet")
     with pytest.raises(DataError, match=r"column 'score' is double in a\.parquet and text in b\.parquet"):
@@ -314,7 +314,7 @@ def test_drift_is_told_before_a_page_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"),
+    ("parts", "reported"),
     [
         ([[0, 1], [1, 1]], {0, 1}),
         ([[5, 5]], {5}),
@@ -325,19 +325,19 @@ def test_drift_is_told_before_a_page_is_read(tmp_path: Path) -> None:
         ([[0, 1], []], set()),
     ],
 )
-def test_labels_that_are_neighbouring_numbers_are_told_by_footers(
-    parts: list[list[Any]], told: set[int], tmp_path: Path
+def test_labels_that_are_neighbouring_numbers_are_reported_by_footers(
+    parts: list[list[Any]], reported: set[int], tmp_path: Path
 ) -> None:
     kind = pa.string() if "0" in parts[0] else pa.int8()
     for number, part in enumerate(parts):
         rows = {"y_true": pa.array(part, kind), "score": np.full(len(part), 0.5)}
         pq.write_table(pa.table(rows), tmp_path / f"{number}.parquet")
     data = data_set([tmp_path])
-    assert data.neighbours("y_true") == told and data.neighbours("score") == set()
+    assert data.neighbours("y_true") == reported and data.neighbours("score") == set()
     seen: set[Any] = set()
     for _, _, batch in data.distinct(["y_true"]):
         seen |= set(batch["y_true"].tolist())
-    assert not told or seen == told
+    assert not reported or seen == reported
 
 
 def test_numbers_of_two_precisions_are_widened_for_all(tmp_path: Path) -> None:
@@ -399,7 +399,7 @@ def test_what_a_stream_cannot_do_is_refused_with_the_option_that_can(name: str, 
     assert 'engine="memory"' in caught.value.fix and f"{name}=" in caught.value.fix
 
 
-def test_a_disk_without_room_is_told_beforehand(tmp_path: Path) -> None:
+def test_a_disk_without_room_is_reported_beforehand(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"need 1,000,000,000,000\.0 MB of disk and"):
         check_room(tmp_path, 10**18)
 
@@ -416,13 +416,13 @@ def test_a_disk_that_fills_up_is_an_error_of_three_lines(
     assert "TMPDIR" in caught.value.where
 
 
-def test_rows_are_told_while_they_are_counted(tmp_path: Path) -> None:
+def test_rows_are_reported_while_they_are_counted(tmp_path: Path) -> None:
     parquet(table(), tmp_path / "a.parquet")
-    request, told = Request(engine="stream"), list[tuple[str, int, int]]()
+    request, reported = Request(engine="stream"), list[tuple[str, int, int]]()
     stream = open_files(Item(path=str(tmp_path / "a.parquet")), request)
-    with on_progress(lambda *said: told.append(said)):
+    with on_progress(lambda *said: reported.append(said)):
         stream.run_on_counts(lambda counted: counted)
-    rows = [done for what, done, of in told if (what, of) == ("rows counted", N)]
+    rows = [done for what, done, of in reported if (what, of) == ("rows counted", N)]
     assert rows == sorted(rows)
     assert rows[-1] == N
 

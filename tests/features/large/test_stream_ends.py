@@ -34,14 +34,14 @@ def test_the_surest_mistakes_are_those_of_memory(kind: type, threshold: str | No
         assert missed[0] == score[truth == 1].min()
 
 
-def test_columns_of_which_none_is_there_are_told(tmp_path: Path) -> None:
+def test_columns_of_which_none_is_there_are_reported(tmp_path: Path) -> None:
     parquet(table(), tmp_path / "a.parquet")
     with pytest.raises(ColumnNotFoundError, match=r'column "out\.y" is not in a\.parquet') as caught:
         er.evaluate_files(tmp_path, truth="out.y", score="out.score", **FEW)
     assert "columns are: y_true, score" in caught.value.fix
 
 
-def test_feather_of_the_first_version_is_told(tmp_path: Path) -> None:
+def test_feather_of_the_first_version_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.feather").write_bytes(b"FEA1" + bytes(100))
     with pytest.raises(DataError, match="Feather version 1"):
         er.evaluate_files(tmp_path / "a.feather", engine="stream", **FEW)
@@ -58,7 +58,9 @@ def test_memory_is_not_advised_where_it_refuses(
     assert f"leave --set {setting} or {' '.join(bare).removesuffix(' x.stats')} out" in done.err
 
 
-def test_facts_are_of_their_labels_and_told_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_facts_are_of_their_labels_and_reported_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     parquet(table(), tmp_path / "a.parquet")
     made, few = str(tmp_path / "a.stats"), ("--set", "resamples=100", "--json")
     assert run(capsys, "report", str(tmp_path), "--positive", "ill", "--save-statistics", made).code == 0
@@ -80,17 +82,17 @@ def test_bounds_are_rounded_away_from_what_they_bound(tmp_path: Path) -> None:
     parquet(rows, tmp_path / "a.parquet")
     exact = er.evaluate_file(tmp_path / "a.parquet", **FEW)
     bins = er.evaluate_files(tmp_path / "a.parquet", approximate=True, **FEW)
-    told = 0
+    reported = 0
     for name, known in exact.metrics.items():
         found = bins[name]
         if isinstance(known, Estimate) and isinstance(found, Estimate) and "from " in str(found.method):
             low, high = map(float, str(found.method).split("exact value from ")[1].split(" to "))
             assert low - 1e-15 <= known.value <= high + 1e-15, name
-            told += 1
-    assert told > 10
+            reported += 1
+    assert reported > 10
 
 
-def test_a_text_among_numbers_is_told_with_its_own_file_and_row(tmp_path: Path) -> None:
+def test_a_text_among_numbers_is_reported_with_its_own_file_and_row(tmp_path: Path) -> None:
     for number in range(3):
         lines = [f"{row % 2},0.{row:03}" for row in range(300)]
         if number == 1:

@@ -1,4 +1,4 @@
-"""A stream that is killed, whose disk fills up or whose parts are torn: told, and nothing is left of it."""
+"""A stream that is killed, whose disk fills up or whose parts are torn: reported, and nothing is left."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_parts_without_rows(engine: str, tmp_path: Path, capsys: pytest.CaptureF
     assert "there are no rows" in run(capsys, *asked, "--force").err
 
 
-def test_a_column_that_is_not_there_is_told_with_the_file(tmp_path: Path) -> None:
+def test_a_column_that_is_not_there_is_reported_with_the_file(tmp_path: Path) -> None:
     _, many = parts(table(true_a=[0] * N, true_b=[1] * N), tmp_path, ".csv")
     asked: list[dict[str, Any]] = [{"truth": "gone"}, {"score": "gone"}, {"truth": "true_*", "pred": "gone"}]
     for named in asked:
@@ -118,7 +118,7 @@ def test_a_page_does_not_advise_what_a_stream_refuses(tmp_path: Path) -> None:
     assert "--set show_text" not in render(er.evaluate_files(many, **FEW))
 
 
-def test_a_disk_that_is_full_is_told_and_left_empty(
+def test_a_disk_that_is_full_is_reported_and_left_empty(
     small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = tmp_path / "rows.parquet"
@@ -155,7 +155,7 @@ def test_thresholds_of_labels_need_room_for_their_folds(
     assert "TMPDIR" in caught.value.where
 
 
-def test_a_full_disk_of_spark_is_told_by_its_own_setting(
+def test_a_full_disk_of_spark_is_reported_by_its_own_setting(
     small_disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The task itself, in this process: where it finds room is told by its environment."""

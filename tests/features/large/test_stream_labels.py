@@ -137,8 +137,8 @@ def test_scores_of_each_label(asked: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("threshold", ["f1_samples", "recall_micro>=0.9", "recall[joy]>=0.9"])
 def test_thresholds_of_whole_label_sets_are_refused_with_what_helps(threshold: str, tmp_path: Path) -> None:
     _, many = parts(labelled(), tmp_path, ".parquet")
-    told = "to one label" if "[" in threshold else "label sets of all rows, which a stream does not keep"
-    with pytest.raises(UsageError, match=told) as caught:
+    reported = "to one label" if "[" in threshold else "label sets of all rows, which a stream does not keep"
+    with pytest.raises(UsageError, match=reported) as caught:
         er.evaluate_files(many, truth="true_*", scores="proba_*", threshold=threshold, **FEW)
     assert "recall>=0.9" in caught.value.fix
     with pytest.raises(UsageError, match="there is no constraint"):
@@ -198,7 +198,7 @@ def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
     bad[33] = np.nan
     strange = [["rage"] if row == 7 else given for row, given in enumerate(rows["truth"].to_pylist())]
     lists = ("--truth", "truth", "--scores", "proba_*")
-    for changed, asked, told in (
+    for changed, asked, reported in (
         (rows.set_column(place, "proba_fear", pa.array(bad)), ("--truth", "true_*"), "row 33"),
         (rows.drop_columns(["proba_fear"]), ("--truth", "true_*"), "has no column 'proba_fear'"),
         (rows.set_column(rows.column_names.index("truth"), "truth", pa.array(strange)), lists, "rage"),
@@ -209,7 +209,7 @@ def test_bad_rows_of_a_part_are_named_and_nothing_is_written(
         labels = ("--labels", ",".join(LABELS), "--scores", "proba_*")
         done = run(capsys, "report", str(many), *asked, *labels, *tight)
         assert done.code == 5, done.err
-        assert "part-3.parquet" in done.err and told in done.err
+        assert "part-3.parquet" in done.err and reported in done.err
         assert sorted(path.name for path in tmp_path.iterdir()) == ["parts", "whole.parquet"]
 
 

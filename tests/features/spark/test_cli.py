@@ -63,7 +63,7 @@ def test_report_check_and_sweep_of_a_table_are_those_of_the_file(
     facts = str(tmp_path / "all.stats")
     assert run(capsys, "report", "--set", "table=risk_scores", "--save-statistics", facts).code == 0
     added = run(capsys, "report", facts, "--json", "-o", str(tmp_path / "added.html"))
-    (one,), (other,), (third,) = (told.json["runs"] for told in (done, plain, added))
+    (one,), (other,), (third,) = (reported.json["runs"] for reported in (done, plain, added))
     assert one["metrics"] == other["metrics"] == third["metrics"]
     checked = run(capsys, "check", str(scores), "--set", "engine=spark", "--require", "roc_auc >= 0.99")
     assert checked.code == 1 and "roc_auc" in checked.out
@@ -88,16 +88,16 @@ def test_a_run_whose_predictions_are_a_table(
         with mlflow.start_run() as empty:
             pass
     uri = ("--tracking-uri", sqlite_store.uri, "--metrics", "roc_auc", "--set", "confidence=none")
-    told = {}
+    reported = {}
     for one in (logged, tagged):
         done = run(capsys, "log", "--run-id", one.info.run_id, *uri)
         assert done.code == 0, done.err
         assert f"source=table {scores}" in done.out + done.err
-        told[one.info.run_id] = sqlite_store.client.get_run(one.info.run_id).data.metrics
+        reported[one.info.run_id] = sqlite_store.client.get_run(one.info.run_id).data.metrics
     named = run(capsys, "log", "--run-id", empty.info.run_id, "--set", f"table={scores!s}", *uri)
     assert named.code == 0, named.err
-    told[empty.info.run_id] = sqlite_store.client.get_run(empty.info.run_id).data.metrics
-    first, *others = told.values()
+    reported[empty.info.run_id] = sqlite_store.client.get_run(empty.info.run_id).data.metrics
+    first, *others = reported.values()
     assert "eval/roc_auc" in first and all(other == first for other in others)
 
 
@@ -146,7 +146,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_refused(case: str, spark: Any, scores: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments, code, told = REFUSED[case]
+    arguments, code, reported = REFUSED[case]
     places = {"PATH": scores, "TEXTS": scores.parent / "texts", "EMPTY": scores.parent / "empty"}
     for name in ("TEXTS", "EMPTY"):
         places[name].mkdir()
@@ -155,7 +155,7 @@ def test_what_is_refused(case: str, spark: Any, scores: Path, capsys: pytest.Cap
     words = [re.sub("PATH|TEXTS|EMPTY", lambda name: str(places[name[0]]), word) for word in arguments]
     done = run(capsys, "report", *words)
     assert (done.code, done.out) == (code, "")
-    assert told in done.err and len(done.err.strip().splitlines()) <= 3
+    assert reported in done.err and len(done.err.strip().splitlines()) <= 3
 
 
 def test_without_java_or_pyspark_it_is_said_what_to_install(
@@ -261,13 +261,13 @@ def test_a_client_of_spark_connect_has_the_same_numbers(
         service.stop(*[spark._jvm.scala.Option.empty()] * 2)
     assert done.returncode == 0, done.stderr
     plain = run(capsys, "report", str(path), *asked, "--json", "-o", str(tmp_path / "other.html"))
-    (found,), (expected,) = (told["runs"] for told in (json.loads(done.stdout), plain.json))
+    (found,), (expected,) = (reported["runs"] for reported in (json.loads(done.stdout), plain.json))
     assert_close(found["metrics"], expected["metrics"])
     assert "stayed in Spark" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize("named", ["{}", "file://{}", "delta.`{}`"])
-def test_a_delta_table_without_delta_is_told_from_one_that_is_not_there(
+def test_a_delta_table_without_delta_is_distinguished_from_one_that_is_not_there(
     named: str, spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Wherever it is: as Parquet, rows that were removed from it would count."""

@@ -71,8 +71,8 @@ def measured(search: Search, times: int) -> dict[str, Any]:
     for _ in range(times):
         true, values, correlation = search.draw(rng)
         best = rng.choice(np.flatnonzero(values == values.max()))
-        for name, told in (("known", correlation), ("unknown", None)):
-            low, high = winner_limits(values, 1.0, 0.0, told, 0.95, search.n)
+        for name, reported in (("known", correlation), ("unknown", None)):
+            low, high = winner_limits(values, 1.0, 0.0, reported, 0.95, search.n)
             held[name] += bool(low <= true[best] <= high)
             wide[name] += (high - low) / times
     return {

@@ -228,7 +228,7 @@ def test_nested_runs_want_their_metric_named(store: Store, by_hand: str) -> None
     assert "f1" in unknown.value.fix
 
 
-def test_a_direction_taken_from_a_name_is_told(store: Store, by_hand: str) -> None:
+def test_a_direction_taken_from_a_name_is_reported(store: Store, by_hand: str) -> None:
     guessed = trials_from_children(store, by_hand, "custom_loss")
     assert guessed.objectives[0].direction == "minimize"
     assert "custom_loss taken as smaller is better, by its name" in guessed.notes

@@ -109,7 +109,7 @@ def test_the_truly_best_is_in_the_subset() -> None:
     assert held / 120 >= 0.93
 
 
-def test_trials_far_behind_are_told_apart() -> None:
+def test_trials_far_behind_are_significantly_worse() -> None:
     found = curse(study([0.90, 0.89, 0.50, 0.905]), 1000)
     assert found.best == 3
     assert found.tied == (0, 1)
@@ -154,7 +154,7 @@ def test_given_errors_serve_any_metric() -> None:
     assert one.tied == (0,)
 
 
-def test_other_names_are_told_by_metric() -> None:
+def test_other_names_are_reported_by_metric() -> None:
     assert isinstance(winners_curse(study([0.7, 0.8], "value"), 100), Undefined)
     assert curse(study([0.7, 0.8], "value"), 100, metric="accuracy").objective == "value"
     assert curse(study([0.7, 0.8], "f1_samples"), 100).n == 100
@@ -260,7 +260,7 @@ def test_trials_of_one_value_count_as_one_model() -> None:
     assert (low + high) / 2 == pytest.approx(auc[0], abs=0.002) and high - low > 0.07
 
 
-def test_the_winner_is_told_with_its_interval() -> None:
+def test_the_winner_is_reported_with_its_interval() -> None:
     rows = [{"params": {"C": c}, "value": v} for c, v in enumerate([0.80, 0.81, 0.79, 0.60])]
     trials = Trials.from_records(rows, objectives="accuracy")
     unknown, known = (winners_curse(trials, n=500, correlation=rho) for rho in (None, 0.9))

@@ -214,8 +214,8 @@ def test_the_winner_and_both_ends_have_the_same_decimals() -> None:
     """They said "between 0.8077 and 0.895"."""
     made = study(Trials.from_records([{"value": v} for v in (0.857, 0.84, 0.835)], objectives="accuracy"))
     best, expected = PANELS[0](made).body.forest.rows  # type: ignore[union-attr]
-    told = (best.estimate, expected.estimate, *expected.interval.split(" to "))
-    assert {len(shown.partition(".")[2]) for shown in told} == {3}, told
+    reported = (best.estimate, expected.estimate, *expected.interval.split(" to "))
+    assert {len(shown.partition(".")[2]) for shown in reported} == {3}, reported
     assert float(best.estimate) > float(expected.estimate)
 
 
@@ -228,7 +228,7 @@ def test_hostile_names_keep_the_tree() -> None:
     assert "\x00" not in hostile_page
 
 
-def test_a_run_is_told_of_every_objective() -> None:
+def test_a_run_reports_every_objective() -> None:
     made = two_goals()
     found = study_metrics(made, "eval/")
     accuracies, seconds = zip(*(trial.values for trial in made.trials.trials), strict=True)

@@ -1,4 +1,4 @@
-"""The search: started, seeded, told, stopped and kept."""
+"""The search: started, seeded, reported, stopped and kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def climbed(**named: object) -> SearchResult:
     return optimise(hill, PLANE, [START], Search(**{"trials": 25, **named}), "hill")  # type: ignore[arg-type]
 
 
-def test_it_starts_where_it_is_told_and_never_falls_below() -> None:
+def test_it_starts_where_requested_and_never_falls_below() -> None:
     found = climbed()
     assert tuple(found.trials.trials[0].params.values()) == START
     assert found.trials.trials[0].values == (hill(START),)
@@ -39,18 +39,18 @@ def test_the_same_seed_tries_the_same() -> None:
 
 
 def test_it_tells_how_far_it_is_and_stops_when_nothing_gets_better() -> None:
-    told: list[SearchProgress] = []
+    reported: list[SearchProgress] = []
     found = optimise(
-        lambda _: 1.0, PLANE, [START], Search(trials=50, patience=5, progress=told.append), "flat"
+        lambda _: 1.0, PLANE, [START], Search(trials=50, patience=5, progress=reported.append), "flat"
     )
-    assert len(found.trials) == 6 == len(told)
-    assert told[-1] == SearchProgress(6, 50, 1.0)
+    assert len(found.trials) == 6 == len(reported)
+    assert reported[-1] == SearchProgress(6, 50, 1.0)
     hurried = optimise(hill, PLANE, [START, (0.5, 1.0), (0.4, 1.0)], Search(timeout=0.0), "hill")
     assert 3 <= len(hurried.trials) <= 4 and hurried.value >= hill((0.4, 1.0))
 
 
 @pytest.mark.parametrize("kind", ["sqlite:///{}/study.db", "{}/study.log"])
-def test_the_study_is_kept_where_it_is_told(kind: str, tmp_path: Path) -> None:
+def test_the_study_is_stored_where_requested(kind: str, tmp_path: Path) -> None:
     storage = kind.format(tmp_path)
     found = climbed(storage=storage, study_name="kept")
     kept = trials_from_optuna(storage)
@@ -75,7 +75,7 @@ def test_an_objective_without_values_says_so() -> None:
     assert "void had no value at any of 3 trials" in caught.value.message
 
 
-def test_without_optuna_the_install_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_optuna_the_install_command_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(MissingExtraError) as caught:
         climbed()

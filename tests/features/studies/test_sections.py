@@ -38,10 +38,10 @@ def test_answers_that_moved_are_counted() -> None:
 
 
 def test_labels_alone_tell_of_no_sure_mistakes() -> None:
-    for kind, told in (("binary-slices", True), ("binary-labels", False)):
+    for kind, reported in (("binary-slices", True), ("binary-labels", False)):
         said = str(sections.changed_predictions_section(several(kind, 2)))
         assert "Examples" in said
-        assert ("the most confident mistakes first" in said) == told
+        assert ("the most confident mistakes first" in said) == reported
 
 
 def test_runs_stand_in_the_order_of_their_value_and_the_baseline_is_the_first_column() -> None:
@@ -54,9 +54,9 @@ def test_runs_stand_in_the_order_of_their_value_and_the_baseline_is_the_first_co
     assert sections.order(compared) == [0, 1, 2]
     ranked = sections.leaderboard(replace(compared, primary="accuracy"))
     assert re.fullmatch(r"95% interval, [\d.]+% to [\d.]+%", ranked.columns[3].title), "as the values are"
-    told = of(sections.parts(compared)).summary.text
+    reported = of(sections.parts(compared)).summary.text
     slices = [d for d in compared.parts if " = " in d.scope]
-    assert told.startswith(f"{sum(d.is_significant for d in slices)} of {len(slices)} differences")
+    assert reported.startswith(f"{sum(d.is_significant for d in slices)} of {len(slices)} differences")
 
 
 def study_of(values_of: list[float]) -> Study:

@@ -95,5 +95,5 @@ def test_runs_that_hold_predictions_are_measured(sqlite_store: Store, tmp_path: 
     assert study.curse.method == "limits given which trial is the best"  # type: ignore[union-attr]
     assert any("measured on the 300 rows of 4 child runs" in note for note in study.trials.notes)
     other = find_run(store, logged(sqlite_store, tmp_path, rows, shift=0.05))
-    told = study_from_runs(store, other, StudyRequest(("f1",)))
-    assert any("not the rows that judged the trials" in note for note in told.trials.notes)
+    reported = study_from_runs(store, other, StudyRequest(("f1",)))
+    assert any("not the rows that judged the trials" in note for note in reported.trials.notes)

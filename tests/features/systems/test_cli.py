@@ -49,8 +49,8 @@ def test_systems_of_files(files: Write, tmp_path: Path, capsys: Capture) -> None
     assert found["differences"][0]["pairs"]["of"] == 6
     shown = page.read_text(encoding="utf-8")
     assert "First is ahead in" in shown and "pairs of runs" in shown
-    for told in (done.err, shown, " ".join(found["notes"])):
-        assert "“older” has two runs: what two seeds tell is little" in told
+    for reported in (done.err, shown, " ".join(found["notes"])):
+        assert "“older” has two runs: what two seeds tell is little" in reported
     assert {path.name for path in folder.iterdir()} >= {"systems.csv", "differences.csv", "comparison.json"}
     plain = run(capsys, "compare", *named, "--markdown", "-")
     assert plain.code == 0
@@ -89,7 +89,7 @@ def test_a_run_outside_of_the_interval_of_its_system(files: Write, tmp_path: Pat
         (["--system", "a=p.csv"], "1 system cannot be compared"),
     ],
 )
-def test_what_is_misused_is_told(
+def test_what_is_misused_is_reported(
     words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -105,7 +105,7 @@ def test_the_difference_pairs_rows_and_takes_seeds_as_independent() -> None:
     assert found.variance == pytest.approx(gaps.var(ddof=1) / 60 + sum(seeds))
 
 
-def test_a_system_is_told_with_its_runs_pairs_and_changing_answers() -> None:
+def test_a_system_is_reported_with_its_runs_pairs_and_changing_answers() -> None:
     new = [[1] * 38 + [0] * 2, [1] * 36 + [0] * 4, [1] * 37 + [0, 1, 0]]
     old = [[1] * 20 + [0] * 20, [1] * 22 + [0] * 18]
     found = er.compare(systems={"old": runs_of(old), "new": runs_of(new)}, primary="accuracy")
@@ -113,8 +113,8 @@ def test_a_system_is_told_with_its_runs_pairs_and_changing_answers() -> None:
     assert (best.system, len(best.runs)) == ("new", 3)
     assert best.metrics["accuracy"].value == pytest.approx(112 / 120)
     assert best.metrics["accuracy"].best_run_flatters == pytest.approx(0.95 - 112 / 120)
-    told = json.loads(found.to_json())
-    assert {*told["systems"][0]} >= {
+    reported = json.loads(found.to_json())
+    assert {*reported["systems"][0]} >= {
         "system",
         "runs",
         "value",
@@ -123,15 +123,15 @@ def test_a_system_is_told_with_its_runs_pairs_and_changing_answers() -> None:
         "best_run_flatters",
         "variance",
     }
-    assert told["systems"][0]["churn"] == {
+    assert reported["systems"][0]["churn"] == {
         "any": pytest.approx(3 / 40),
         "two": pytest.approx((2 + 1 + 3) / 3 / 40),
         "correctness": pytest.approx(3 / 40),
     }
-    assert sum(told["systems"][0]["variance"].values()) == pytest.approx(1)
+    assert sum(reported["systems"][0]["variance"].values()) == pytest.approx(1)
     (gap,) = found.differences_for("accuracy")
     assert (gap.run, gap.baseline, gap.verdict) == ("new", "old", "better")
-    assert told["differences"][0]["pairs"] == {"ahead": 6, "ties": 0, "of": 6}
+    assert reported["differences"][0]["pairs"] == {"ahead": 6, "ties": 0, "of": 6}
     assert gap.only_right == (17, 0)
     assert len(best.examples) == 3
     assert any("two runs" in note for note in found.notes)

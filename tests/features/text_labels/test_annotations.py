@@ -33,7 +33,7 @@ NOTES = (
 )
 
 
-def _told(row: int) -> str:
+def _reported(row: int) -> str:
     return WORDS[(row * 7 + row // 5) % 3]
 
 
@@ -44,7 +44,7 @@ def argilla_2() -> list[Any]:
             "status": "completed",
             "fields": {},
             "responses": {"kind": [{"value": v, "user_id": "u", "status": s} for v, s in given]},
-            "suggestions": {"kind": {"value": _told(row), "score": None}},
+            "suggestions": {"kind": {"value": _reported(row), "score": None}},
         }
         for row, given in enumerate(RECORDS)
     ]
@@ -56,7 +56,7 @@ def argilla_1() -> list[Any]:
             "id": row,
             "fields": {},
             "responses": [{"values": {"kind": {"value": v}}, "status": s} for v, s in given],
-            "suggestions": [{"question_name": "kind", "value": _told(row)}],
+            "suggestions": [{"question_name": "kind", "value": _reported(row)}],
         }
         for row, given in enumerate(RECORDS)
     ]
@@ -69,7 +69,7 @@ def argilla_columns() -> list[Any]:
             "kind.responses": [v for v, _ in given] or None,
             "kind.responses.users": ["u" for _ in given] or None,
             "kind.responses.status": [s for _, s in given] or None,
-            "kind.suggestion": _told(row),
+            "kind.suggestion": _reported(row),
             "kind.suggestion.score": None,
         }
         for row, given in enumerate(RECORDS)
@@ -78,7 +78,7 @@ def argilla_columns() -> list[Any]:
 
 def argilla_1_columns() -> list[Any]:
     return [
-        {"id": row, "kind": [{"value": v, "status": s} for v, s in given], "kind-suggestion": _told(row)}
+        {"id": row, "kind": [{"value": v, "status": s} for v, s in given], "kind-suggestion": _reported(row)}
         for row, given in enumerate(RECORDS)
     ]
 
@@ -96,7 +96,7 @@ def label_studio() -> list[Any]:
                 {"result": _choices(v), "was_cancelled": s == "discarded"} for v, s in given if s != "draft"
             ],
             "drafts": [{"result": _choices(v)} for v, s in given if s == "draft"],
-            "predictions": [{"result": _choices(_told(row))}],
+            "predictions": [{"result": _choices(_reported(row))}],
         }
         for row, given in enumerate(RECORDS)
     ]
@@ -105,11 +105,11 @@ def label_studio() -> list[Any]:
 def prodigy() -> list[Any]:
     answers = {"submitted": "accept", "discarded": "ignore", "draft": "reject"}
     rows = [
-        {"_task_hash": row, "id": row, "pred": _told(row), "accept": [v], "answer": answers[s]}
+        {"_task_hash": row, "id": row, "pred": _reported(row), "accept": [v], "answer": answers[s]}
         for row, given in enumerate(RECORDS)
         for v, s in given
     ]
-    return [*rows, {"_task_hash": 45, "id": 45, "pred": _told(45), "accept": [], "answer": "ignore"}]
+    return [*rows, {"_task_hash": 45, "id": 45, "pred": _reported(45), "accept": [], "answer": "ignore"}]
 
 
 TOOLS: Mapping[str, Callable[[], list[Any]]] = {
@@ -135,7 +135,7 @@ def test_submitted_annotations_alone_are_the_truth(tool: str, name: str, tmp_pat
     found = find_in_files(write(tmp_path, TOOLS[tool](), name))
     assert found.y_true.tolist() == TRUTH
     assert found.y_pred is not None
-    assert found.y_pred.tolist() == [_told(row) for row in KEPT]
+    assert found.y_pred.tolist() == [_reported(row) for row in KEPT]
     assert found.files[0].notes[-2:] == NOTES[1:]
     assert NOTES[0] in found.files[0].notes[0]
 

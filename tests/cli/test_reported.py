@@ -1,4 +1,4 @@
-"""What was assumed, set aside or left is told on the terminal, in JSON and on the page where there is one."""
+"""What was assumed, set aside or left is reported on the terminal, in JSON and on the page, if any."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.tracking import files_of, make_run
 
 Capture = pytest.CaptureFixture[str]
 SAID = {"clipped", "notes", "warnings", "doubts", "left", "remarks", "not_used", "unused"}
-"""Names of fields that carry what the user has to be told."""
+"""Names of fields that carry what the user has to see."""
 IDS = "id,y_true,y_pred\n1,a,a\n1,b,b\n2,a,b\n"
 MADE: dict[str, tuple[str, str | None, str]] = {
     "an id of several rows": (IDS, None, "1 id occurs more than once (first: rows 0 and 1)"),
@@ -35,7 +35,7 @@ MADE: dict[str, tuple[str, str | None, str]] = {
         "one column cannot rank the classes",
     ),
 }
-"""Predictions, truth of another file, and what is to be told of them."""
+"""Predictions, truth of another file, and what is to be reported."""
 NO_WARNING = ""
 FOLLOWED = {
     "api.compare.Comparison.notes": "a comparison",
@@ -127,10 +127,10 @@ def test_a_warning_reaches_terminal_json_and_page(
     Path("truth.csv").write_text(truth or "")
     more = () if truth is None else ("--set", "truth_file=truth.csv")
     done = run(capsys, "report", "rows.csv", *more, "-o", "page.html", "--json")
-    check_told(done, note, Path("page.html"))
+    check_reported(done, note, Path("page.html"))
 
 
-def check_told(done: Ran, note: str, *pages: Path) -> None:
+def check_reported(done: Ran, note: str, *pages: Path) -> None:
     """Hold a command's words, its JSON and its pages against a warning."""
     assert done.code == 0, done.err
     assert [line for line in done.err.splitlines() if line.startswith("warning: ") and note in line], done.err
@@ -138,7 +138,7 @@ def check_told(done: Ran, note: str, *pages: Path) -> None:
     assert all(note in page.read_text(encoding="utf-8") for page in pages)
 
 
-def test_what_is_noted_of_grades_is_told(
+def test_what_is_noted_of_grades_is_reported(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -146,40 +146,40 @@ def test_what_is_noted_of_grades_is_told(
     Path("rows.csv").write_text(f"question,grade\n{rows}")
     done = run(capsys, "report", "rows.csv", "-o", "page.html", "--json")
     (note,) = done.json["runs"][0]["notes"]
-    check_told(done, note, Path("page.html"))
+    check_reported(done, note, Path("page.html"))
 
 
-def test_what_is_noted_of_compared_runs_is_told(
+def test_what_is_noted_of_compared_runs_is_reported(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.csv").write_text("id,y_true,y_pred\n1,a,a\n2,b,b\n3,a,b\n")
     Path("b.csv").write_text("id,y_true,y_pred,age\n1,a,a,3\n2,b,a,4\n3,a,a,5\n")
     done = run(capsys, "compare", "a.csv", "b.csv", "-o", "page.html", "--json")
-    check_told(done, "columns without a role: age", Path("page.html"))
+    check_reported(done, "columns without a role: age", Path("page.html"))
 
 
-def test_what_is_noted_of_a_study_is_told(
+def test_what_is_noted_of_a_study_is_reported(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     url = optuna_study("sqlite:///s.db", "s", lambda trial: trial.suggest_float("x", 0, 1), 6)
     done = run(capsys, "sweep", "optuna", "--study", url, "--metric", "loss", "-o", "page.html", "--json")
-    check_told(done, "the study does not name its value; it is taken for loss", Path("page.html"))
+    check_reported(done, "the study does not name its value; it is taken for loss", Path("page.html"))
 
 
-def test_what_a_logging_leaves_is_told(capsys: Capture, sqlite_store: Store, tmp_path: Path) -> None:
+def test_what_a_logging_leaves_is_reported(capsys: Capture, sqlite_store: Store, tmp_path: Path) -> None:
     made = make_run(sqlite_store, {"predictions.csv": "y_true,y_pred\na,a\nb,b\na,b\n"}, folder=tmp_path)
     command = ("log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--set", "confidence=none")
     sqlite_store.client.log_metric(made.run_id, "eval/accuracy", 0.5)
     theirs = run(capsys, *command, "--metrics", "accuracy,f1", "--json")
-    check_told(theirs, "1 metric with evalreport's names already came from another source: eval/accuracy")
+    check_reported(theirs, "1 metric with evalreport's names already came from another source: eval/accuracy")
     left = run(capsys, *command, "--metrics", "accuracy", "--json")
-    check_told(left, "an earlier logging left what this one does not have: eval/f1")
+    check_reported(left, "an earlier logging left what this one does not have: eval/f1")
     assert left.json["runs"][0]["logged"]["left"] == ["eval/f1"]
 
 
-def test_a_setting_that_is_ignored_is_told(
+def test_a_setting_that_is_ignored_is_reported(
     capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -187,23 +187,23 @@ def test_a_setting_that_is_ignored_is_told(
     Path("rows.csv").write_text(IDS)
     Path("pyproject.toml").write_text('[tool.evalreport]\ntracking_uri = "http://127.0.0.1:9"\n')
     done = run(capsys, "report", "rows.csv", "-o", "page.html", "--json")
-    check_told(done, "tracking_uri in pyproject.toml is ignored")
+    check_reported(done, "tracking_uri in pyproject.toml is ignored")
 
 
-def test_a_file_of_a_run_that_is_set_aside_is_told(
+def test_a_file_of_a_run_that_is_set_aside_is_reported(
     capsys: Capture, sqlite_store: Store, tmp_path: Path
 ) -> None:
     files = {"predictions.csv": "y_true,y_pred\na,a\nb,b\na,b\n", "scores.csv": "epoch,loss\n1,0.5\n2,0.4\n"}
     made = make_run(sqlite_store, files, folder=tmp_path)
     done = run(capsys, "log", "--run-id", made.run_id, "--tracking-uri", sqlite_store.uri, "--json")
     (page,) = files_of(sqlite_store, made.run_id, tmp_path / "got").rglob("*.html")
-    check_told(done, "scores.csv set aside", page)
+    check_reported(done, "scores.csv set aside", page)
 
 
 @pytest.mark.parametrize(
     "command", [("report",), ("sweep", "thresholds", "--objective", "f1"), ("check",), ("compare",)]
 )
-def test_scores_of_the_other_label_are_told_by_every_command(
+def test_scores_of_the_other_label_are_reported_by_every_command(
     command: tuple[str, ...], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of churn and stay the later in the alphabet is positive, and half of all people mean the other."""
