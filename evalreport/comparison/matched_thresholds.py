@@ -552,17 +552,19 @@ def _match_points(
     tp_moved, fp_moved = count.count_changed((point.threshold, own[1]))
     if kind == "own_thresholds":
         found = count.of_rate("recall", point.tp, point.totals[0], tp_moved)
-        alarms = count.of_rate("fpr", point.fp, point.totals[1], fp_moved)
+        false_positives = count.of_rate("fpr", point.fp, point.totals[1], fp_moved)
     else:
         found = count.count_from_resamples(point.tp, [p.tp for p in again], tp_moved, more_is_better=True)
-        alarms = count.count_from_resamples(point.fp, [p.fp for p in again], fp_moved, more_is_better=False)
+        false_positives = count.count_from_resamples(
+            point.fp, [p.fp for p in again], fp_moved, more_is_better=False
+        )
     cost = None
     if costs is not None:
         every = [p.cost(costs) for p in again]
         cost = count.count_from_resamples(point.cost(costs), every, tp_moved + fp_moved, more_is_better=False)
     flagged = sum(_alerts_at(tables[0], point.threshold))
     between = kind == "equal_alerts" and flagged > point.tp[0] + point.fp[0] + ROUNDING
-    return MatchedPoint(*names, kind, (point.threshold, own[1]), found, alarms, cost, between)
+    return MatchedPoint(*names, kind, (point.threshold, own[1]), found, false_positives, cost, between)
 
 
 def _at_equal_recall(
@@ -578,7 +580,7 @@ def _at_equal_recall(
     few = len(samples) <= MOST_ROWS
     ends = limits_at_recall(samples, own, samples.sampling.level) if few else (gap, gap)
     ends = min(ends[0], gap), max(ends[1], gap)  # limits are of the middle of steps, the gap may not be
-    alarms = count.with_verdict(point.fp, ends, moved, more_is_better=False)
+    false_positives = count.with_verdict(point.fp, ends, moved, more_is_better=False)
     cost = None
     if costs is not None:
         each = 1000 * (costs.fp - costs.tn) / sum(point.totals)
@@ -586,7 +588,7 @@ def _at_equal_recall(
         cost = count.with_verdict(point.cost(costs), (low, high), moved, more_is_better=False)
     found = MatchedCount(point.tp, 0.0, verdict="equal_by_design")
     between = _alerts_at(tables[0], point.threshold)[0] > point.tp[0] + ROUNDING
-    return MatchedPoint(*names, "equal_recall", (point.threshold, own), found, alarms, cost, between)
+    return MatchedPoint(*names, "equal_recall", (point.threshold, own), found, false_positives, cost, between)
 
 
 def _point(kind: MatchKind, own: tuple[float, float], tables: Tables) -> _OperatingPoint:
@@ -640,8 +642,8 @@ class _Counter:
         """Return the number of independent positives and negatives among rows that differ."""
         p = self.samples.run.predictions
         positive, unit = p.y_true.astype(bool), units_of(p)
-        found, alarms = (len(np.unique(unit[differ & side])) for side in (positive, ~positive))
-        return found, alarms
+        positives, negatives = (len(np.unique(unit[differ & side])) for side in (positive, ~positive))
+        return positives, negatives
 
     def of_rate(self, metric: str, values: tuple[float, float], rows: float, moved: int) -> MatchedCount:
         """Return a count at both runs' own thresholds, with the interval and verdict of its rate."""
@@ -708,10 +710,10 @@ def _alerts(
     count, free = _Counter(samples), float(max(len(samples) - 1, 1))
     spread = again.std(axis=0) if len(again) > 1 else np.zeros(len(marked))
     counted = {
-        alarms: count.count_from_error(
+        flagged: count.count_from_error(
             (float(a), float(b)), float(s), free, count.count_changed((*at,))[0], more_is_better=True
         )
-        for alarms, a, b, s, *at in zip(marked.tolist(), *found, spread, *reached, strict=True)
+        for flagged, a, b, s, *at in zip(marked.tolist(), *found, spread, *reached, strict=True)
     }
     return alert_list(names, tables, (raised[0], raised[1]), counted)
 
@@ -751,10 +753,12 @@ def _lowest_cost(
 
     total = float(p.weights.sum())
     found = both((1.0, 0.0), tp_moved, more_is_better=True)
-    alarms = both((0.0, 1.0), fp_moved, more_is_better=False)
+    false_positives = both((0.0, 1.0), fp_moved, more_is_better=False)
     per = (1000 * (costs.tp - costs.fn) / total, 1000 * (costs.fp - costs.tn) / total)
     gap = both(per, tp_moved + fp_moved, more_is_better=False)
     totals = (float(p.weights[positive].sum()), float(p.weights[~positive].sum()))
-    values = [cost_of(costs, cells, totals) for cells in zip(found.values, alarms.values, strict=True)]
+    values = [
+        cost_of(costs, cells, totals) for cells in zip(found.values, false_positives.values, strict=True)
+    ]
     cost = replace(gap, values=(values[0], values[1]))
-    return MatchedPoint(*names, "lowest_cost", thresholds, found, alarms, cost)
+    return MatchedPoint(*names, "lowest_cost", thresholds, found, false_positives, cost)

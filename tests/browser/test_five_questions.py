@@ -210,7 +210,7 @@ def test_a_page_recommends_one_threshold_with_its_price(
     found = swept(rows_of(400), *objectives)
     page, best = read(render(found)), chosen_of(found, "f1")
     assert page.threshold is not None and page.threshold == pytest.approx(best["threshold"], abs=0.0011)
-    slider, finds, misses, alarms = (
+    slider, finds, misses, false_positives = (
         number(text)
         for text in page.found(
             rf"score is at least ({NUMBER}).*? ({NUMBER}) found .*?({NUMBER}) missed .*?({NUMBER}) false pos"
@@ -223,7 +223,7 @@ def test_a_page_recommends_one_threshold_with_its_price(
     printed = rows.scores.values >= page.threshold
     assert (printed | ~flagged).all() and (printed & ~flagged).sum() <= 2, "typed, it flags no row less"
     counted = [int(side.sum()) for side in (flagged & positive, ~flagged & positive, flagged & ~positive)]
-    assert [finds, misses, alarms] == counted
+    assert [finds, misses, false_positives] == counted
     now = rows.scores.values >= 0.5
     more, extra = page.found(rf"({NUMBER}) more found for ({NUMBER}) more false positives? than at 0.500")
     assert number(more) == counted[0] - (now & positive).sum()

@@ -228,7 +228,7 @@ def _raised(job: tuple[Setting, int, tuple[str, ...]]) -> dict[str, Any]:
     return {"task": setting.task, "n": setting.n, "setting": setting.what, "times": times, "raised": found}
 
 
-def as_markdown(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> str:
+def as_markdown(rows: Sequence[Measured], significant: Sequence[dict[str, Any]]) -> str:
     """Return the document: coverage, and how often equal runs were told apart."""
     settings, outside = (
         len({(row.setting, row.n, row.task) for row in rows}),
@@ -256,26 +256,26 @@ def as_markdown(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> s
         "| task | setting | n | times | metric | called different |",
         "|---|---|---|---|---|---|",
     ]
-    for row in alarms:
+    for row in significant:
         head = f"| {row['task']} | {row['setting']} | {row['n']} | {row['times']} |"
         lines += [f"{head} `{name}` | {share:.1%} |" for name, share in row["raised"].items()]
     return "\n".join(lines) + "\n"
 
 
-def write(rows: Sequence[Measured], alarms: Sequence[dict[str, Any]]) -> None:
+def write(rows: Sequence[Measured], significant: Sequence[dict[str, Any]]) -> None:
     """Replace the stored results of the same settings, in JSON for the tests and as tables for people."""
     before = json.loads(RESULT.read_text("utf-8"))
     table = {(r.task, r.metric, r.setting, r.n): r for r in (Measured(**row) for row in before["coverage"])}
     table |= {(r.task, r.metric, r.setting, r.n): r for r in rows}
     called: dict[Any, dict[str, Any]] = {}
-    for found in (*before["false_alarms"], *alarms):
+    for found in (*before["false_alarms"], *significant):
         old = called.setdefault((found["task"], found["setting"], found["n"]), found)
         old |= {**found, "raised": old["raised"] | found["raised"]}
-    rows, alarms = list(table.values()), list(called.values())
-    reported, raised = (",\n  ".join(part) for part in (map(written, rows), map(json.dumps, alarms)))
+    rows, significant = list(table.values()), list(called.values())
+    reported, raised = (",\n  ".join(part) for part in (map(written, rows), map(json.dumps, significant)))
     whole = f'{{\n "coverage": [\n  {reported}\n ],\n "false_alarms": [\n  {raised}\n ]\n}}\n'
     RESULT.write_text(whole, encoding="utf-8")
-    TABLE.write_text(as_markdown(rows, alarms), encoding="utf-8")
+    TABLE.write_text(as_markdown(rows, significant), encoding="utf-8")
 
 
 def main(times: str = "2000", words: str = "", metrics: str = "") -> None:

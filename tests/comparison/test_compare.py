@@ -111,9 +111,9 @@ def test_more_finds_for_more_false_alarms_are_a_trade_off() -> None:
     (verdict,) = found.verdicts
     assert (verdict.verdict, verdict.better, verdict.worse) == ("trade_off", ("recall",), ("specificity",))
     more = int(((score >= 0.4) & (score < 0.6) & truth).sum())
-    alarms = int(((score >= 0.4) & (score < 0.6) & ~truth).sum())
+    false_positives = int(((score >= 0.4) & (score < 0.6) & ~truth).sum())
     assert headline(found).text == (
-        f"low finds {more} more “1” but has {alarms} more false positives than high."
+        f"low finds {more} more “1” but has {false_positives} more false positives than high."
     )
     same = compare([models.bare(rows[0])] * 2, names=["a", "b"])
     assert (same.verdicts[0].verdict, same.verdicts[0].better) == ("not_significant", ())

@@ -179,7 +179,7 @@ def test_noise_is_no_crossing() -> None:
     assert reported <= 2
 
 
-def test_alarms_are_those_of_a_search_by_hand() -> None:
+def test_alerts_are_those_of_a_search_by_hand() -> None:
     pair = models.binary(np.random.default_rng(3), 500, 0.2, (2.4, 1.5), 0.4)
     found, truth = runs(pair).alerts, pair[0].y_true == 1
     marked = [place for place in found.places if place.found.low is not None]
@@ -264,7 +264,7 @@ def test_what_changed_at_equal_recall_is_counted_by_hand() -> None:
     assert fixed == broken, "as many positives are found"
 
 
-def few_false_alarms(moved: int) -> list[Predictions]:
+def few_false_positives(moved: int) -> list[Predictions]:
     """Two runs that find all positives; the second raises so many false alarms more."""
     truth = np.arange(200) < 60
     old = np.where(truth, 0.9, 0.1)
@@ -276,7 +276,7 @@ def few_false_alarms(moved: int) -> list[Predictions]:
 @pytest.mark.parametrize("moved", [3, 4, 5, 20])
 def test_few_rows_that_differ_are_too_few_to_say(moved: int) -> None:
     """All on one side: McNemar's mid-p is 1 / 2^moved, above 0.05 up to four of them."""
-    found = points(few_false_alarms(moved))["own_thresholds"].false_positives
+    found = points(few_false_positives(moved))["own_thresholds"].false_positives
     assert list(found.values) == [0, moved]
     low, high = found.low or 0.0, found.high or 0.0
     assert str(found.verdict) == ("better" if 1 / 2**moved < 0.05 else "too_few_to_say")
@@ -284,7 +284,7 @@ def test_few_rows_that_differ_are_too_few_to_say(moved: int) -> None:
 
 
 def test_rows_of_one_group_are_one_of_the_few() -> None:
-    pair = [replace(p, groups=Categorical.from_values(np.arange(200) // 20)) for p in few_false_alarms(20)]
+    pair = [replace(p, groups=Categorical.from_values(np.arange(200) // 20)) for p in few_false_positives(20)]
     assert points(pair)["own_thresholds"].false_positives.verdict == "too_few_to_say"
 
 
@@ -323,8 +323,8 @@ def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
         for apart in (1.4, 2.0)
     ]
     found = compare([evaluate_predictions(p) for p in runs], names=["old", "new"])
-    (alarms,) = (point.false_positives for point in found.matched if point.kind == "equal_recall")
-    raised = alarms.values[0]
+    (false_positives,) = (point.false_positives for point in found.matched if point.kind == "equal_recall")
+    raised = false_positives.values[0]
     assert raised % 1 and f"new has {round(raised)} false positives" in matched_sentence(found).text
 
 
@@ -339,7 +339,7 @@ def test_the_sentence_between_tied_scores_tells_whole_rows() -> None:
     ],
 )
 def test_equal_counts_at_equal_recall_need_no_test(values: tuple[float, float], said: str) -> None:
-    found = compare([models.bare(p) for p in few_false_alarms(3)], names=["old", "new"])
+    found = compare([models.bare(p) for p in few_false_positives(3)], names=["old", "new"])
     own = found.matched[0]
     few = replace(own.false_positives, values=values, verdict="too_few_to_say")
     points = (own, replace(own, kind="equal_recall", false_positives=few))

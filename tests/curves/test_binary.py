@@ -168,8 +168,8 @@ def test_bands_cover_the_true_curve() -> None:
     rng = np.random.default_rng(3)
     fpr, recall, prevalence = np.array([0.05, 0.1, 0.3]), np.array([0.4, 0.6, 0.8]), 0.3
     true_tpr = norm.cdf(1.5 + norm.ppf(fpr))
-    alarms = norm.sf(norm.ppf(1 - recall) + 1.5)
-    true_precision = prevalence * recall / (prevalence * recall + (1 - prevalence) * alarms)
+    fpr_at_recall = norm.sf(norm.ppf(1 - recall) + 1.5)
+    true_precision = prevalence * recall / (prevalence * recall + (1 - prevalence) * fpr_at_recall)
     inside = np.zeros((2, 3))
     for _ in range(200):
         y = rng.random(300) < prevalence

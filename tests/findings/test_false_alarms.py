@@ -35,8 +35,8 @@ CLEAN: dict[str, Callable[[int], Predictions]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", CLEAN)
 def test_false_alarms_are_rarer_than_one_in_a_hundred(kind: str) -> None:
-    alarms = Counter(finding.rule for seed in range(EACH) for finding in find(light(CLEAN[kind](seed))))
-    assert all(count < EACH / 100 for count in alarms.values()), alarms
+    findings = Counter(finding.rule for seed in range(EACH) for finding in find(light(CLEAN[kind](seed))))
+    assert all(count < EACH / 100 for count in findings.values()), findings
 
 
 ALIKE: dict[str, Callable[[], Predictions]] = {

@@ -112,11 +112,11 @@ def test_silence_on_a_tiny_class_may_be_luck(support: int, fires: bool) -> None:
 
 def test_silence_is_rare_among_many_tiny_classes_that_are_answered_alike() -> None:
     """A model that answers each of 50 classes of three examples in proportion leaves some out by luck."""
-    labels, alarms = [f"c{code}" for code in range(50)], 0
+    labels, findings = [f"c{code}" for code in range(50)], 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         truth, answers = rng.integers(0, 50, 150), rng.integers(0, 50, 150)
         known = np.asarray(labels)
         p = predictions(Multiclass(labels), known[truth], known[answers])
-        alarms += never_predicted(counted(p)) is not None
-    assert alarms <= 1
+        findings += never_predicted(counted(p)) is not None
+    assert findings <= 1

@@ -61,15 +61,15 @@ def test_confidence_of_many_classes_is_too_high() -> None:
 
 def test_labels_of_a_row_are_no_independent_witnesses() -> None:
     """Twenty labels that always come together: a sample of 200 rows is off by chance, not by fault."""
-    alarms = 0
+    findings = 0
     for seed in range(50):
         rng = np.random.default_rng(seed)
         chance = 1 / (1 + np.exp(-rng.normal(0, 1, 200)))
         truth = np.repeat((rng.random(200) < chance)[:, None], 20, axis=1)
         space = Multilabel([f"tag{code}" for code in range(20)])
         p = predictions(space, truth, scores=Probabilities(np.repeat(chance[:, None], 20, axis=1)))
-        alarms += miscalibrated(counted(p)) is not None
-    assert alarms == 0
+        findings += miscalibrated(counted(p)) is not None
+    assert findings == 0
 
 
 def test_deviates_of_calibration_are_standard_normal() -> None:

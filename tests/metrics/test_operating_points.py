@@ -71,10 +71,10 @@ def test_a_stated_prevalence_is_what_rows_weighted_to_it_give(share: float) -> N
         assert find(f"{name}@prevalence={share}").compute_value(here) == pytest.approx(
             find(name).compute_value(there)
         ), name
-    alarms = find("predicted_positive_rate").compute_value(there)
-    assert isinstance(alarms, float)
+    flagged_rate = find("predicted_positive_rate").compute_value(there)
+    assert isinstance(flagged_rate, float)
     assert find(f"alerts_per_1000 @ prevalence = {share:%}").compute_value(here) == pytest.approx(
-        1000 * alarms
+        1000 * flagged_rate
     )
 
 

@@ -115,14 +115,14 @@ def test_expected_are_as_many_as_the_scores_add_up_to() -> None:
     assert "underconfident" in text
 
 
-def test_net_benefit_weighs_alarms_by_the_odds_of_the_threshold() -> None:
+def test_net_benefit_weighs_false_positives_by_the_odds_of_the_threshold() -> None:
     ev = made("binary")
     both, truth, scores = choices.benefits(ev), rows_of(ev).y_true.astype(bool), scores_of(ev)
     assert both is not None and choices.utility_section(ev) is not None
     for curve, scored in zip(both, (scores, np.ones(len(scores))), strict=True):  # the second flags all
         for t, benefit in zip(curve.x, curve.y, strict=True):
-            hits, alarms = ((scored >= t) & truth).mean(), ((scored >= t) & ~truth).mean()
-            assert benefit == pytest.approx(hits - alarms * t / (1 - t))
+            hits, false_positive_rate = ((scored >= t) & truth).mean(), ((scored >= t) & ~truth).mean()
+            assert benefit == pytest.approx(hits - false_positive_rate * t / (1 - t))
 
 
 def test_the_hardest_classes_are_those_of_the_lowest_area() -> None:

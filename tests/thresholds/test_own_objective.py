@@ -27,8 +27,8 @@ QUICK = Sampling(resamples=100)
 
 def loss(y_true: Any, y_pred: Any, y_score: Any, weight: Any, columns: Any) -> float:
     """Return the mean loss: a missed amount, or five for a false positive."""
-    missed, false_alarm = (y_true == 1) & (y_pred == 0), (y_true == 0) & (y_pred == 1)
-    return float((missed * columns["amount"] + 5.0 * false_alarm).mean())
+    missed, false_positive = (y_true == 1) & (y_pred == 0), (y_true == 0) & (y_pred == 1)
+    return float((missed * columns["amount"] + 5.0 * false_positive).mean())
 
 
 loss.better = "lower"  # type: ignore[attr-defined]

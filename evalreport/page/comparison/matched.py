@@ -41,15 +41,17 @@ def matched_sentence(comparison: Comparison) -> Sentence:
         what = positive(comparison.evaluations[0])
         return say(words, base=truncate_name(own.baseline), what=what)
     point = points["equal_recall"]
-    alarms = point.false_positives
+    false_positives = point.false_positives
     lead = {
         "better": "*At equal recall it is better*:",
         "worse": "_At equal recall it is worse_:",
         "too_few_to_say": "At equal recall, where too few rows differ for a test,",
-    }.get(alarms.verdict, "At equal recall *the difference is not significant*:")
+    }.get(false_positives.verdict, "At equal recall *the difference is not significant*:")
     weighted = comparison.evaluations[0].weighted
     # between tied scores counts are interpolated; they are shown as whole rows, as in the table
-    run_fp, base_fp = alarms.values if weighted else (float(round(value)) for value in alarms.values)
+    run_fp, base_fp = (
+        false_positives.values if weighted else (float(round(value)) for value in false_positives.values)
+    )
     words = (
         lead + " {run:short} has {run_fp:count} false {run_fp:positive|positives} instead of {base_fp:count}"
     )

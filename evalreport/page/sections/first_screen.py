@@ -679,13 +679,13 @@ def _threshold(ev: Evaluation, better: RecommendedThreshold) -> Sentence:
     if found:
         gains.append("{found_more:count} more found" if found > 0 else "{found_fewer:count} fewer found")
     if flagged:
-        words = "{alarms_more:count} more" if flagged > 0 else "{alarms_fewer:count} fewer"
-        number = "alarms_more" if flagged > 0 else "alarms_fewer"
+        words = "{fp_more:count} more" if flagged > 0 else "{fp_fewer:count} fewer"
+        number = "fp_more" if flagged > 0 else "fp_fewer"
         gains.append(f"{words} {{{number}:false positive|false positives}}")
     move = "Lower" if better.threshold < _now(ev) else "Raise"
     return say(
         f"{move} the threshold to about *{{to:threshold}}*: {' and '.join(gains)}. Check it on held-out data first.",
-        {"found_more": found, "found_fewer": -found, "alarms_more": flagged, "alarms_fewer": -flagged},
+        {"found_more": found, "found_fewer": -found, "fp_more": flagged, "fp_fewer": -flagged},
         to=better.threshold,
     )
 

@@ -282,7 +282,7 @@ class ConfusionTable:
     negative: str
     found: str
     missed: str
-    alarms: str
+    false_positives: str
     left: str
     unread: str = ""
     changes: tuple[str, str, str, str] | None = None
@@ -449,12 +449,12 @@ def _grid(ev: Evaluation, sweep: Sweep, found: Sequence[NamedThreshold], opens: 
     now, counts = _reachable(one_threshold(ev), kept), four_counts(ev)
     if now is not None and counts is not None:
         named.append((now, float(counts.tp), float(counts.fp)))
-    for threshold, found_there, alarms in named:
+    for threshold, found_there, false_positives in named:
         if threshold not in t:
             place = int(np.searchsorted(t, threshold))
             t, tp, fp = (
                 np.insert(column, place, value)
-                for column, value in ((t, threshold), (tp, found_there), (fp, alarms))
+                for column, value in ((t, threshold), (tp, found_there), (fp, false_positives))
             )
     first = next((one.threshold for one in found if one.key == opens), None)
     first = _initial_threshold(ev, sweep) if first is None else first
@@ -490,7 +490,7 @@ def _four(ev: Evaluation, c: BinaryCounts, now: BinaryCounts | None = None) -> C
         negative=display_label(ev, ev.space.display_labels[0]),
         found=count(c.tp),
         missed=count(c.fn),
-        alarms=count(c.fp),
+        false_positives=count(c.fp),
         left=count(c.tn),
         unread=count(c.unread) if c.unread else "",
     )

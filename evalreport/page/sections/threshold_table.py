@@ -118,7 +118,7 @@ def _why(name: str, best: Optimum) -> str:
 
 
 def _beats(one: NamedThreshold, other: NamedThreshold) -> bool:
-    """Whether one finds no fewer with no more false alarms, and differs."""
+    """Whether one finds no fewer with no more false positives, and differs."""
     return (one.tp, one.fp) != (other.tp, other.fp) and one.tp >= other.tp and one.fp <= other.fp
 
 
@@ -396,11 +396,11 @@ def threshold_summary(found: Sequence[NamedThreshold], advice: str | None) -> Se
     more, extra = one.tp - now.tp, one.fp - now.fp
     priced = one.key == "cost" or (one.best is not None and one.best.constraint)
     finds = "{found_more:count} more" if more >= 0 else "{found_fewer:count} fewer"
-    alarms = "{alarms_more:count} more" if extra >= 0 else "{alarms_fewer:count} fewer"
+    extra_count = "{fp_more:count} more" if extra >= 0 else "{fp_fewer:count} fewer"
     return say(
-        f"Use the threshold *{{to:threshold}}*: {finds} found for {alarms} false {{extra:positive|positives}} than at {{threshold:threshold}}."
+        f"Use the threshold *{{to:threshold}}*: {finds} found for {extra_count} false {{extra:positive|positives}} than at {{threshold:threshold}}."
         + ("" if priced else " If you have costs or a constraint, use those instead."),
-        {"found_more": more, "found_fewer": -more, "alarms_more": extra, "alarms_fewer": -extra},
+        {"found_more": more, "found_fewer": -more, "fp_more": extra, "fp_fewer": -extra},
         to=one.threshold,
         extra=abs(extra),
         threshold=now.threshold,
