@@ -29,7 +29,7 @@ from evalreport.metrics.catalogue import HEADLINE, OF_CALIBRATION, OF_GROUPS, fi
 from evalreport.metrics.record import Metric
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.resampling import Stream
-from evalreport.statistics.summary import Summary, align_tallies, merge, summarise
+from evalreport.statistics.summary import Summary, align_row_sums, merge, summarise
 
 TOO_FEW = 10
 """Rows below which a slice shows counts and claims nothing."""
@@ -48,7 +48,7 @@ def slice_facts(p: Predictions) -> SliceFacts:
 def _of_column(p: Predictions, column: Categorical) -> dict[str, Summary]:
     counts = np.bincount(column.codes, minlength=len(column.values))
     codes = [int(code) for code in np.argsort(-counts, kind="stable")[:MOST_VALUES] if counts[code]]
-    facts = align_tallies([_facts(p.take(column.codes == code)) for code in codes])
+    facts = align_row_sums([_facts(p.take(column.codes == code)) for code in codes])
     return dict(zip((column.values[code] for code in codes), facts, strict=True))
 
 

@@ -75,7 +75,7 @@ from evalreport.statistics.class_scores import ClassScores, LabelScores, RankedS
 from evalreport.statistics.confusion import Array, BinaryCounts, Counts
 from evalreport.statistics.resampling import Stream, poisson_counts
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, Tally
+from evalreport.statistics.summary import RowSums, Summary
 
 Bounds: TypeAlias = tuple[Array, Array, Array, str]
 """Lower limit, upper limit and standard error of each label, and the method."""
@@ -431,20 +431,20 @@ def ranking_limits(
     return limits
 
 
-def mean_limits(metric: Metric, value: float, tally: Tally, sampling: Sampling) -> Limits:
+def mean_limits(metric: Metric, value: float, row_sums: RowSums, sampling: Sampling) -> Limits:
     """Return Student's t limits of a mean over rows, as a score interval or (range without end) on the log.
 
     Examples
     --------
     >>> from evalreport.metrics.catalogue import find
     >>> import numpy as np
-    >>> tally = Tally.from_rows({"one_error": np.array([0.0, 1, 0, 0, 0.5, 0])}, np.ones(6))
-    >>> limits = mean_limits(find("one_error", "multilabel"), 0.25, tally, Sampling())
+    >>> row_sums = RowSums.from_rows({"one_error": np.array([0.0, 1, 0, 0, 0.5, 0])}, np.ones(6))
+    >>> limits = mean_limits(find("one_error", "multilabel"), 0.25, row_sums, Sampling())
     >>> round(limits.low, 2), round(limits.high, 2)
     (0.04, 0.71)
     """
-    n = tally.weight
-    error = math.sqrt(tally.variance(metric.name) / (n - 1))
+    n = row_sums.weight
+    error = math.sqrt(row_sums.variance(metric.name) / (n - 1))
     quantile = t_quantile(sampling.upper, n - 1)
     if math.isfinite(metric.high):
         low, high = score_limits(value, error, n, quantile, (metric.low, metric.high))

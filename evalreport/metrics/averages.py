@@ -20,7 +20,7 @@ from evalreport.metrics.record import CountDraws, LabelAreas, Metric, RightAnswe
 from evalreport.statistics.class_scores import LabelScores
 from evalreport.statistics.confusion import Array, BinaryCounts, Marginals
 from evalreport.statistics.rankings import Rankings
-from evalreport.statistics.summary import Summary, Tally
+from evalreport.statistics.summary import RowSums, Summary
 
 Over: TypeAlias = Literal["macro", "macro_supported", "macro_declared", "weighted"]
 Fact: TypeAlias = BinaryCounts | Marginals
@@ -132,15 +132,15 @@ class Mean:
 
     Examples
     --------
-    >>> float(Mean("loss")(Tally.from_rows({"loss": np.array([1.0, 3.0])}, np.ones(2))))
+    >>> float(Mean("loss")(RowSums.from_rows({"loss": np.array([1.0, 3.0])}, np.ones(2))))
     2.0
     """
 
     name: str
 
-    def __call__(self, tally: Tally) -> float:
+    def __call__(self, row_sums: RowSums) -> float:
         """Return the mean; NaN if the row sums do not contain the quantity."""
-        return tally.mean(self.name)
+        return row_sums.mean(self.name)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from evalreport.metrics.own import Direction, add_own_names, is_own, own_metric
 from evalreport.metrics.record import Metric, Proportion, lacks, one_vs_rest
 from evalreport.statistics.class_scores import RankedScores
 from evalreport.statistics.confusion import BinaryCounts
-from evalreport.statistics.summary import Summary, Tally
+from evalreport.statistics.summary import RowSums, Summary
 
 HEADLINE: Mapping[str, tuple[str, ...]] = {
     "binary": ("recall", "specificity", "precision", "roc_auc", "average_precision", "mcc", "brier"),
@@ -314,7 +314,7 @@ def one_label(summary: Summary, code: int) -> Summary:
     >>> from evalreport.data.labels import Multiclass
     >>> from evalreport.statistics.confusion import Counts
     >>> counts = Counts.from_codes(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
-    >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, Tally.from_rows({}, np.ones(3)), counts)
+    >>> whole = Summary(Multiclass(["a", "b"]), 3, 3.0, RowSums.from_rows({}, np.ones(3)), counts)
     >>> find("recall").compute_value(one_label(whole, 1))
     0.5
     """
@@ -325,7 +325,7 @@ def one_label(summary: Summary, code: int) -> Summary:
     return replace(
         summary,
         space=Binary(negative=f"not {name}", positive=name),
-        tally=Tally((), summary.tally.sums[:0], summary.tally.squares[:0], summary.tally.weight),
+        tally=RowSums((), summary.tally.sums[:0], summary.tally.squares[:0], summary.tally.weight),
         counts=None if counts is None else BinaryCounts(*(float(part) for part in counts[code].parts)),
         scores=summary.scores.table(code) if isinstance(summary.scores, RankedScores) else None,
         confidence=None,
@@ -368,7 +368,7 @@ def no_skill(metric: Metric, summary: Summary) -> float | None:
     >>> from evalreport.data.labels import Multiclass
     >>> from evalreport.statistics.confusion import Counts
     >>> counts = Counts.from_codes(np.array([0, 1, 1]), np.array([0, 1, 0]), 2)
-    >>> no_skill(find("precision"), Summary(Binary(0, 1), 3, 3.0, Tally.from_rows({}, np.ones(3)), counts))
+    >>> no_skill(find("precision"), Summary(Binary(0, 1), 3, 3.0, RowSums.from_rows({}, np.ones(3)), counts))
     0.6666666666666666
     """
     if metric.no_skill is None or lacks(metric, summary) is not None:

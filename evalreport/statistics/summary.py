@@ -53,7 +53,7 @@ SET_SCORES: Mapping[str, Callable[[Sizes, Sizes, Sizes], Sizes]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class RowSums:
     """Weighted sums and sums of squares of named per-row quantities.
 
     Parameters
@@ -66,8 +66,8 @@ class Tally:
 
     Examples
     --------
-    >>> tally = Tally.from_rows({"loss": np.array([1.0, 3.0])}, np.ones(2))
-    >>> tally.mean("loss"), tally.variance("loss")
+    >>> row_sums = RowSums.from_rows({"loss": np.array([1.0, 3.0])}, np.ones(2))
+    >>> row_sums.mean("loss"), row_sums.variance("loss")
     (2.0, 1.0)
     """
 
@@ -77,7 +77,7 @@ class Tally:
     weight: float
 
     @classmethod
-    def from_rows(cls, rows: Mapping[str, npt.NDArray[Any]], weights: Array) -> Tally:
+    def from_rows(cls, rows: Mapping[str, npt.NDArray[Any]], weights: Array) -> RowSums:
         """Sum per-row quantities, each of shape (n,)."""
         values = [np.asarray(row, dtype=np.float64) for row in rows.values()]
         return cls(
@@ -87,7 +87,7 @@ class Tally:
             float(weights.sum()),
         )
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: RowSums) -> RowSums:
         if self.names != other.names:
             apart = sorted({*self.names} ^ {*other.names}) or list(self.names)
             raise DataError(
@@ -95,14 +95,14 @@ class Tally:
                 where="tally",
                 fix="create the statistics of all shards from the same columns",
             )
-        return Tally(
+        return RowSums(
             self.names, self.sums + other.sums, self.squares + other.squares, self.weight + other.weight
         )
 
-    def select_quantities(self, names: Collection[str]) -> Tally:
+    def select_quantities(self, names: Collection[str]) -> RowSums:
         """Return the sums of some of the quantities."""
         kept = [place for place, name in enumerate(self.names) if name in names]
-        return Tally(
+        return RowSums(
             tuple(self.names[place] for place in kept), self.sums[kept], self.squares[kept], self.weight
         )
 
@@ -201,7 +201,7 @@ class Summary:
     counts : Counts (binary, multiclass), BinaryCounts with one entry per label (multilabel), or None
         None for decision scores without predictions or threshold.
     scores : ScoreTable (binary), LabelScores (multiclass, multilabel), or None without scores
-    tally : Tally
+    tally : RowSums
         Row sums for means over rows (log loss, top-k accuracy, sample-wise set scores).
     confidence : ScoreTable or None
         Multiclass probabilities: confidence of the most probable class, positive where it is the true label.
@@ -217,7 +217,7 @@ class Summary:
     space: LabelSpace
     rows: int
     weight: float
-    tally: LazyField[Tally] = LazyField(Tally.from_rows({}, np.zeros(0)))
+    tally: LazyField[RowSums] = LazyField(RowSums.from_rows({}, np.zeros(0)))
     counts: Counts | BinaryCounts | None = None
     scores: LazyField[ScoreTable | LabelScores | None] = LazyField(None)
     confidence: LazyField[ScoreTable | None] = LazyField(None)
@@ -252,7 +252,7 @@ def merge(shards: Sequence[Summary]) -> Summary:
     --------
     >>> from evalreport.data.labels import Binary
     >>> import numpy as np
-    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.from_rows({}, np.ones(2)))
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=RowSums.from_rows({}, np.ones(2)))
     >>> merge([one, one, one]).rows
     6
     """
@@ -272,17 +272,17 @@ def merge(shards: Sequence[Summary]) -> Summary:
     return replace(first, rows=sum(one.rows for one in shards), weight=weight, **summed)
 
 
-def align_tallies(parts: Sequence[Summary]) -> list[Summary]:
+def align_row_sums(parts: Sequence[Summary]) -> list[Summary]:
     """Return the parts with only the row sums that all of them have; an unparsed prediction removes some.
 
     Examples
     --------
     >>> from evalreport.data.labels import Multiclass
     >>> import numpy as np
-    >>> one = Summary(Multiclass("ab"), 2, 2.0, Tally.from_rows({"loss": np.zeros(2)}, np.ones(2)))
+    >>> one = Summary(Multiclass("ab"), 2, 2.0, RowSums.from_rows({"loss": np.zeros(2)}, np.ones(2)))
     >>> [
     ...     part.tally.names
-    ...     for part in align_tallies([one, replace(one, tally=one.tally.select_quantities(()))])
+    ...     for part in align_row_sums([one, replace(one, tally=one.tally.select_quantities(()))])
     ... ]
     [(), ()]
     """
@@ -372,7 +372,7 @@ def _facts(p: Predictions, **tables: Any) -> Summary:
         space=p.space,
         rows=len(p),
         weight=float(p.weights.sum()),
-        tally=partial(_tally, p),
+        tally=partial(_row_sums, p),
         counts=_counts(p),
         bins=partial(_bins, p, p.scores) if several and isinstance(p.scores, Probabilities) else None,
         cardinality=partial(_cardinality, p) if isinstance(p.space, Multilabel) else None,
@@ -395,7 +395,7 @@ def _counts(p: Predictions) -> Counts | BinaryCounts | None:
 def row_values(predictions: Predictions) -> dict[str, npt.NDArray[np.float64]]:
     """Return the per-row quantities whose means are metrics, each of shape (n,).
 
-    `Tally` sums them; paired comparisons and cluster intervals use the rows.
+    `RowSums` sums them; paired comparisons and cluster intervals use the rows.
 
     Examples
     --------
@@ -461,8 +461,8 @@ def _bins(p: Predictions, scores: Probabilities) -> ClassBins:
     return reduce(add, parts)
 
 
-def _tally(p: Predictions) -> Tally:
-    return reduce(add, (Tally.from_rows(rows, p.weights[block]) for block, rows in _row_blocks(p)))
+def _row_sums(p: Predictions) -> RowSums:
+    return reduce(add, (RowSums.from_rows(rows, p.weights[block]) for block, rows in _row_blocks(p)))
 
 
 def _row_blocks(p: Predictions) -> Iterator[tuple[slice, Rows]]:
@@ -589,7 +589,7 @@ def decide_at(summary: Summary, threshold: Threshold) -> Summary:
     --------
     >>> from evalreport.data.labels import Binary
     >>> table = ScoreTable.from_scores(np.array([0.2, 0.8]), np.array([False, True]))
-    >>> plain = Summary(Binary(0, 1), 2, 2.0, Tally.from_rows({}, np.ones(2)), scores=table)
+    >>> plain = Summary(Binary(0, 1), 2, 2.0, RowSums.from_rows({}, np.ones(2)), scores=table)
     >>> decide_at(plain, Threshold(0.5, "given")).counts.dense()
     array([[1., 0., 0.],
            [0., 1., 0.]])

@@ -76,7 +76,7 @@ def test_no_number_has_ends_and_each_says_why(both: tuple[Evaluation, Evaluation
 def test_what_is_not_read_is_not_made(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     parts = ("_curves", "_sweep", "_class_values", "_no_skill", "observe_predictions")
-    facts = ("_tally", "_bins", "_cardinality", "_confidence")
+    facts = ("_row_sums", "_bins", "_cardinality", "_confidence")
     for module, name in [(evaluate, name) for name in parts] + [(memory, name) for name in facts]:
         work: Callable[..., Any] = getattr(module, name)
 

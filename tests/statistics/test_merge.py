@@ -15,7 +15,7 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import ALIKE, SUMS, Summary, Tally, merge, summarise
+from evalreport.statistics.summary import ALIKE, SUMS, RowSums, Summary, merge, summarise
 from tests import factories
 
 
@@ -43,7 +43,7 @@ def test_a_fact_that_one_shard_lacks_is_not_dropped() -> None:
     with pytest.raises(DataError, match="shard 2 has no scores, and others have"):
         merge([whole, replace(whole, scores=None)])
     with pytest.raises(DataError, match="the shards have different row sums: loss"):
-        merge([whole, replace(whole, tally=Tally.from_rows({"loss": np.ones(3)}, np.ones(3)))])
+        merge([whole, replace(whole, tally=RowSums.from_rows({"loss": np.ones(3)}, np.ones(3)))])
 
 
 @pytest.mark.parametrize("change", [{"score_kind": "decision"}, {"space": Binary("a", "b")}])

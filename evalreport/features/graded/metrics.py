@@ -10,7 +10,7 @@ from typing import Any
 from evalreport.metrics.multiclass import accuracy
 from evalreport.metrics.record import Metric, NoMethod, Proportion, RowMean, divide
 from evalreport.statistics.confusion import Marginals
-from evalreport.statistics.summary import Tally
+from evalreport.statistics.summary import RowSums
 
 
 def pass_rate_graded(m: Marginals) -> Any:
@@ -34,14 +34,14 @@ def no_grade_rate(m: Marginals) -> Any:
     return divide(m.unparsed_weight, m.total)
 
 
-def mean_score(tally: Tally) -> float:
+def mean_score(row_sums: RowSums) -> float:
     """Return the weighted mean of the scores of all attempts; NaN where grades are pass or fail.
 
     >>> import numpy as np
-    >>> mean_score(Tally.from_rows({"mean_score": np.array([0.5, 1.0])}, np.ones(2)))
+    >>> mean_score(RowSums.from_rows({"mean_score": np.array([0.5, 1.0])}, np.ones(2)))
     0.75
     """
-    return tally.mean("mean_score")
+    return row_sums.mean("mean_score")
 
 
 _metric = partial(

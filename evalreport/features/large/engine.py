@@ -28,9 +28,9 @@ from evalreport.statistics.rankings import CumulativeWeights, Placing
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import (
     LabelMoments,
+    RowSums,
     Summary,
-    Tally,
-    align_tallies,
+    align_row_sums,
     decide_at,
     merge,
     summarise_counts,
@@ -427,7 +427,7 @@ class BinaryStream:
             space=self.space,
             rows=self.rows,
             weight=float(self.rows),
-            tally=Tally.from_rows({}, np.array([float(self.rows)])),
+            tally=RowSums.from_rows({}, np.array([float(self.rows)])),
             counts=self._counts[0] if self._counts else None,
             score_kind=self._kind,
             threshold=Threshold(0.5, "predictions") if implied else None,
@@ -541,7 +541,7 @@ class SeveralStream:
         truth = batch.y_true
         self.support += truth.sum(axis=0) if truth.ndim == 2 else sums(truth, None, len(self.space))
         facts = self._summarise_batch(replace(batch, space=self.space))
-        self._facts = facts if self._facts is None else merge(align_tallies([self._facts, facts]))
+        self._facts = facts if self._facts is None else merge(align_row_sums([self._facts, facts]))
 
     def _summarise_batch(self, batch: Predictions) -> Summary:
         """The statistics of a batch."""
@@ -555,7 +555,7 @@ class SeveralStream:
     def summary_without_scores(self) -> Summary:
         """The statistics of all batches without their scores."""
         return (
-            Summary(self.space, 0, 0.0, Tally.from_rows({}, np.zeros(0)))
+            Summary(self.space, 0, 0.0, RowSums.from_rows({}, np.zeros(0)))
             if self._facts is None
             else self._facts
         )

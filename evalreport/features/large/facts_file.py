@@ -36,7 +36,7 @@ from evalreport.readers.limits import load
 from evalreport.statistics.class_scores import ClassBins, ClassScores
 from evalreport.statistics.confusion import BinaryCounts, Counts
 from evalreport.statistics.score_table import BinnedTable, ScoreTable, bins_of, edges_of
-from evalreport.statistics.summary import LabelMoments, Summary, Tally, decide_at, merge, summarise
+from evalreport.statistics.summary import LabelMoments, RowSums, Summary, decide_at, merge, summarise
 from evalreport.thresholds.sweep import Sweep
 from evalreport.tracking.folder import write_file
 from evalreport.workflow.evaluate import choose_threshold, decide_rows, number_of
@@ -60,7 +60,7 @@ ARRAYS: Mapping[type, tuple[str, ...]] = {
     BinnedTable: ("scores", "pos", "neg"),
     ClassScores: ("scores", "truth", "weights"),
     ClassBins: ("weight", "probability", "positives"),
-    Tally: ("sums", "squares"),
+    RowSums: ("sums", "squares"),
     LabelMoments: ("sums", "products"),
     LabelTables: (
         *("scores", "pos", "neg", "lengths", "always"),
@@ -68,7 +68,9 @@ ARRAYS: Mapping[type, tuple[str, ...]] = {
     ),
 }
 """The arrays of each kind of statistics."""
-KINDS = {kind.__name__: kind for kind in ARRAYS}
+KIND_NAMES = {kind: kind.__name__ for kind in ARRAYS} | {RowSums: "Tally"}
+"""Names of the kinds in files. Row sums keep the name under which earlier files store them."""
+KINDS = {name: kind for kind, name in KIND_NAMES.items()}
 PARTS = ("tally", "counts", "scores", "confidence", "bins", "cardinality", "together")
 
 
@@ -77,7 +79,7 @@ def to_bytes(summary: Summary) -> bytes:
 
     Examples
     --------
-    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=Tally.from_rows({}, np.ones(2)))
+    >>> one = Summary(Binary(0, 1), rows=2, weight=2.0, tally=RowSums.from_rows({}, np.ones(2)))
     >>> from_bytes(to_bytes(one)).rows
     2
     """
@@ -93,7 +95,7 @@ def to_bytes(summary: Summary) -> bytes:
         held = _fact_arrays(fact)
         arrays |= {f"{name}.{key}": array for key, array in held.items()}
         shapes = {key: array.shape for key, array in held.items()}
-        parts[name] = {"kind": type(fact).__name__, "shapes": shapes, **_fact_fields(fact)}
+        parts[name] = {"kind": KIND_NAMES[type(fact)], "shapes": shapes, **_fact_fields(fact)}
     head = {
         "version": VERSION,
         "labels_sha256": _digest(summary.space),
@@ -186,7 +188,7 @@ def _fact_fields(fact: Any) -> dict[str, Any]:
     match fact:
         case Counts():
             return {"size": fact.size}
-        case Tally():
+        case RowSums():
             return {"names": fact.names, "weight": fact.weight}
         case LabelMoments():
             return {"rows": fact.rows}
@@ -239,7 +241,7 @@ def _summary(head: Mapping[str, Any], arrays: Arrays) -> Summary:
     if head["score_kind"] not in (None, *get_args(ScoreKind)):
         raise ValueError("an unknown kind of scores")
     parts = {name: _fact(name, part, arrays) for name, part in head["parts"].items()}
-    if not parts.keys() <= {*PARTS} or not isinstance(parts.get("tally"), Tally):
+    if not parts.keys() <= {*PARTS} or not isinstance(parts.get("tally"), RowSums):
         raise ValueError("unknown parts, or no row sums")
     made = Summary(
         space=space,
@@ -277,8 +279,8 @@ def _fact(name: str, part: Mapping[str, Any], arrays: Arrays) -> Any:
         return _moments(LabelMoments(float(part["rows"]), **held))
     if kind is LabelTables:
         return _label_tables(held)
-    if kind is Tally:
-        return _tally(Tally(tuple(map(str, part["names"])), **held, weight=float(part["weight"])))
+    if kind is RowSums:
+        return _row_sums(RowSums(tuple(map(str, part["names"])), **held, weight=float(part["weight"])))
     made = kind(**{"weights": None, **held} if kind is ClassScores else held)
     if len({array.shape for key, array in held.items() if kind is not ClassScores}) > 1:
         raise ValueError(f"arrays of {name} have several lengths")
@@ -325,10 +327,11 @@ def _counts(counts: Counts) -> Counts:
     return counts
 
 
-def _tally(tally: Tally) -> Tally:
-    if not tally.sums.shape == tally.squares.shape == (len(tally.names),) or not np.isfinite(tally.weight):
+def _row_sums(row_sums: RowSums) -> RowSums:
+    shapes = {row_sums.sums.shape, row_sums.squares.shape}
+    if shapes != {(len(row_sums.names),)} or not np.isfinite(row_sums.weight):
         raise ValueError("row sums with unequal numbers of names and sums")
-    return tally
+    return row_sums
 
 
 def _is_of(fact: Any, made: Summary) -> bool:

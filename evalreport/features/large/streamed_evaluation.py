@@ -43,7 +43,7 @@ from evalreport.intervals.class_averages import sample_covariance_rows
 from evalreport.intervals.interval_settings import Sampling
 from evalreport.statistics.confusion import Counts
 from evalreport.statistics.score_table import BinnedTable, ScoreTable
-from evalreport.statistics.summary import Summary, align_tallies, decide_at
+from evalreport.statistics.summary import Summary, align_row_sums, decide_at
 
 
 class MixUps:
@@ -189,13 +189,13 @@ class ScoredMistakes:
 
     Examples
     --------
-    >>> from evalreport.statistics.summary import Tally
+    >>> from evalreport.statistics.summary import RowSums
     >>> from evalreport.data.labels import Binary
     >>> p = predictions(Binary(0, 1), [0, 1], None, Probabilities([0.7, 0.2]))
     >>> kept = ScoredMistakes(p.space, answered=False)
     >>> kept.add(p, None)
     >>> plain = Summary(
-    ...     p.space, 2, 2.0, Tally.from_rows({}, np.ones(2)), Counts.from_codes(p.y_true, p.y_pred, 2)
+    ...     p.space, 2, 2.0, RowSums.from_rows({}, np.ones(2)), Counts.from_codes(p.y_true, p.y_pred, 2)
     ... )
     >>> [one.row for one in kept.mistakes(plain, Threshold(0.5, "default"))]
     [1, 0]
@@ -552,4 +552,4 @@ def _swaps(summary: Summary) -> tuple[Swap, ...]:
 
 def _most_frequent(parts: Mapping[str, AnyStream]) -> dict[str, Summary]:
     most = sorted(sorted(parts), key=lambda value: -parts[value].rows)[:MOST_VALUES]
-    return dict(zip(most, align_tallies([parts[value].summary() for value in most]), strict=True))
+    return dict(zip(most, align_row_sums([parts[value].summary() for value in most]), strict=True))

@@ -63,7 +63,7 @@ from evalreport.features.spark.session import (
 from evalreport.features.spark.tables import SparkTable, partition_of
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import Summary, align_tallies, merge
+from evalreport.statistics.summary import Summary, align_row_sums, merge
 
 CELLS = "cells"
 """In place of the key of a table: scores of several classes, each with the class of its row."""
@@ -451,7 +451,7 @@ def merge_group(found: Any, plan: PartitionPlan) -> Any:
             parts = (PackedWords(**{name: row[name] for name in PackedWords._fields}) for row in rows)
             whole = merge_words(parts)
         case _ if bucket == FACTS:
-            whole = (None, to_bytes(merge(align_tallies(list(map(from_bytes, data))))), None, None)
+            whole = (None, to_bytes(merge(align_row_sums(list(map(from_bytes, data))))), None, None)
         case _ if bucket == STATE:
             watch = plan.watch()
             for state in data:

@@ -80,7 +80,7 @@ def _records(task: Task) -> tuple[Metric, ...]:
             high=math.inf,
             better="lower",
             strategy=NoInterval(),
-            function=lambda tally: tally.total("ambiguous"),
+            function=lambda row_sums: row_sums.total("ambiguous"),
             undefined="it was not recorded why responses were not parsed",
             use="to see whether the prompt should ask for a final answer",
             trap="a part of the unparsed, not in addition to them",
