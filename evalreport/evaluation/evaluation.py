@@ -132,8 +132,8 @@ def curves(summary: Summary, level: float = 0.95) -> Curves | Undefined:
 
 CLASS_KEYS = "class_keys"
 """What a logged `evaluation.json` holds beside the evaluation: each label's metric key in MLflow."""
-UNREAD = "(unparsed)"
-"""The column of answers that could not be parsed."""
+UNPARSED_LABEL = "(unparsed)"
+"""The column of responses that could not be parsed."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ class ConfusionRecord:
     def from_counts(cls, space: LabelSpace, counts: Counts) -> ConfusionRecord:
         """Return the record of a matrix; unread answers have a column when there are any."""
         cells = zip(counts.rows.tolist(), counts.columns.tolist(), counts.weight.tolist(), strict=True)
-        unread = (UNREAD,) if counts.unparsed_weight else ()
-        return cls(space.labels, (*space.labels, *unread), tuple(cells))
+        unparsed = (UNPARSED_LABEL,) if counts.unparsed_weight else ()
+        return cls(space.labels, (*space.labels, *unparsed), tuple(cells))
 
     def counts(self, size: int) -> Counts:
         """Return the matrix.

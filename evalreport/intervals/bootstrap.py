@@ -68,8 +68,8 @@ def posterior(counts: BinaryCounts, sampling: Sampling) -> BinaryCounts:
     size = max(200, min(sampling.resamples, MOST // max(1, cells[..., 0].size)))
     possible = (cells > 0) | (np.arange(6) < 4)
     drawn = posterior_shares(cells, possible, size, (-1,), sampling.generator(Stream.COUNT_POSTERIOR))
-    tp, fp, fn, tn, unread, unread_positive = np.moveaxis(drawn, -1, 0)
-    return BinaryCounts(tp, fp, fn + unread_positive, tn, unread, counts.threshold, unread_positive)
+    tp, fp, fn, tn, unparsed, unparsed_positive = np.moveaxis(drawn, -1, 0)
+    return BinaryCounts(tp, fp, fn + unparsed_positive, tn, unparsed, counts.threshold, unparsed_positive)
 
 
 def count_bounds(metrics: Sequence[Metric], counts: BinaryCounts, sampling: Sampling) -> dict[str, Bounds]:
@@ -340,9 +340,9 @@ def binary_replicates(p: Predictions, units: Units) -> BinaryCounts:
     """
     answer = p.y_true if p.y_pred is None else p.y_pred
     cells = units.totals(p.y_true * 3 + np.where(answer < 0, 2, answer), 6)
-    tn, fp, unread, miss, tp, lost = cells.T
+    tn, fp, unparsed, miss, tp, lost = cells.T
     point = p.threshold.value if p.threshold and isinstance(p.threshold.value, float) else np.nan
-    return BinaryCounts(tp, fp, miss + lost, tn, unread, point, lost)
+    return BinaryCounts(tp, fp, miss + lost, tn, unparsed, point, lost)
 
 
 def class_replicates(p: Predictions, units: Units) -> Marginals:

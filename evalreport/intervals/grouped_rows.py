@@ -503,10 +503,10 @@ def where_empty(
 
 def _independent(counts: BinaryCounts, units: Units) -> BinaryCounts:
     """Counts scaled to the effective number of rows."""
-    tp, fp, fn, tn, unread, threshold, lost = counts.parts
+    tp, fp, fn, tn, unparsed, threshold, lost = counts.parts
     share = units.size / counts.total
     return BinaryCounts(
-        tp * share, fp * share, fn * share, tn * share, unread * share, threshold, lost * share
+        tp * share, fp * share, fn * share, tn * share, unparsed * share, threshold, lost * share
     )
 
 

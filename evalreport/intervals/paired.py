@@ -637,9 +637,9 @@ def marginal_counts(cells: Array) -> tuple[BinaryCounts, BinaryCounts]:
 
 def _counts(table: Array) -> BinaryCounts:
     """Counts from (..., true label, prediction) tables."""
-    tn, fp, unread = np.moveaxis(table[..., 0, :], -1, 0)
-    fn, tp, unread_positive = np.moveaxis(table[..., 1, :], -1, 0)
-    return BinaryCounts(tp, fp, fn + unread_positive, tn, unread, unread_positive=unread_positive)
+    tn, fp, unparsed = np.moveaxis(table[..., 0, :], -1, 0)
+    fn, tp, unparsed_positive = np.moveaxis(table[..., 1, :], -1, 0)
+    return BinaryCounts(tp, fp, fn + unparsed_positive, tn, unparsed, unread_positive=unparsed_positive)
 
 
 def drawn_curve(

@@ -220,8 +220,8 @@ def _binary_slopes(metric: Metric, p: Predictions, facts: Summary) -> Array:
     point = view(facts, "counts").threshold
 
     def metric_from_cells(cells: Array) -> Any:
-        tn, fp, unread, miss, tp, lost = np.moveaxis(cells, -1, 0)
-        return metric.function(BinaryCounts(tp, fp, miss + lost, tn, unread, point, lost))
+        tn, fp, unparsed, miss, tp, lost = np.moveaxis(cells, -1, 0)
+        return metric.function(BinaryCounts(tp, fp, miss + lost, tn, unparsed, point, lost))
 
     return slopes(metric_from_cells, counts.dense().ravel())[
         p.y_true * 3 + np.where(p.y_pred < 0, 2, p.y_pred)

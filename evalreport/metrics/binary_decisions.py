@@ -211,8 +211,8 @@ def mcc(c: BinaryCounts) -> Any:
     >>> float(mcc(BinaryCounts(tp=4, fp=1, fn=1, tn=4)))
     0.6
     """
-    unread = c.unread + c.unread_positive
-    predicted = c.predicted_positives * c.predicted_negatives + unread * (
+    unparsed = c.unread + c.unread_positive
+    predicted = c.predicted_positives * c.predicted_negatives + unparsed * (
         c.predicted_positives + c.predicted_negatives
     )
     return divide(_agreement(c), 2 * np.sqrt(predicted * (c.positives * c.negatives)))
@@ -224,9 +224,9 @@ def cohen_kappa(c: BinaryCounts) -> Any:
     >>> float(cohen_kappa(BinaryCounts(tp=4, fp=1, fn=1, tn=4)))
     0.6
     """
-    unread = c.unread + c.unread_positive
+    unparsed = c.unread + c.unread_positive
     disagreement = (
-        c.predicted_positives * c.negatives + c.predicted_negatives * c.positives + unread * c.total
+        c.predicted_positives * c.negatives + c.predicted_negatives * c.positives + unparsed * c.total
     )
     return divide(_agreement(c), disagreement)
 

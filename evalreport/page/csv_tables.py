@@ -267,11 +267,11 @@ def predictions_table(ev: Evaluation) -> Columns:
         }
     same = p.y_true == p.y_pred
     right = same.all(axis=1) if same.ndim == 2 else same
-    unread = [False] * len(p) if same.ndim == 2 else (p.y_pred == UNPARSED).tolist()
+    unparsed = [False] * len(p) if same.ndim == 2 else (p.y_pred == UNPARSED).tolist()
     columns["y_pred"] = _labels(ev, p.y_pred)
     columns["status"] = [
         "unparsed" if lost else "right" if good else "wrong"
-        for lost, good in zip(unread, right.tolist(), strict=True)
+        for lost, good in zip(unparsed, right.tolist(), strict=True)
     ]
     reasons = [0] * len(p) if p.parsed is None else p.parsed.reasons.tolist()
     columns["reason"] = [REASONS[reason] for reason in reasons]

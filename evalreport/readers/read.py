@@ -122,23 +122,23 @@ def named_after_labels(request: Columns) -> Callable[[Content], Collection[str]]
     """Return the choice of columns once labels are known: those named after them, or all."""
 
     def find_label_columns(content: Content) -> Collection[str]:
-        unread = [name for name in content.names if name not in content.columns]
+        other_columns = [name for name in content.names if name not in content.columns]
         truth = (
             (request.truth,) if request.truth is not None else find_role_names("truth", content.names, TRUTH)
         )
         pred = (request.pred,) if request.pred else find_role_names("prediction", content.names, PRED)
-        if not unread:
+        if not other_columns:
             return ()
-        if not truth and pred and len(unread) <= _FEW:
-            return unread
+        if not truth and pred and len(other_columns) <= _FEW:
+            return other_columns
         if request.score or request.scores or request.no_scores:
             return ()
         labels = {label for name in (*truth, *pred) for label in _labels(content.columns.get(name)) if label}
         if len(labels) > MOST_LABELS:
             return ()
         return [
-            name for columns in class_columns(unread, labels).values() for name in columns.values()
-        ] + _similarly_named_columns(unread, labels)
+            name for columns in class_columns(other_columns, labels).values() for name in columns.values()
+        ] + _similarly_named_columns(other_columns, labels)
 
     return find_label_columns
 

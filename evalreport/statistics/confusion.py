@@ -363,5 +363,5 @@ class Counts:
 
     def binary(self, threshold: float) -> BinaryCounts:
         """Return the four counts of a two-label matrix (negative first)."""
-        (tn, fp, unread), (miss, tp, unread_positive) = self.dense().tolist()
-        return BinaryCounts(tp, fp, miss + unread_positive, tn, unread, threshold, unread_positive)
+        (tn, fp, unparsed), (miss, tp, unparsed_positive) = self.dense().tolist()
+        return BinaryCounts(tp, fp, miss + unparsed_positive, tn, unparsed, threshold, unparsed_positive)

@@ -111,10 +111,10 @@ def measured(
 
 
 def _metrics(p: Predictions, only: Sequence[str]) -> list[Metric]:
-    unread = p.y_pred is not None and bool((p.y_pred == UNPARSED).any())
+    has_unparsed = p.y_pred is not None and bool((p.y_pred == UNPARSED).any())
     return [
         metric
-        for metric in catalogue(p.space, text=unread)
+        for metric in catalogue(p.space, text=has_unparsed)
         if metric.no_interval is None and (not only or metric.name in only)
     ]
 

@@ -84,12 +84,12 @@ def test_absent_silent_and_unread_are_three_things() -> None:
     labels = ("known", "silent", "unread", "absent")
     truth, answers = three_states()
     ev = evaluated(predictions(Multiclass(labels), truth, parse_all(answers, make_parser("auto", labels))))
-    silent, absent, unread = never_predicted(ev), absent_classes(ev), unparsed_labels(ev)
+    silent, absent, unparsed = never_predicted(ev), absent_classes(ev), unparsed_labels(ev)
     assert silent is not None and silent.evidence["labels"] == ["silent"]
     assert absent is not None and absent.evidence["labels"] == ["absent"]
-    assert unread is not None and unread.evidence["labels"] == ["unread"]
+    assert unparsed is not None and unparsed.evidence["labels"] == ["unread"]
     assert "the model did not fail" in absent.claim
-    assert "absent" not in silent.claim + unread.claim
+    assert "absent" not in silent.claim + unparsed.claim
     assert absent.severity == "caution"  # a terminal tells it, too
 
 

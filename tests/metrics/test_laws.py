@@ -41,8 +41,8 @@ def binary(draw: st.DrawFn) -> Case:
     threshold = draw(st.sampled_from([0.5, 0.25, 1.0]))
     case = Case(Binary(0, 1), y, score, draw(weights(n)), threshold)
     if draw(st.booleans()):
-        unread = draw(hnp.arrays(np.bool_, n))
-        case = replace(case, codes=np.where(unread, -1, case.pred), threshold=None)
+        unparsed = draw(hnp.arrays(np.bool_, n))
+        case = replace(case, codes=np.where(unparsed, -1, case.pred), threshold=None)
     return case
 
 

@@ -147,13 +147,13 @@ def test_answers_that_could_not_be_read_are_wrong() -> None:
     ev = made("text")
     section, p = of(parsing_section(ev)), rows_of(ev)
     assert p.y_pred is not None
-    unread = int((p.y_pred < 0).sum())
+    unparsed = int((p.y_pred < 0).sum())
     assert section.summary.text.startswith(
-        f"{300 - unread} of 300 responses contain exactly one label; {unread} do not"
+        f"{300 - unparsed} of 300 responses contain exactly one label; {unparsed} do not"
     )
     table = texts(section.body[0])
     assert sum(int(row[1]) for row in table) == 300
-    assert sum(int(row[1]) for row in table if row[4] == "wrong") == unread
+    assert sum(int(row[1]) for row in table if row[4] == "wrong") == unparsed
 
 
 def test_the_first_rows_of_the_forest_are_counts_by_hand() -> None:

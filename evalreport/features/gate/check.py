@@ -142,8 +142,8 @@ def _ids(ids: npt.NDArray[np.str_], named: bool) -> CheckResult:
 def _predictions(rows: Predictions) -> list[CheckResult]:
     if rows.y_pred is None:
         return []
-    unread = int((rows.y_pred == UNPARSED).sum()) if rows.parsed is not None else 0
-    tail = f"; {unread:,} could not be read and count as wrong" if unread else ""
+    unparsed = int((rows.y_pred == UNPARSED).sum()) if rows.parsed is not None else 0
+    tail = f"; {unparsed:,} could not be read and count as wrong" if unparsed else ""
     return [_data("predictions", 0, f"{len(rows):,} rows, none missing{tail}")]
 
 

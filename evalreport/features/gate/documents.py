@@ -138,8 +138,8 @@ def markdown(runs: Sequence[CheckedRun]) -> str:
     <BLANKLINE>
     """
     results = tuple(result for run in runs for result in run.results)
-    unread = sum(run.error is not None for run in runs)
-    tail = f", {unread} could not be evaluated" if unread else ""
+    failed = sum(run.error is not None for run in runs)
+    tail = f", {failed} could not be evaluated" if failed else ""
     parts = [f"### evalreport check: {count_outcomes(results)}{tail}"]
     for run in runs:
         parts += _section(run)

@@ -61,8 +61,8 @@ def parsing_section(ev: Evaluation) -> Section | None:
     if report is None:
         return None
     words = "{read:count} of {n:count} responses contain exactly one label; "
-    words += "{unread:count} {unread:does|do} not and {unread:counts|count} as wrong."
-    summary = say(words, read=report.n - report.n_unparsed, n=report.n, unread=report.n_unparsed)
+    words += "{unparsed:count} {unparsed:does|do} not and {unparsed:counts|count} as wrong."
+    summary = say(words, read=report.n - report.n_unparsed, n=report.n, unparsed=report.n_unparsed)
     rows: list[Row] = []
     for counts, examples, names, treated in (
         (report.formats, report.format_examples, FORMATS, Cell("counted")),

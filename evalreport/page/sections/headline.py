@@ -280,10 +280,8 @@ def _text(ev: Evaluation) -> Sentence:
     lead = right_for(ev) if counts is None else _overlooks(ev, counts)
     if not lost:
         return lead + (_blind(ev) or say("Every response was parsed."))
-    words = (
-        "_{unread:count} {unread:response|responses} could not be parsed_ and {unread:counts|count} as wrong."
-    )
-    return lead + say(words, unread=lost)
+    words = "_{unparsed:count} {unparsed:response|responses} could not be parsed_ and {unparsed:counts|count} as wrong."
+    return lead + say(words, unparsed=lost)
 
 
 def _overlooks(ev: Evaluation, counts: BinaryCounts) -> Sentence:
@@ -338,7 +336,7 @@ def forest(ev: Evaluation) -> Forest:
 def _row(ev: Evaluation, name: str, gloss: str) -> ForestRow:
     """A row whose interval is in its gloss."""
     result, known = metric(ev, name), find(name, ev.task)
-    words = tell(ev, gloss, unread=unparsed_weight(ev), rows=ev.weight)
+    words = tell(ev, gloss, unparsed=unparsed_weight(ev), rows=ev.weight)
     row = forest_row(
         name, known.title.partition(" (")[0], words, result, known.style, reference=ev.no_skill.get(name)
     )

@@ -284,7 +284,7 @@ class ConfusionTable:
     missed: str
     false_positives: str
     left: str
-    unread: str = ""
+    unparsed: str = ""
     changes: tuple[str, str, str, str] | None = None
 
 
@@ -492,7 +492,7 @@ def _four(ev: Evaluation, c: BinaryCounts, now: BinaryCounts | None = None) -> C
         missed=count(c.fn),
         false_positives=count(c.fp),
         left=count(c.tn),
-        unread=count(c.unread) if c.unread else "",
+        unparsed=count(c.unread) if c.unread else "",
     )
 
 
