@@ -276,8 +276,8 @@ def class_rankings(
     others = max(1, np.count_nonzero(support) - 1)
     areas, kept = [], []
     for label, (placing, against) in enumerate(placed):
-        elsewhere = (support > 0) & (np.arange(len(support)) != label)
-        pairs = np.divide(against, support, out=np.zeros(len(support)), where=elsewhere).sum() / others
+        other_classes = (support > 0) & (np.arange(len(support)) != label)
+        pairs = np.divide(against, support, out=np.zeros(len(support)), where=other_classes).sum() / others
         own = placing.positives
         areas.append((*placing.areas(), own, pairs / own if own else np.nan))
         if tables is None:

@@ -453,14 +453,14 @@ def with_bounds(
         best, bound = optima[objective.name], objective.constraint
         if not isinstance(best, Optimum) or bound is None:
             continue
-        here = METRICS[bound.metric].function(BinaryCounts(best.tp, best.fp, best.fn, best.tn))
-        kept = BoundKept(bound.metric, bound.operator, bound.number, float(here))
-        elsewhere = best.out_of_sample
-        if elsewhere is not None and one_class(bound):
-            crossed = None if fixed or _without_luck(objective, bound) else elsewhere.chance
+        in_sample = METRICS[bound.metric].function(BinaryCounts(best.tp, best.fp, best.fn, best.tn))
+        kept = BoundKept(bound.metric, bound.operator, bound.number, float(in_sample))
+        held_out = best.out_of_sample
+        if held_out is not None and one_class(bound):
+            crossed = None if fixed or _without_luck(objective, bound) else held_out.chance
             chance = chance_at(sweep, units, bound, best, crossed)
-            elsewhere = elsewhere if chance is None else replace(elsewhere, chance=chance)
-        found[objective.name] = replace(best, constraint=kept, out_of_sample=elsewhere)
+            held_out = held_out if chance is None else replace(held_out, chance=chance)
+        found[objective.name] = replace(best, constraint=kept, out_of_sample=held_out)
     return found
 
 

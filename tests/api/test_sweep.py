@@ -43,10 +43,10 @@ def test_a_threshold_comes_with_its_out_of_sample_value() -> None:
     assert best.out_of_sample is not None
     assert best.out_of_sample.value.value is not None
     assert best.out_of_sample.value.value < best.apparent
-    elsewhere = er.sweep(scored(), "f1", tune_on=scored(1)).best
-    assert isinstance(elsewhere, Optimum)
-    assert elsewhere.out_of_sample is not None
-    assert elsewhere.out_of_sample.method == "other rows"
+    held_out = er.sweep(scored(), "f1", tune_on=scored(1)).best
+    assert isinstance(held_out, Optimum)
+    assert held_out.out_of_sample is not None
+    assert held_out.out_of_sample.method == "other rows"
     with pytest.raises(er.EvalreportError, match="nothing was chosen for 'f2'"):
         found["f2"]
 

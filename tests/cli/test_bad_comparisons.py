@@ -125,5 +125,5 @@ def test_answers_none_of_which_can_be_read_are_wrong_ones(capsys: Capture) -> No
     assert done.code == 0, done.err
     reported = {d["metric"]: d for d in done.json["comparison"]["differences"]}
     assert (reported["accuracy"]["values"], reported["accuracy"]["verdict"]) == ([0.9, 0.0], "better")
-    assert reported["accuracy_parsed"]["reason"] == "none: no answer could be parsed"
+    assert reported["accuracy_parsed"]["reason"] == "none: no response could be parsed"
     assert run(capsys, "report", "none.csv", "--response", "said", "--labels", "neg,neu,pos").code == 0

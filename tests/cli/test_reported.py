@@ -41,7 +41,7 @@ FOLLOWED = {
     "api.compare.Comparison.notes": "a comparison",
     "api.compare.PlottedSelection.notes": "an own objective",
     "columns.join.Extras.notes": "quantile bins",
-    "evaluation.threshold_selection.ThresholdSelection.notes": "an own objective",
+    "evaluation.evaluation.ThresholdSelection.notes": "an own objective",
     "api.evaluate.Evaluation.notes": "an id of several rows",
     "cli.console.Console.warnings": "a setting",
     "cli.settings.Settings.warnings": "a setting",

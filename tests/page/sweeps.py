@@ -43,7 +43,7 @@ def swept(
     return select_thresholds(Collected(rows, (), PROVENANCE), Request(sampling=QUICK), tune_on, asked)
 
 
-def elsewhere() -> Predictions:
+def other_rows() -> Predictions:
     truth, scores = noisy(400, seed=5)
     return predictions(TUMOUR, named(truth), scores=Probabilities(scores))
 
@@ -102,7 +102,7 @@ def hostile(task: str, names: Sequence[str]) -> ThresholdSelection:
 KINDS: Mapping[str, Callable[[], ThresholdSelection]] = {
     "binary": lambda: swept(binary(), "f1", "recall>=0.95", "cost:10", "net_benefit:0.2", "mcc"),
     "binary-standard": lambda: swept(binary()),
-    "binary-tuned": lambda: swept(binary(), "f1", "precision>=0.9", tune_on=elsewhere()),
+    "binary-tuned": lambda: swept(binary(), "f1", "precision>=0.9", tune_on=other_rows()),
     "binary-weighted": lambda: swept(binary_weighted(), "f1", "youden"),
     "binary-margins": lambda: swept(margins(), "f1", "fpr<=0.1"),
     "constant": lambda: swept(constant(), "f1", "precision>=0.9"),

@@ -172,7 +172,7 @@ def test_a_better_threshold_has_its_price() -> None:
     numbers = {number.name: number.value for number in said.numbers}
     now, then = scores**4 >= 0.5, scores**4 >= numbers["to"]
     assert numbers["found_more"] == (then & truth).sum() - (now & truth).sum() > 0
-    assert numbers["alarms_more"] == (then & ~truth).sum() - (now & ~truth).sum()
+    assert numbers["fp_more"] == (then & ~truth).sum() - (now & ~truth).sum()
 
 
 def test_chosen_cut_offs_and_thresholds_are_those_found() -> None:

@@ -21,7 +21,7 @@ from evalreport.page.render import render
 from evalreport.page.sections import chosen_thresholds
 from evalreport.page.selection import PANELS
 from tests.page.made import TUMOUR, multiclass, multilabel, named
-from tests.page.sweeps import KINDS, elsewhere, hostile, made, swept
+from tests.page.sweeps import KINDS, hostile, made, other_rows, swept
 from tests.page.test_shape import CORPUS, TASKS, shape
 from tests.page.test_words import ORACLES, Facts, check, sentences
 
@@ -75,8 +75,8 @@ NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
     ],
     "found_more": lambda s: [point["tp"] - s.now["tp"] for point in s.sweep["points"]],
     "found_fewer": lambda s: [s.now["tp"] - point["tp"] for point in s.sweep["points"]],
-    "alarms_more": lambda s: [point["fp"] - s.now["fp"] for point in s.sweep["points"]],
-    "alarms_fewer": lambda s: [s.now["fp"] - point["fp"] for point in s.sweep["points"]],
+    "fp_more": lambda s: [point["fp"] - s.now["fp"] for point in s.sweep["points"]],
+    "fp_fewer": lambda s: [s.now["fp"] - point["fp"] for point in s.sweep["points"]],
     "suggested": lambda s: s.of("threshold"),
     "reached": lambda s: [best["constraint"]["in_sample"] for best in s.bounds()],
     "sure": lambda _: [0.95],
@@ -86,7 +86,7 @@ NUMBERS: Mapping[str, Callable[[Swept], Iterable[float]]] = {
     "safe": lambda s: [point["threshold"] for point in s.sweep["points"]],
     "safe_tp": lambda s: [point["tp"] for point in s.sweep["points"]],
     "safe_fp": lambda s: [point["fp"] for point in s.sweep["points"]],
-    "elsewhere": lambda s: s.of("held_out"),
+    "held_out": lambda s: s.of("held_out"),
     "apparent": lambda s: s.of("apparent"),
     "no_skill": lambda s: s.of("no_skill"),
     "without": lambda s: s.of("without"),
@@ -209,11 +209,11 @@ def test_a_headline_never_sets_a_number_against_itself(kind: str) -> None:
 
 
 def test_equal_values_are_said_once() -> None:
-    elsewhere = Estimate(0.9011, 200, 0.861, 0.933)
-    assert chosen_thresholds._here_and_elsewhere(0.9012, elsewhere, "f1").text == (
+    held_out = Estimate(0.9011, 200, 0.861, 0.933)
+    assert chosen_thresholds._in_sample_and_held_out(0.9012, held_out, "f1").text == (
         "0.901, also on held-out data."
     )
-    worse = chosen_thresholds._here_and_elsewhere(0.912, elsewhere, "f1").text
+    worse = chosen_thresholds._in_sample_and_held_out(0.912, held_out, "f1").text
     assert worse == "0.901 on held-out data, 0.912 in-sample."
 
 
@@ -235,7 +235,7 @@ def test_labels_keep_their_order_by_support() -> None:
     assert np.isfinite([float(value) for value in counts]).all()
 
 
-def test_a_choice_that_is_no_better_elsewhere_is_not_recommended() -> None:
+def test_a_choice_that_is_no_better_on_held_out_data_is_not_recommended() -> None:
     """The best F1 here may be worse, on other rows, than the threshold that is in use."""
     rng = np.random.default_rng(1)
     truth = rng.random(300) < 0.3
@@ -245,14 +245,14 @@ def test_a_choice_that_is_no_better_elsewhere_is_not_recommended() -> None:
     assert counts is not None and best.out_of_sample is not None
     (_, fp), (fn, tp) = counts.dense()[:, :2]
     now = 2 * tp / (2 * tp + fp + fn)
-    elsewhere = best.out_of_sample.value.value
-    assert elsewhere is not None and best.apparent > now >= elsewhere, "the case that is meant"
+    held_out = best.out_of_sample.value.value
+    assert held_out is not None and best.apparent > now >= held_out, "the case that is meant"
     text = " ".join(sentence.text for section in sections(found) for sentence in sentences(section))
     assert "on held-out data the chosen one is not better than" in text and "recommended" not in text
 
 
 def test_flags_of_thresholds_have_room_on_a_phone() -> None:
-    rows = elsewhere()
+    rows = other_rows()
     found = swept(rows, "recall>=0.95", "cost:10")
     page = render(found)
     flags = re.findall(r'id="flag-.*?<text[^>]*>(.*?)</text>', page, re.DOTALL)

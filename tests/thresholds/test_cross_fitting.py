@@ -87,7 +87,7 @@ def test_every_standard_objective_gets_limits_and_a_cross_fitted_value() -> None
         assert found.low <= found.threshold <= found.high and found.out_of_sample.method == "cross-fitted"
 
 
-def test_a_bound_kept_here_is_not_kept_elsewhere() -> None:
+def test_a_constraint_met_in_sample_is_not_met_on_held_out_data() -> None:
     kept = []
     for seed in range(20):
         y, s = drawn(150, seed, prevalence=0.3)

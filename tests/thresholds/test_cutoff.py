@@ -50,7 +50,7 @@ def test_it_is_the_widest_coverage_with_the_wanted_accuracy(wanted: float) -> No
     assert decode(Cutoff, json.loads(json.dumps(encode(choice), allow_nan=False))) == choice
 
 
-def test_the_accuracy_kept_elsewhere_is_reported() -> None:
+def test_the_held_out_accuracy_is_reported() -> None:
     kept, later = [], []
     fresh_confidence, fresh_right = sure(made(20_000, 99))
     for seed in range(20):

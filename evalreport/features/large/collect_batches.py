@@ -200,12 +200,12 @@ class StreamedLabels:
     def _build_tuned(self, goal: LabelObjective, point: Array, sums: Sequence[Array]) -> Tuned:
         plain = {"0.5": np.full(len(self._names), 0.5)} if self._probabilities else {}
         starts = {name: self._value(goal, at) for name, at in (plain | {goal.kind: point}).items()}
-        elsewhere = too_few()
+        held_out = too_few()
         if sums:
-            elsewhere = middle_of_rounds([self._estimate_out_of_sample(goal, each) for each in sums])
+            held_out = middle_of_rounds([self._estimate_out_of_sample(goal, each) for each in sums])
         values = dict(zip(self._names, point.tolist(), strict=True))
-        apparent, out_of_sample = starts[goal.kind], (elsewhere.value, elsewhere.method)
-        return Tuned(goal.name, values, apparent, *out_of_sample, "exact", starts, without=starts.get("0.5"))
+        apparent, estimate = starts[goal.kind], (held_out.value, held_out.method)
+        return Tuned(goal.name, values, apparent, *estimate, "exact", starts, without=starts.get("0.5"))
 
     def _value(self, goal: LabelObjective, point: Array) -> float:
         counts = [

@@ -455,13 +455,13 @@ def tuned_table(id: str, found: Sequence[Tuned]) -> Table:
 
 
 def _row(choice: Tuned, plain: str | None) -> Row:
-    elsewhere, style = choice.out_of_sample.value, objective_style(choice.objective)
-    unaided = "–" if choice.without is None else format_reference(choice.without, elsewhere, style)
+    held_out, style = choice.out_of_sample.value, objective_style(choice.objective)
+    unaided = "–" if choice.without is None else format_reference(choice.without, held_out, style)
     return (
         objective_title(choice.objective),
-        format_reference(choice.apparent, elsewhere, style),
-        Cell(shown_value(elsewhere, style), sub=_where(choice)),
-        interval(elsewhere, style),
+        format_reference(choice.apparent, held_out, style),
+        Cell(shown_value(held_out, style), sub=_where(choice)),
+        interval(held_out, style),
         *(() if plain is None else (unaided,)),
         how(choice),
     )

@@ -613,7 +613,7 @@ def _cutoff(found: ThresholdSelection, best: Cutoff) -> Sentence:
 
 
 def _threshold(name: str, best: Optimum) -> Sentence:
-    values = _here_and_elsewhere(
+    values = _in_sample_and_held_out(
         best.apparent, best.out_of_sample.value if best.out_of_sample else None, best.metric
     )
     title = objective_title(name)
@@ -655,20 +655,21 @@ def _constraint_sentence(title: str, best: Optimum) -> Sentence:
     )
 
 
-def _here_and_elsewhere(apparent: float, elsewhere: Result | None, metric: str) -> Sentence:
+def _in_sample_and_held_out(apparent: float, held_out: Result | None, metric: str) -> Sentence:
     style = objective_style(metric)
-    if not isinstance(elsewhere, Estimate):
+    if not isinstance(held_out, Estimate):
         return say("{apparent:" + style + "} in-sample.", apparent=apparent)
-    here, there = reference_sentence("apparent", apparent, elsewhere, style), f"*{{elsewhere:{style}}}*"
-    words = f"{there} on held-out data, {{here}} in-sample."
-    if format_estimate(elsewhere, style) == here.text:
-        words = f"{there}, also on held-out data."
-    return say(words, here=here, elsewhere=elsewhere)
+    in_sample = reference_sentence("apparent", apparent, held_out, style)
+    held_out_text = f"*{{held_out:{style}}}*"
+    words = f"{held_out_text} on held-out data, {{in_sample}} in-sample."
+    if format_estimate(held_out, style) == in_sample.text:
+        words = f"{held_out_text}, also on held-out data."
+    return say(words, in_sample=in_sample, held_out=held_out)
 
 
 def _several(found: ThresholdSelection, name: str, best: Tuned) -> Sentence:
     what = "One weight per class" if found.evaluation.task == "multiclass" else "One threshold per label"
-    values = _here_and_elsewhere(best.apparent, best.out_of_sample.value, name)
+    values = _in_sample_and_held_out(best.apparent, best.out_of_sample.value, name)
     return say(what + " for {title}: {values}", title=objective_title(name), values=values)
 
 

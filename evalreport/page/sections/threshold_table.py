@@ -241,7 +241,7 @@ def _step(
 ) -> Row:
     why = [*(["recommended"] if chosen else []), *([one.why] if one.why else []), *_cheapest(sweep, one)]
     price = _price(one, before)
-    elsewhere, how = _held_out_estimate(ev, sweep, one)
+    held_out, how = _held_out_estimate(ev, sweep, one)
     return (
         Cell(say("*{title}*", title=one.title) if chosen else one.title, "text", sub="; ".join(why)),
         threshold_text(one.threshold),
@@ -249,7 +249,7 @@ def _step(
         count(max(sweep.positives - one.tp, 0)),
         count(one.fp),
         price,
-        Cell(elsewhere, sub=how),
+        Cell(held_out, sub=how),
     )
 
 
