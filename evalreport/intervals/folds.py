@@ -130,8 +130,8 @@ class Folds:
 
         rows = {}
         for name, line in self.metrics.items():
-            anew = line.retrained
-            ends = {"trained_anew_low": anew and anew.low, "trained_anew_high": anew and anew.high}
+            limits = line.retrained
+            ends = {"trained_anew_low": limits and limits.low, "trained_anew_high": limits and limits.high}
             both = {"how": line.how, "value": line.value, "pooled": line.pooled, "mean": line.mean}
             rows[name] = both | ends | dict(zip(self.names, line.folds, strict=True))
         return pd.DataFrame.from_dict(rows, orient="index")

@@ -228,7 +228,7 @@ def test_the_lowest_cost_is_counted_on_rows_that_took_no_part() -> None:
     assert len(reported["alerts"]) == 1
 
 
-def test_thresholds_that_are_chosen_anew_have_the_least_cost() -> None:
+def test_thresholds_that_are_chosen_again_have_the_least_cost() -> None:
     pair = models.binary(np.random.default_rng(1), 300)
     run, baseline = (ScoreTable.from_scores(scores_of(p), p.y_true == 1) for p in pair)
     tp, fp = resampled_choices((run, baseline), [(run, baseline)], Costs(fp=2, fn=5, tp=-1, tn=0.5))

@@ -120,7 +120,7 @@ def test_places_are_where_the_metric_is_read(name: str) -> None:
     assert value == pytest.approx(read, abs=0.02 if name != "lift_at_10" else 0.2)
 
 
-def test_lift_where_one_class_alone_comes_in_groups_is_as_sure_as_groups_drawn_anew() -> None:
+def test_lift_where_one_class_alone_comes_in_groups_is_as_wide_as_with_resampled_groups() -> None:
     """Ten groups of 30 positives and 700 negatives of their own: how many are positive is as unsure."""
     rng, groups = np.random.default_rng(2), np.append(np.repeat(np.arange(10), 30), np.arange(10, 710))
     truth = groups < 10

@@ -158,7 +158,7 @@ def test_precision_at_a_recall_is_that_of_the_whole_step_that_reaches_it() -> No
     assert np.mean(edge.places == 2) == pytest.approx(0.5, abs=0.03)  # half of samples fall short by chance
 
 
-def test_precision_at_a_recall_of_weighted_rows_is_as_sure_as_rows_drawn_anew() -> None:
+def test_precision_at_a_recall_of_weighted_rows_is_as_wide_as_with_resampled_rows() -> None:
     """Negatives weigh unevenly: both classes counted as these, the limits were half as far apart again."""
     rng = np.random.default_rng(3)
     truth = rng.random(3000) < 0.4

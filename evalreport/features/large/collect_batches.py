@@ -73,7 +73,7 @@ class StreamedLabels:
 
     They are chosen of the table of each label. What they are worth elsewhere takes the same rows twice more:
     first each goes into the table of its fold (`deal`), then each is decided by the thresholds that the
-    other folds chose, and drawn anew (`judge`).
+    other folds chose, and resampled (`judge`).
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def read_rows_again(
     if scores is None or not goals:
         if scores is not None and _requested_objective(request) and request.threshold is not None:
             point = chosen_label_by_label(scores, watch.space, request.threshold, request.sampling)
-            watch.decide_anew(point)
+            watch.decide_in_second_pass(point)
         if watch.prepare_second_pass(request.sampling):
             _pass(stream, watch, "rows placed", watch.place)
         return {}
@@ -283,7 +283,7 @@ def read_rows_again(
     with StreamedLabels(names, scores, goals, held, request.sampling, probabilities=likely) as choice:
         if request.threshold is not None:
             first = choice.points[goals[0].name]
-            watch.decide_anew(Threshold(tuple(first.tolist()), "cross-fitted"))
+            watch.decide_in_second_pass(Threshold(tuple(first.tolist()), "cross-fitted"))
         watch.prepare_second_pass(request.sampling)
 
         def place_batch(batch: Predictions, ids: Any) -> None:

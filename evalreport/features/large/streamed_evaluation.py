@@ -364,7 +364,7 @@ class StreamingEvaluation:
         self.space, self.holders, self.answered = space, holders, answered
         self._first, self._at = first, at if isinstance(space, Multilabel) else None
         self._whole, self._tables = self._stream(tables=tables), tables
-        self._anew: StreamingEvaluation | None = None
+        self._second_pass: StreamingEvaluation | None = None
         self._parts: dict[str, dict[str, AnyStream]] = {}
         self._shown = self._rows_shown(scored=False)
         self._row_facts, self._known = RowFacts(holders.keys()), dict[str, float]()
@@ -472,9 +472,9 @@ class StreamingEvaluation:
             self._whole.scores() if isinstance(self._whole, LabelStream) and self._whole.is_scored else None
         )
 
-    def decide_anew(self, at: Threshold) -> None:
+    def decide_in_second_pass(self, at: Threshold) -> None:
         """Decide several labels per row in another process in a second pass."""
-        self._anew = StreamingEvaluation(
+        self._second_pass = StreamingEvaluation(
             self.space, self.holders, answered=False, first=self._first, at=at, tables=False
         )
 
@@ -482,8 +482,8 @@ class StreamingEvaluation:
         """Take a batch that goes by again."""
         if not isinstance(self._whole, BinaryStream):
             self._whole.place(batch)
-        if self._anew is not None:
-            self._anew.add(batch, ids)
+        if self._second_pass is not None:
+            self._second_pass.add(batch, ids)
 
     def build_observed(self, threshold: Threshold | None = None, notes: Iterable[str] = ()) -> Observed:
         """Return what was observed, decided at a threshold where one is given."""
@@ -496,8 +496,8 @@ class StreamingEvaluation:
             label_digest="" if self._ids else self._digest.hex,
             notes=(*notes, *counted_wrong(self._lost), *clipped_notes(self._clipped)),
         )
-        if self._anew is not None:
-            return _merge_decisions(seen, self._anew.build_observed())
+        if self._second_pass is not None:
+            return _merge_decisions(seen, self._second_pass.build_observed())
         again = None if isinstance(self.space, Multilabel) else threshold
         return self.apply_threshold(seen, summary.threshold if threshold is None else threshold, again=again)
 
@@ -535,11 +535,11 @@ OF_ANSWERS = ("off_scores", "near_threshold")
 """Checks of the answers that were given, which are gone once a threshold decides."""
 
 
-def _merge_decisions(seen: Observed, anew: Observed) -> Observed:
+def _merge_decisions(seen: Observed, decided: Observed) -> Observed:
     """The observations of rows, with later decisions and their results."""
-    summary = replace(anew.summary, scores=seen.summary.scores, bins=seen.summary.bins)
+    summary = replace(decided.summary, scores=seen.summary.scores, bins=seen.summary.bins)
     facts = {name: value for name, value in seen.data_checks.items() if name not in OF_ANSWERS}
-    more = {name: getattr(anew, name) for name in ("slices", "swaps", "mistakes")}
+    more = {name: getattr(decided, name) for name in ("slices", "swaps", "mistakes")}
     return replace(seen, summary=summary, data_checks=facts, **more)
 
 

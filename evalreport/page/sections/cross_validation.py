@@ -56,15 +56,15 @@ def _row(ev: Evaluation, metric: Metric, line: FoldedMetric) -> Row:
     axis = _axis(metric, result, dots)
     track = forest_row(metric.name, metric.title, NOTHING, result, metric.style, axis=axis)
     places = tuple(at for at in (place(value, axis) for value in dots) if at is not None)
-    anew = "–"
+    retrained = "–"
     if line.retrained is not None and line.value is not None:
-        anew = interval(Estimate(line.value, 0, line.retrained.low, line.retrained.high), metric.style)
+        retrained = interval(Estimate(line.value, 0, line.retrained.low, line.retrained.high), metric.style)
     return (
         metric.title,
         track.estimate,
         line.how,
         Cell(track.interval, track=replace(track, dots=places)),
-        anew,
+        retrained,
     )
 
 
