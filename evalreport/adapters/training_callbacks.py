@@ -105,9 +105,9 @@ def evaluation_of(
     if kind not in ("logits", "probabilities"):
         raise UsageError(f"there is no kind {kind!r}", where="kind", fix="pass 'logits' or 'probabilities'")
     scores, truth = _concatenate_batches(outputs), _concatenate_batches(targets)
-    alike = scores.shape == truth.shape and scores.ndim > 1
-    width = scores.shape[-1] if alike or scores.ndim > truth.ndim else 1
-    several = alike and width > 1
+    same_shape = scores.shape == truth.shape and scores.ndim > 1
+    width = scores.shape[-1] if same_shape or scores.ndim > truth.ndim else 1
+    several = same_shape and width > 1
     scores = scores.reshape(-1, width)
     truth = truth.reshape(-1, width) if several else truth.reshape(-1)
     if len(scores) != len(truth):

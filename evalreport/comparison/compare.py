@@ -374,7 +374,7 @@ def compare(
     detailed = _pairs_with_parts(matches) if details else ()
     joined = [(match.samples, match.names) for match in detailed if match.samples is not None]
     every_match = (matched_runs(samples, pair, costs) for samples, pair in joined)
-    alike = [runs for runs in every_match if runs is not None]
+    matched_pairs = [runs for runs in every_match if runs is not None]
     worse = _worse_slices(matches) if details else ()
     pairs = (match.evaluations[0].judged_pair(match.names, match.evaluations[1]) for match in matches)
     judged = () if unpaired else tuple(pair for pair in pairs if pair is not None)
@@ -389,11 +389,11 @@ def compare(
         parts=tuple(part for samples, pair in joined for part in part_differences(samples, pair)),
         mcnemar=tuple(mcnemar for match in matches if (mcnemar := _mcnemar(match)) is not None),
         delong=tuple(test for match in matches if (test := _delong(match)) is not None),
-        movement=_changed_predictions(matches if len(called) <= MOST_RUNS else (), alike),
+        movement=_changed_predictions(matches if len(called) <= MOST_RUNS else (), matched_pairs),
         verdicts=_verdicts(matches, inferred, main, level),
         costs=costs,
-        matched=tuple(point for each in alike for point in each.points),
-        alerts=tuple(each.alerts for each in alike) if len(alike) <= MOST_LISTED else (),
+        matched=tuple(point for each in matched_pairs for point in each.points),
+        alerts=tuple(each.alerts for each in matched_pairs) if len(matched_pairs) <= MOST_LISTED else (),
         crossings=tuple(one for samples, pair in joined for one in roc_crossings(samples, pair)),
         ranking=_ranking(every, evaluations, called, find(main, evaluations[0].task), level),
         run_agreement=None if unpaired else agreement(called, evaluations),
@@ -630,10 +630,10 @@ def _answers(match: Match) -> tuple[Predictions, Predictions] | None:
 
 
 def _changed_predictions(
-    matches: Sequence[Match], alike: Sequence[MatchedRuns]
+    matches: Sequence[Match], matched_pairs: Sequence[MatchedRuns]
 ) -> tuple[ChangedPredictions, ...]:
     """Changed predictions of each pair; for binary runs also at equal recall."""
-    points = [point for each in alike for point in each.points if point.kind == "equal_recall"]
+    points = [point for each in matched_pairs for point in each.points if point.kind == "equal_recall"]
     matched = {(point.run, point.baseline): point.thresholds[0] for point in points}
     found = []
     for match in matches:

@@ -334,8 +334,8 @@ def paired_difference(metric: Metric, samples: PairedSamples, names: tuple[str, 
 def _start(metric: Metric, values: Sequence[float | Undefined], names: tuple[str, str]) -> Difference:
     known = [None if isinstance(value, Undefined) else value for value in values]
     gaps = [f"{name}: {v.reason}" for name, v in zip(names, values, strict=True) if isinstance(v, Undefined)]
-    alike = {value.reason if isinstance(value, Undefined) else "" for value in values}
-    gaps = gaps if len(alike) > 1 else [*alike]
+    reasons = {value.reason if isinstance(value, Undefined) else "" for value in values}
+    gaps = gaps if len(reasons) > 1 else [*reasons]
     gap = None if known[0] is None or known[1] is None else known[0] - known[1]
     return Difference(
         metric.name, *names, values=(known[0], known[1]), difference=gap, reason="; ".join(gaps)

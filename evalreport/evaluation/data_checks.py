@@ -226,8 +226,8 @@ def _table_repeats(table: ScoreTable) -> dict[str, float]:
     due, mixed = (
         sum(counts) for counts in zip(*(_mixed_scores(table, piece) for piece in pieces), strict=True)
     )
-    alike = mixed < due / 2 and due - mixed > AGREED * math.sqrt(due)
-    return found.facts(alike=alike)
+    labels_agree = mixed < due / 2 and due - mixed > AGREED * math.sqrt(due)
+    return found.facts(labels_agree=labels_agree)
 
 
 def _mixed_scores(table: ScoreTable, piece: slice) -> tuple[float, int]:
@@ -312,13 +312,13 @@ class Repeats:
         triples = 2 * pairs**2 / (3 * max(self.once, 1))
         return triples - self.thrice > TRIPLES * math.sqrt(triples)
 
-    def facts(self, *, alike: bool = False) -> dict[str, float]:
+    def facts(self, *, labels_agree: bool = False) -> dict[str, float]:
         """Return the rows beyond the first of each kind, where these may be copies; none otherwise.
 
-        `alike`: their truths agree more than those of independent rows would.
+        `labels_agree`: their labels agree more than those of independent rows would.
         """
         again = self.rows - self.kinds
-        return {"repeated_rows": float(again)} if again and (alike or self.has_copied_rows) else {}
+        return {"repeated_rows": float(again)} if again and (labels_agree or self.has_copied_rows) else {}
 
 
 def table_facts(table: ScoreTable, decided: ScoreTable | None, *, probabilities: bool) -> dict[str, float]:

@@ -211,8 +211,8 @@ def _refuse_data(names: list[str], rows: list[list[str]]) -> None:
     if len(rows) < 2 or len(names) < 2 or names in ([*map(str, range(len(names)))], [""] * len(names)):
         return
     for name, below in zip(names, zip(*rows, strict=True), strict=True):
-        alike = reads_as_number(name) and all(map(reads_as_number, below))
-        if not (name.strip() and (alike or name in below)):
+        all_numbers = reads_as_number(name) and all(map(reads_as_number, below))
+        if not (name.strip() and (all_numbers or name in below)):
             return
     raise DataError(
         "the file has no header: its first line looks like data",

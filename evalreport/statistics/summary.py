@@ -231,9 +231,9 @@ class Summary:
         return merge([self, other])
 
 
-ALIKE = {"space": "labels", "score_kind": "the kind of scores", "threshold": "threshold"}
+AGREEING = {"space": "labels", "score_kind": "the kind of scores", "threshold": "threshold"}
 """Fields in which shards must agree, with their names in messages."""
-SUMS = tuple(one.name for one in fields(Summary) if one.name not in (*ALIKE, "rows", "weight"))
+SUMS = tuple(one.name for one in fields(Summary) if one.name not in (*AGREEING, "rows", "weight"))
 """Fields that are added, each with its own addition."""
 
 
@@ -258,7 +258,7 @@ def merge(shards: Sequence[Summary]) -> Summary:
     """
     shards = _agreeing(shards)
     first = shards[0]
-    for name, called in ALIKE.items():
+    for name, called in AGREEING.items():
         other = next((n for n, one in enumerate(shards) if getattr(one, name) != getattr(first, name)), None)
         if other is not None:
             values = " and ".join(_describe_fact(getattr(one, name)) for one in (first, shards[other]))

@@ -23,7 +23,7 @@ from evalreport.statistics.confusion import Array, Counts, Places
 from evalreport.statistics.resampling import Stream, poisson_counts, unit_sums
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.thresholds.best_threshold import Choice, Hold, Optimum, Tuned, Unreachable
-from evalreport.thresholds.cross_fitting import check_alike, evaluate_thresholds
+from evalreport.thresholds.cross_fitting import check_same_labels, evaluate_thresholds
 from evalreport.thresholds.objectives import CostMatrix, Objective, predict_weighted
 from evalreport.thresholds.per_label import JointChoice, call_objective, tune_thresholds, units_of
 from evalreport.thresholds.sweep import middle_of_longest_run, scores_of_rows
@@ -375,7 +375,7 @@ def part_threshold(
     0.3
     """
     if tune_on is not None:
-        check_alike(rows, tune_on)
+        check_same_labels(rows, tune_on)
     own, other = (None if p is None else _against_rest(p, bound.label) for p in (rows, tune_on))
     assert own is not None  # noqa: S101  never None for `rows`
     return table_threshold(scores_of_rows(own), bound, rows=own, tune_on=other, sampling=sampling)

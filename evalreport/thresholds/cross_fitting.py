@@ -91,7 +91,7 @@ def cutoff(
             fix="use a value above 0 and up to 1, as in 0.95",
         )
     if tune_on is not None:
-        check_alike(rows, tune_on)
+        check_same_labels(rows, tune_on)
     own, other = answers(rows), None if tune_on is None else answers(tune_on)
     for found in (own, other):
         if isinstance(found, Undefined):
@@ -205,7 +205,7 @@ def evaluate_thresholds(
     sampling = sampling or Sampling()
     sweep = Sweep.from_table(table)
     if rows is not None and tune_on is not None:
-        check_alike(rows, tune_on)
+        check_same_labels(rows, tune_on)
     if tune_on is None:
         chosen = sweep.with_optima(objectives)
         units = units_of(chosen, rows, count)
@@ -222,7 +222,7 @@ def evaluate_thresholds(
     return replace(sweep, optima=with_holds(chosen, tuning, optima, objectives, sampling))
 
 
-def check_alike(rows: Predictions, tune_on: Predictions) -> None:
+def check_same_labels(rows: Predictions, tune_on: Predictions) -> None:
     """Check that a choice on other rows applies to these: same labels, same kind of scores.
 
     Raises

@@ -23,7 +23,7 @@ from evalreport.metrics.own import OwnRows, direction_of, own_metric
 from evalreport.statistics.confusion import Array
 from evalreport.statistics.resampling import Stream
 from evalreport.thresholds.best_threshold import Choice, Optimum, OutOfSample
-from evalreport.thresholds.cross_fitting import FOLDS, NO_TUNING, TOO_FEW, check_alike
+from evalreport.thresholds.cross_fitting import FOLDS, NO_TUNING, TOO_FEW, check_same_labels
 from evalreport.thresholds.sweep import middle_of_longest_run
 
 CANDIDATES = 1_000
@@ -75,7 +75,7 @@ class OwnObjective:
             `tune_on` has other labels, or another kind of scores, than `rows`.
         """
         if tune_on is not None:
-            check_alike(rows, tune_on)
+            check_same_labels(rows, tune_on)
             if isinstance(tune_on.scores, NoScores):
                 return NO_TUNING
         of_choice = rows if tune_on is None else tune_on

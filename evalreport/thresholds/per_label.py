@@ -28,7 +28,7 @@ from evalreport.statistics.resampling import BLOCK, DrawnSums, Stream, unit_sums
 from evalreport.statistics.score_table import ScoreTable
 from evalreport.statistics.summary import SET_SCORES
 from evalreport.thresholds.best_threshold import Method, Optimum, OutOfSample, Tuned
-from evalreport.thresholds.cross_fitting import FOLDS, check_alike, estimate_from_draws
+from evalreport.thresholds.cross_fitting import FOLDS, check_same_labels, estimate_from_draws
 from evalreport.thresholds.sweep import Sweep, middle_of_longest_run
 from evalreport.thresholds.trial_search import Dimension, Search, Trials, optimise
 
@@ -116,7 +116,7 @@ def tune_thresholds(
         Reason for rows without scores.
     """
     if tune_on is not None:
-        check_alike(rows, tune_on)
+        check_same_labels(rows, tune_on)
     own, other = problem(rows), None if tune_on is None else problem(tune_on)
     if own is None or (tune_on is not None and other is None):
         return Undefined(needs, float(rows.weights.sum()))

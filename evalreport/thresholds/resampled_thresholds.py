@@ -275,9 +275,9 @@ class RowGroups:
             return 0.0
         ranks = _ranks(place if positive else -place)
         worst = np.asarray(ranks <= share, dtype=np.float64)
-        alike = max(upper_correlation(ranks, unit), upper_correlation(worst, unit))
+        correlation = max(upper_correlation(ranks, unit), upper_correlation(worst, unit))
         groups, rows = (float((part**2).sum()) for part in (np.bincount(unit, weights), weights))
-        return kish(float(weights.sum()), alike * groups + (1 - alike) * rows)
+        return kish(float(weights.sum()), correlation * groups + (1 - correlation) * rows)
 
     def folds(self, folds: int, rng: np.random.Generator) -> SplitWeights:
         """Return a random split of whole groups into folds."""

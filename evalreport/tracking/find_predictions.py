@@ -271,8 +271,8 @@ def _test_file(fitting: Sequence[tuple[str, T]]) -> tuple[tuple[str, T], str] | 
     None if they differ in another way, or none of them is the test file.
     """
     parts = [_part(name) for name, _ in fitting]
-    alike = {_without_part(name) for name, _ in fitting}
-    if len(alike) > 1 or None in parts or len(set(parts)) < len(parts):
+    names = {_without_part(name) for name, _ in fitting}
+    if len(names) > 1 or None in parts or len(set(parts)) < len(parts):
         return None
     tests = [place for place, part in enumerate(parts) if part in TESTS]
     if len(tests) != 1:

@@ -29,7 +29,7 @@ PAGES = (
     "many",
     *SWEPT,
 )
-ALIKE = ("folds", "many", "sweep-goals", "thresholds-multiclass-tuned", "thresholds-multilabel-tuned")
+SAME_STYLES = ("folds", "many", "sweep-goals", "thresholds-multiclass-tuned", "thresholds-multilabel-tuned")
 """Pages each of whose elements stands on another page with the same classes, the lengths of bars apart."""
 LAYOUTS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1400, "light"), (360, "dark"))
 """Each layout and each scheme once: below 736 px all widths have one layout, and colours that an element has
@@ -45,7 +45,7 @@ def test_no_barriers(opened: Open, kind: str) -> None:
     for width, scheme in LAYOUTS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
-        assert barriers(page, contrast=kind not in ALIKE) == [], (kind, width, scheme)
+        assert barriers(page, contrast=kind not in SAME_STYLES) == [], (kind, width, scheme)
 
 
 def barriers(page: Page, *, contrast: bool) -> object:
@@ -120,7 +120,7 @@ def test_compare_page_of_mlflow_shows_name_verdict_and_three_rows(opened: Open, 
     assert page.evaluate("document.documentElement.scrollWidth") <= 318
 
 
-@pytest.mark.parametrize("kind", [kind for kind in PAGES if kind not in ALIKE])
+@pytest.mark.parametrize("kind", [kind for kind in PAGES if kind not in SAME_STYLES])
 def test_without_scripts_nothing_is_missing(opened: Open, kind: str) -> None:
     on, off = opened(kind), opened(kind, java_script_enabled=False)
     assert off.locator("[data-live] >> visible=true").count() == 0

@@ -137,7 +137,7 @@ RULES = (
 Checks = list[dict[str, Any]]
 
 
-def answered_alike(capsys: Capture, files: list[str], rules: Iterable[str], *more: str) -> Checks:
+def same_answers(capsys: Capture, files: list[str], rules: Iterable[str], *more: str) -> Checks:
     """Ask both commands the same; what both answer to the rules."""
     asked = ["--baseline", files[0], "--set", "resamples=100", "--json", *more]
     asked += [word for rule in rules for word in ("--require", rule)]
@@ -156,14 +156,14 @@ def test_check_and_compare_answer_alike(use: str, capsys: Capture, tmp_path: Pat
         table = pd.read_parquet(Path(file).name)[::4]
         table["part"] = np.arange(len(table)) % 2
         table.to_parquet(file)
-    answers = answered_alike(capsys, files, RULES, "--slice", "part", "--test-on", use)
+    answers = same_answers(capsys, files, RULES, "--slice", "part", "--test-on", use)
     assert [check["run"] for check in answers] == [*["nb"] * len(RULES), *["rf"] * len(RULES)]
     first = {check["outcome"]: check["name"] for check in reversed(answers) if check["run"] == "nb"}
     assert set(first) == {"passed", "failed", *(["inconclusive"] if use == "interval" else [])}
     if use == "interval":
-        assert answered_alike(capsys, files[:2], [first["passed"]])
+        assert same_answers(capsys, files[:2], [first["passed"]])
         for more in ((), ("--inconclusive", "pass")):
-            assert answered_alike(capsys, files[:2], [first["inconclusive"]], *more)
+            assert same_answers(capsys, files[:2], [first["inconclusive"]], *more)
 
 
 @pytest.mark.parametrize("baseline", ["nb", "nb.parquet", "2", "./nb.parquet"])

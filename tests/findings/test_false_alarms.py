@@ -39,7 +39,7 @@ def test_false_alarms_are_rarer_than_one_in_a_hundred(kind: str) -> None:
     assert all(count < EACH / 100 for count in findings.values()), findings
 
 
-ALIKE: dict[str, Callable[[], Predictions]] = {
+SIMILAR: dict[str, Callable[[], Predictions]] = {
     "bent probabilities": lambda: faults.mail(1500, bend=lambda logit: logit - 2),
     "rare positives": lambda: faults.mail(1500, share=0.03),
     "families": lambda: faults.intent_rows(faults.relate),
@@ -50,11 +50,11 @@ ALIKE: dict[str, Callable[[], Predictions]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ALIKE)
+@pytest.mark.parametrize("kind", SIMILAR)
 def test_the_light_evaluation_finds_what_the_whole_one_finds(kind: str) -> None:
-    found = find(light(ALIKE[kind]()))
+    found = find(light(SIMILAR[kind]()))
     assert found
-    whole = find(evaluate_predictions(ALIKE[kind](), FEW))  # its claims have the decimals of their intervals
+    whole = find(evaluate_predictions(SIMILAR[kind](), FEW))  # its claims have decimals of intervals
     assert [(f.rule, f.severity, [*f.evidence]) for f in found] == [
         (f.rule, f.severity, [*f.evidence]) for f in whole
     ]

@@ -146,8 +146,8 @@ def test_the_headline_of_several_counts_who_is_better_and_worse() -> None:
         headline(same).text == "one and two are tied for best by Accuracy (difference not significant); "
         "the next, none, is 100 points behind."
     )
-    alike = compare([ev, ev, ev], 0, names=["one", "two", "three"])
-    assert headline(alike).text == (
+    compared = compare([ev, ev, ev], 0, names=["one", "two", "three"])
+    assert headline(compared).text == (
         "No run is significantly best by Accuracy: none of 3 is significantly worse than one."
     )
 

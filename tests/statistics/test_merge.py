@@ -15,7 +15,7 @@ from evalreport.data.predictions import predictions
 from evalreport.data.scores import Probabilities
 from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.score_table import ScoreTable
-from evalreport.statistics.summary import ALIKE, SUMS, RowSums, Summary, merge, summarise
+from evalreport.statistics.summary import AGREEING, SUMS, RowSums, Summary, merge, summarise
 from tests import factories
 
 
@@ -35,7 +35,7 @@ def test_shards_in_any_number_are_the_whole(make: object) -> None:
 
 
 def test_every_field_is_either_summed_or_compared() -> None:
-    assert {*ALIKE, *SUMS, "rows", "weight"} == {one.name for one in fields(Summary)}
+    assert {*AGREEING, *SUMS, "rows", "weight"} == {one.name for one in fields(Summary)}
 
 
 def test_a_fact_that_one_shard_lacks_is_not_dropped() -> None:

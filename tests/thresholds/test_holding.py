@@ -93,11 +93,11 @@ def test_groups_promise_as_much_as_their_rows_are_independent() -> None:
     free = sample(1000, 500, groups=50)
     assert isinstance(free.scores, Decisions)
     assert hold_of(free, "recall>=0.95").threshold is not None
-    alike = sample(50, 25)
-    assert isinstance(alike.scores, Decisions)
+    drawn = sample(50, 25)
+    assert isinstance(drawn.scores, Decisions)
     rows = np.repeat(np.arange(50), 20)
     equal = predictions(
-        Binary(0, 1), alike.y_true[rows], scores=Decisions(alike.scores.values[rows]), groups=rows
+        Binary(0, 1), drawn.y_true[rows], scores=Decisions(drawn.scores.values[rows]), groups=rows
     )
     held = hold_of(equal, "recall>=0.95")
     assert held.threshold is None

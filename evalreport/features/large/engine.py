@@ -99,10 +99,10 @@ def _cells(column: npt.NDArray[Any], truth: npt.NDArray[Any], size: int) -> tupl
     order = np.argsort(column)
     scores, truth = column[order], truth[order]
     starts = run_starts(scores)
-    alike = np.diff(starts, append=len(scores))
-    if alike.max(initial=0) < HEAVY:
+    run_lengths = np.diff(starts, append=len(scores))
+    if run_lengths.max(initial=0) < HEAVY:
         return scores, truth, np.ones(len(scores), dtype=np.uint8)
-    code, times = np.unique(np.repeat(np.arange(len(starts)) * size, alike) + truth, return_counts=True)
+    code, times = np.unique(np.repeat(np.arange(len(starts)) * size, run_lengths) + truth, return_counts=True)
     return scores[starts][code // size], (code % size).astype(np.uint16), _narrow(times)
 
 

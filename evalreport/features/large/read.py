@@ -567,8 +567,9 @@ def _as_one(tables: Sequence[RawTable]) -> RawTable:
     """Return the rows of some batches in one table, up to a batch with columns of another shape."""
     first = tables[0]
     shapes = {name: column.shape[1:] for name, column in first.columns.items()}
-    alike = takewhile(lambda one: {name: c.shape[1:] for name, c in one.columns.items()} == shapes, tables)
-    same = list(alike)
+    same = list(
+        takewhile(lambda one: {name: c.shape[1:] for name, c in one.columns.items()} == shapes, tables)
+    )
     if len(same) == 1:
         return first
     columns = {name: np.concatenate([one.columns[name] for one in same]) for name in first.columns}

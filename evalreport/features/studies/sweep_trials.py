@@ -107,8 +107,8 @@ def measured_errors(metric: Metric, rows: Sequence[Predictions]) -> MeasuredErro
         return None
     error = float(np.sqrt(np.mean([(each**2).sum() for each in moves])))
     first = rows[0]
-    alike = not first.weighted and first.groups is None
-    share = alike and isinstance(metric.strategy, Proportion) and metric.over is None
+    plain_rows = not first.weighted and first.groups is None
+    share = plain_rows and isinstance(metric.strategy, Proportion) and metric.over is None
     return MeasuredErrors(min(correlation, 0.999), error, len(first), len(moves), share)
 
 

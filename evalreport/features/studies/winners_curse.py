@@ -217,9 +217,9 @@ def ahead(values: Floats, step: float) -> tuple[float, float, int]:
     ordered = np.sort(values if step else np.unique(values))
     best = float(ordered[-1])
     second = float(ordered[-2]) if len(ordered) > 1 else -math.inf
-    alike = int((np.abs(ordered - second) < step / 2).sum())
+    ties = int((np.abs(ordered - second) < step / 2).sum())
     tied = best - second < step / 2
-    chance = 1 / (alike + (not tied))
+    chance = 1 / (ties + (not tied))
     return best + tied * (0.5 - chance / 2) * step, second + (0.5 - chance) * step, len(ordered)
 
 

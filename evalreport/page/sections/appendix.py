@@ -315,7 +315,7 @@ def _value(result: Result, metric: Metric | None, style: Style) -> str:
     return format_estimate(result, style)
 
 
-ALIKE = {"softbreak": " ", "hardbreak": "\n"}
+LINE_ENDS = {"softbreak": " ", "hardbreak": "\n"}
 """Ends of lines in a paragraph."""
 PLACED = {
     "paragraph": "p",
@@ -391,8 +391,8 @@ def _child_pieces(parent: SyntaxTreeNode) -> Iterator[NotePiece]:
 
 
 def _node(node: SyntaxTreeNode) -> Iterator[NotePiece]:
-    if node.type in ALIKE or node.type == "text":
-        yield NotePiece("", ALIKE.get(node.type, node.content))
+    if node.type in LINE_ENDS or node.type == "text":
+        yield NotePiece("", LINE_ENDS.get(node.type, node.content))
     elif node.type == "heading":
         yield NotePiece("h3" if node.tag in ("h1", "h2") else "h4", inner=tuple(_child_pieces(node)))
     elif node.type == "link" and urlsplit(href := str(node.attrs.get("href", ""))).scheme in LINKS:

@@ -149,8 +149,8 @@ def _exact(ev: Evaluation, sweep: Sweep, best: Optimum) -> float | None:
     """The limit of independent rows of equal weight that the choice was made on, of a rate of one class."""
     bound = threshold_constraint(best)
     other = best.out_of_sample
-    alike = not ev.weighted and ev.clusters is None and other is not None and other.method == "cross-fitted"
-    if bound is None or not alike:
+    applies = not ev.weighted and ev.clusters is None and other is not None and other.method == "cross-fitted"
+    if bound is None or not applies:
         return None
     place = find_limit_place(sweep, bound, SURE)
     return None if place is None else float(sweep.thresholds[place])
