@@ -290,9 +290,9 @@ def plan_logging(job: Job, run: Any) -> Plan:
     tag = run.data.tags.get(job.tag, "")
     new = job.files(run.info.start_time or 0)
     held = _check_held_files(job, run, new, tag)
-    stand = {path for path in new if _stands(job, held, path)}
+    unchanged = {path for path in new if _is_already_logged(job, held, path)}
     same, timestamp = _timestamp(job, held)
-    files = {path: held.ours[path] if path in stand else data for path, data in new.items()}
+    files = {path: held.ours[path] if path in unchanged else data for path, data in new.items()}
     sent = Sent.from_payload(job.payload, timestamp, files)
     absent = missing_points(job.tracking, run, sent.metrics, timestamp, job.where) if same else sent.metrics
     if same and _is_overwritten(job, run, absent, timestamp):
@@ -335,7 +335,7 @@ def _check_held_files(job: Job, run: Any, files: Mapping[str, bytes], tag: str) 
     return held
 
 
-def _stands(job: Job, held: ExistingArtifacts, path: str) -> bool:
+def _is_already_logged(job: Job, held: ExistingArtifacts, path: str) -> bool:
     """Return whether a file of this payload is already there."""
     before = held.manifest.sent
     return (
@@ -343,7 +343,7 @@ def _stands(job: Job, held: ExistingArtifacts, path: str) -> bool:
         and before is not None
         and before.digest == job.payload.digest
         and path in held.ours
-        and held.manifest.stands(path, held.ours[path])
+        and held.manifest.is_unchanged(path, held.ours[path])
     )
 
 
@@ -604,10 +604,10 @@ def _lacking_files(job: Job, plan: Plan, files: Mapping[str, bytes]) -> dict[str
     before = {**plan.held.sizes, plan.held.manifest_path: sizes.get(plan.held.manifest_path)}
     read = [path for path, size in sizes.items() if before.get(path) == size]
 
-    def stands(path: str, data: bytes) -> bool:
+    def is_sent(path: str, data: bytes) -> bool:
         return data == files[path]
 
-    return lacking_files(job.tracking, job.run_id, sizes, stands, read, job.where)
+    return lacking_files(job.tracking, job.run_id, sizes, is_sent, read, job.where)
 
 
 def _send(job: Job, plan: Plan, writer: Writer, what: MissingParts) -> None:

@@ -284,7 +284,7 @@ class Manifest:
         """Return whether evalreport wrote this content there, in the last logging or the one before."""
         return _digest(data) in self.files.get(path, ())
 
-    def stands(self, path: str, data: bytes) -> bool:
+    def is_unchanged(self, path: str, data: bytes) -> bool:
         """Return whether this is the content of the last logging."""
         return self.files.get(path, ("",))[0] == _digest(data)
 
@@ -566,7 +566,7 @@ def check_part(tracking: Tracking, run: Any, part: Part, where: str) -> CheckedP
             return None
         return CheckedPart(part, lost, 0, 0, tag.startswith(UNFINISHED), manifest, digest_in(tag))
     lacking = MissingParts(
-        lacking_files(tracking, run.info.run_id, sent.sizes, manifest.stands, sent.sizes, where),
+        lacking_files(tracking, run.info.run_id, sent.sizes, manifest.is_unchanged, sent.sizes, where),
         missing_points(tracking, run, sent.metrics, sent.timestamp, where),
         {name: text for name, text in sent.tags.items() if run.data.tags.get(name) != text},
     )
@@ -578,7 +578,7 @@ def lacking_files(
     tracking: Tracking,
     run_id: str,
     sizes: Mapping[str, int],
-    stands: Callable[[str, bytes], bool],
+    is_sent: Callable[[str, bytes], bool],
     read: Collection[str],
     where: str,
 ) -> dict[str, str]:
@@ -590,7 +590,7 @@ def lacking_files(
     run_id : str
     sizes : mapping from path to bytes
         Sizes of the files that were sent.
-    stands : callable
+    is_sent : callable
         From path and content to whether it is the content that was sent.
     read : paths whose content is compared
     where : str
@@ -600,7 +600,7 @@ def lacking_files(
     def is_changed(path: str) -> bool:
         known = there[path]
         if known is None or (known == sizes[path] and path in read):
-            return not stands(path, content(tracking, run_id, path, there, where))
+            return not is_sent(path, content(tracking, run_id, path, there, where))
         return known != sizes[path]
 
     missing = {path: "missing" for path in sizes if path not in there}

@@ -115,9 +115,9 @@ class SiteFolder:
                 known, files={path: one for path, one in known.files.items() if _NAMES.fullmatch(path)}
             )
 
-    def stands(self, path: str) -> bool:
+    def is_unchanged(self, path: str) -> bool:
         """Tell whether a file is there as it was last written."""
-        return self.manifest.stands(path, self.read_file(path) or b"")
+        return self.manifest.is_unchanged(path, self.read_file(path) or b"")
 
     def read_file(self, path: str) -> bytes | None:
         """Return a file of ours; None where there is none, or a link on the way to it."""
@@ -395,10 +395,10 @@ class _Site:
     made: set[str] = field(default_factory=set)
     written: int = 0
 
-    def stands(self, task: SiteTask) -> bool:
+    def is_current(self, task: SiteTask) -> bool:
         """Whether the report of a run is there and made of what the run holds now; takes its facts up."""
         facts = self.stored_facts(task.stem)
-        whole = facts is not None and all(map(self.folder.stands, paths_of(task.stem)))
+        whole = facts is not None and all(map(self.folder.is_unchanged, paths_of(task.stem)))
         if facts is None or not whole or self.stack(task.stem, facts) is None:
             return False
         if self.predicted(task.stem, facts) is None:
@@ -485,7 +485,7 @@ def make_site(
         [
             task
             for task in tasks.values()
-            if task.name not in site.facts and not site.stands(task) and task.name not in site.failed
+            if task.name not in site.facts and not site.is_current(task) and task.name not in site.failed
         ],
         reference,
     )
@@ -559,12 +559,12 @@ def _champion_first(site: _Site) -> SiteReference | None:
     if not known:
         return None
     task = max(known, key=lambda entry: entry[0])[1]
-    stood = site.stands(task)
-    if stood and all(
-        site.stands(other) and _same_reference(site, other, task) for other in site.tasks.values()
+    is_current = site.is_current(task)
+    if is_current and all(
+        site.is_current(other) and _same_reference(site, other, task) for other in site.tasks.values()
     ):
         return None
-    if not stood:
+    if not is_current:
         site.make([task], None)
     return _reference(site, task)
 
@@ -601,7 +601,7 @@ def _compare_with_reference(site: _Site, board: Board, done: SiteReference | Non
         if run.name != chosen.name
         and (
             site.facts[run.name].against != digest
-            or not all(map(site.folder.stands, comparison_paths(run.stem)))
+            or not all(map(site.folder.is_unchanged, comparison_paths(run.stem)))
         )
     ]
     if lacking:
