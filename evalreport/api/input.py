@@ -54,8 +54,8 @@ R = TypeVar("R")
 
 SAMPLING = ("confidence", "resamples", "seed", "constraint_confidence")
 _KINDS: dict[Any, Any] = {bool: (bool, np.bool_), int: Integral, float: Real}
-_SAID: dict[Any, str] = {bool: "True or False", int: "a whole number", float: "a number", str: "text"}
-_SAID |= {Mapping: "a mapping", Path: "a path", Literal: "text", np.floating: "a number"}
+_TYPE_WORDS: dict[Any, str] = {bool: "True or False", int: "a whole number", float: "a number", str: "text"}
+_TYPE_WORDS |= {Mapping: "a mapping", Path: "a path", Literal: "text", np.floating: "a number"}
 _ARRAYS = {"truth": "y_true", "pred": "y_pred", "score": "scores", "score_kind": "scores"}
 _ARRAYS |= {"show_text": "texts"} | {name: f"{name}s" for name in ("id", "group", "fold", "weight")}
 """What the columns of a file are called where they are arrays."""
@@ -134,8 +134,8 @@ def check(name: str, value: Any, hint: Any) -> None:
     if misfit is not None:
         name, value, hint = misfit
         shown = repr(value) if isinstance(value, (str, int, float, NoneType)) else type(value).__name__
-        said = _describe_hint(hint)
-        raise UsageError(f"{name} is {shown[:60]}, not {said}", where=name, fix=f"pass {said}")
+        hint_text = _describe_hint(hint)
+        raise UsageError(f"{name} is {shown[:60]}, not {hint_text}", where=name, fix=f"pass {hint_text}")
 
 
 def _misfit(name: str, value: Any, hint: Any) -> tuple[str, Any, Any] | None:
@@ -197,7 +197,7 @@ def _describe_hint(hint: Any) -> str:
         return " or ".join(dict.fromkeys(_describe_hint(arm) for arm in args if arm is not NoneType))
     if origin in (Sequence, tuple):
         return f"a sequence of {_describe_hint(args[0]).removeprefix('a ').rstrip('s')}s"
-    return _SAID.get(origin or hint) or str(getattr(origin or hint, "__name__", hint))
+    return _TYPE_WORDS.get(origin or hint) or str(getattr(origin or hint, "__name__", hint))
 
 
 def as_python_keywords(error: EvalreportError, known: Mapping[str, Any], names: Mapping[str, str]) -> None:

@@ -89,8 +89,8 @@ def short(data: Any) -> str:
             return "a list"
         case int() if not isinstance(data, bool) and abs(data) > EDGE:
             return "a number of too many digits"
-    said = str(data).lower() if isinstance(data, bool) else ascii(data)
-    return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
+    text = str(data).lower() if isinstance(data, bool) else ascii(data)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _nothing(data: Any) -> None:

@@ -73,8 +73,8 @@ class ColumnDecision:
         """Return the reasons as one line of text for each role and column."""
         found: dict[tuple[str, str], list[str]] = {}
         for one in self.reasons:
-            said = f"{one.reason} ({one.weight:+.1f})" if one.weight else one.reason
-            found.setdefault((one.role, one.column), []).append(said)
+            reason = f"{one.reason} ({one.weight:+.1f})" if one.weight else one.reason
+            found.setdefault((one.role, one.column), []).append(reason)
         return {key: f"{key[0]} {key[1]}: {'; '.join(why)}" for key, why in found.items()}
 
     @property

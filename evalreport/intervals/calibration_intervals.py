@@ -215,8 +215,8 @@ def binomial_rate(weight: Array, positives: Array, probability: Array, certain: 
     array([0.75])
     """
     held = np.clip(positives, 0, weight)
-    said = np.clip(probability / weight, certain, 1 - certain)
-    rate: Array = np.clip((held + 2 * said) / (weight + 2), SMALLEST, 1 - SMALLEST)
+    predicted = np.clip(probability / weight, certain, 1 - certain)
+    rate: Array = np.clip((held + 2 * predicted) / (weight + 2), SMALLEST, 1 - SMALLEST)
     return rate
 
 
@@ -528,7 +528,7 @@ def smooth_gap_limits(
     """
     starts = _groups(curve, GROUPS)
     weight = np.add.reduceat(curve.weight, starts)
-    said = np.add.reduceat(curve.weight * curve.scores, starts)
+    predicted = np.add.reduceat(curve.weight * curve.scores, starts)
     seen = np.add.reduceat(curve.weight * (curve.scores - curve.fitted_rates), starts)
     moved = cache(_moves(curve, starts, root))
     size = (curve.root if root is None else root).shape[1]
@@ -537,7 +537,7 @@ def smooth_gap_limits(
     def draw_smooth_gaps(pattern: Array, factor: float) -> Array:
         found = normal @ moved(factor).T
         found += factor * pattern
-        return np.clip(found, said - weight, said, out=found)
+        return np.clip(found, predicted - weight, predicted, out=found)
 
     here, beyond = mean_gap(draw_smooth_gaps(seen, 1.0), weight), draw_smooth_gaps(seen, 0.0).sum(axis=1)
     noise = np.sqrt((moved(1.0) ** 2).sum(axis=1))

@@ -308,7 +308,7 @@ def bin_noise(
     """
     weights, gaps = units.weights, scores - positive
     parts = (weights, weights * positive, weights * scores)
-    weight, right, said = (np.bincount(place, part, size) for part in parts)
+    weight, right, predicted = (np.bincount(place, part, size) for part in parts)
     mean = np.bincount(place, weights * gaps, size) / np.maximum(weight, np.finfo(float).tiny)
     own = units.sums(place, size, gaps - mean[place])
     squares = np.square(own - own.mean(axis=0)).sum(axis=0)
@@ -316,11 +316,11 @@ def bin_noise(
     if units.method == "poisson bootstrap":  # rows are independent: use the effective rows of each bin
         held = np.maximum(rows, SMALLEST)
         share = held / np.maximum(weight, np.finfo(float).tiny)
-        return weight / held * binomial_noise(held, right * share, said * share), own
+        return weight / held * binomial_noise(held, right * share, predicted * share), own
     noise = np.sqrt(squares * rows / np.maximum(rows - 1, 1))
     heavy = inner(weights, weights) / inner(weights, np.ones(len(weights)))
     held = np.maximum(weight / heavy, np.finfo(float).tiny)
-    return np.maximum(noise, heavy * binomial_noise(held, right / heavy, said / heavy)), own
+    return np.maximum(noise, heavy * binomial_noise(held, right / heavy, predicted / heavy)), own
 
 
 def bin_rows(weights: Array, place: npt.NDArray[Any], size: int = BINS) -> Array:

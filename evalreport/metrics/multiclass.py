@@ -153,9 +153,9 @@ def cohen_kappa_linear(m: Marginals) -> Any:
     0.6
     """
     # The mean distance of two independent draws sums, over cuts, P(one is below and the other above).
-    true, said = m.support.cumsum(axis=-1), m.predicted.cumsum(axis=-1)
+    true, predicted = m.support.cumsum(axis=-1), m.predicted.cumsum(axis=-1)
     total = np.asarray(m.total)[..., None]
-    apart = (true * (total - said) + said * (total - true)).sum(axis=-1)
+    apart = (true * (total - predicted) + predicted * (total - true)).sum(axis=-1)
     return 1 - divide(m.distance * m.total, _less_noise(apart, m))
 
 

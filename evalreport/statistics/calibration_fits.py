@@ -87,8 +87,8 @@ def shift(scores: Array, pos: Array, neg: Array, start: float = 0.0) -> float:
     for _ in range(100):
         expected = spread = 0.0
         for b in _pieces(scores):
-            said, weight = np.clip(scores[b], CLIP, 1 - CLIP), pos[b] + neg[b]
-            mean = 1 / (1 + (1 - said) / said * np.exp(-at))
+            predicted, weight = np.clip(scores[b], CLIP, 1 - CLIP), pos[b] + neg[b]
+            mean = 1 / (1 + (1 - predicted) / predicted * np.exp(-at))
             expected += inner(weight, mean)
             spread += inner(weight, mean * (1 - mean))
         gap = positives - expected

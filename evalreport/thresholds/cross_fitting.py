@@ -457,14 +457,14 @@ def with_bounds(
         kept = BoundKept(bound.metric, bound.operator, bound.number, float(in_sample))
         held_out = best.out_of_sample
         if held_out is not None and one_class(bound):
-            crossed = None if fixed or _without_luck(objective, bound) else held_out.chance
+            crossed = None if fixed or _without_selection_bias(objective, bound) else held_out.chance
             chance = chance_at(sweep, units, bound, best, crossed)
             held_out = held_out if chance is None else replace(held_out, chance=chance)
         found[objective.name] = replace(best, constraint=kept, out_of_sample=held_out)
     return found
 
 
-def _without_luck(objective: Objective, bound: Constraint) -> bool:
+def _without_selection_bias(objective: Objective, bound: Constraint) -> bool:
     """Whether the best threshold is the last that meets a constraint on one class, as for recall under an
     FPR. It then has no selection bias, and the posterior of the class is better than cross-fitting."""
     other = METRICS[objective.metric].over if objective.metric in METRICS else None

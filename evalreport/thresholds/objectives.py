@@ -357,21 +357,23 @@ def _number(text: str, value: str) -> float:
 
 def _parse_constrained(text: str) -> Objective:
     where = f"objective {text!r}"
-    said = Bound.parse(text, where=where)
-    if said.part or said.change:
+    bound = Bound.parse(text, where=where)
+    if bound.part or bound.change:
         raise UsageError(
             f"{text!r} constrains a part of the rows, or a change",
             where=where,
             fix="a threshold decides all rows: write METRIC >= NUMBER, as in recall>=0.95",
         )
-    metric = _find_metric(WORDS.get(said.metric, said.metric))
-    if (metric.better, said.demands) in (("higher", "low"), ("lower", "high")):
-        other = said.operator.translate(str.maketrans("<>", "><"))
+    metric = _find_metric(WORDS.get(bound.metric, bound.metric))
+    if (metric.better, bound.demands) in (("higher", "low"), ("lower", "high")):
+        other = bound.operator.translate(str.maketrans("<>", "><"))
         raise UsageError(
-            f"{said.key} requires a worse value", where=where, fix=f"{said.metric}{other}{said.number:.12g}"
+            f"{bound.key} requires a worse value",
+            where=where,
+            fix=f"{bound.metric}{other}{bound.number:.12g}",
         )
-    said.check_possible(metric.low, metric.high, where=where)
-    constraint = Constraint(metric.name, said.operator, said.number)
+    bound.check_possible(metric.low, metric.high, where=where)
+    constraint = Constraint(metric.name, bound.operator, bound.number)
     return Objective(_metric_under_constraint(constraint), constraint)
 
 

@@ -514,12 +514,12 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
         graded += opened.graded
         supported = tuple(one for one in opened.fitting if _is_supported(one[1], request))
         if opened.fitting and (supported or weak is None):
-            (name, rows), said = one_of(supported or opened.fitting)
+            (name, rows), notes_of_choice = one_of(supported or opened.fitting)
             unlike += [printable(other) for other, one in opened.fitting if (other, one) not in supported]
             notes = [f"{other} set aside: only the names of its columns fit" for other in unlike if supported]
             notes += [f"{printable(other)} set aside: {error.message}" for other, error in aside]
             inside = (file.path for file in files if file.path == name or file.path.startswith(f"{name}/"))
-            made = _make_run_rows(rows, request, name, next(inside, ""), (*said, *notes))
+            made = _make_run_rows(rows, request, name, next(inside, ""), (*notes_of_choice, *notes))
             if supported:
                 return made
             weak = made
@@ -531,9 +531,9 @@ def _read_run(store: Store, run: RunInfo, request: RunRequest, reader: RunFileRe
         unused = (f"not used: {list_names(spare)}",) if spare else ()
         return RunTable(pair.table, request.columns, pair.taken, unused, truth=pair.truth)
     if graded:
-        (name, rows), said = one_of(graded)
+        (name, rows), notes_of_choice = one_of(graded)
         inside = (file.path for file in files if file.path == name)
-        return _make_run_rows(rows, request, name, next(inside, ""), said)
+        return _make_run_rows(rows, request, name, next(inside, ""), notes_of_choice)
     if has_traces(store, run, untagged=not aside):
         return _from_traces(store, run, request)
     raise _nothing(run, files, aside, () if aside else _children(store, run))

@@ -299,7 +299,7 @@ def plan_logging(job: Job, run: Any) -> Plan:
         sent = Sent.from_payload(job.payload, _fresh(job, run), files)
         absent = sent.metrics
     tags, notes = _tags(job.payload, run.data.tags)
-    todo = MissingParts({path: "missing" for path in new if path not in stand}, absent, tags)
+    todo = MissingParts({path: "missing" for path in new if path not in unchanged}, absent, tags)
     whole = tag == job.payload.state
     if whole and todo and not job.force:
         notes.append(f"the run had lost {todo}")

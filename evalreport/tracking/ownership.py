@@ -242,7 +242,7 @@ class Manifest:
     >>> manifest = Manifest.from_files({"a.json": b"new"}, ["f1"], Manifest(), {})
     >>> manifest.wrote("a.json", b"new"), manifest.wrote("a.json", b"theirs")
     (True, False)
-    >>> manifest.stands("a.json", b"new"), manifest.began("a.json", b"")
+    >>> manifest.is_unchanged("a.json", b"new"), manifest.began("a.json", b"")
     (True, True)
     >>> Manifest.from_json_bytes(manifest.as_bytes()) == manifest
     True

@@ -129,9 +129,9 @@ def judge_result(
         )
     if len({*human[rows].tolist()}) < 2:
         only = ("pass", "fail")[int(human[rows[0]])]
-        said = "the only human grade is" if len(rows) == 1 else f"all {len(rows)} human grades are"
+        subject = "the only human grade is" if len(rows) == 1 else f"all {len(rows)} human grades are"
         raise DataError(
-            f"{said} {only!r}: the judge cannot be compared with it",
+            f"{subject} {only!r}: the judge cannot be compared with it",
             where="--set human",
             fix="let people grade more items",
         )

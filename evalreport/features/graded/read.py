@@ -68,7 +68,7 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
         Several evaluations in one table, values that are not grades, columns that are not there.
     """
     asked = request.columns
-    table, asked, said = rows_meant(table, asked)
+    table, asked, filter_notes = rows_meant(table, asked)
     column = _Column(table)
     grade = _grade_column(table, request)
     key = asked.id or _first_column(table, (table.parts.get("id"), *ID, *ITEM))
@@ -108,7 +108,7 @@ def collect_grades(table: RawTable, request: Request, origin: Provenance) -> Col
         sha256=table.sha256,
         columns=taken,
         **request.origin() | {"unit": UNIT if request.unit == Request.unit else request.unit},
-        notes=(*origin.notes, *table.notes, *said, *bin_notes),
+        notes=(*origin.notes, *table.notes, *filter_notes, *bin_notes),
     )
     return Collected(tried.rows, taken, provenance, completed=completion(tried, grades, measures, people))
 

@@ -154,7 +154,7 @@ class SiteFolder:
         return is_page(place) or self.manifest.wrote(path, self.read_file(path) or b"")
 
     def write(self, files: Mapping[str, bytes]) -> int:
-        """Write those files that do not stand, the manifest before them; return how many."""
+        """Write the files that are missing or changed, the manifest before them; return how many."""
         self.check(files)
         new = {path: data for path, data in files.items() if self.read_file(path) != data}
         present = {path: data for path in new if (data := self.read_file(path)) is not None}
@@ -211,7 +211,7 @@ class SiteReference:
 
 @dataclass(frozen=True)
 class SiteTask:
-    """A run of a site, as a process takes it up; with the evaluation of its report, where that stands."""
+    """A run of a site, as a process takes it up; with the evaluation of its report, if current."""
 
     item: Item
     name: str
@@ -323,7 +323,7 @@ def _rows_key(p: Predictions) -> str:
 
 
 def _comparison(task: SiteTask, ev: Evaluation, reference: SiteReference) -> dict[str, bytes]:
-    """Return the files of a comparison of two runs: nothing of the field stands there."""
+    """Return the files of a comparison of two runs: they contain nothing of the field."""
     found = compare([reference.evaluation, ev], 0, names=(reference.name, task.name))
     document = Deliverable(found, extra={"checks": []})
     made = (document.html.encode(), dumps(document.result_presentation.content()).encode())
@@ -356,7 +356,7 @@ class SiteRequest:
 
 @dataclass(frozen=True)
 class MadeSite:
-    """A site that stands in its folder.
+    """A site in its folder.
 
     Parameters
     ----------

@@ -320,14 +320,16 @@ def _columns(board: Board) -> tuple[tuple[str, ...], tuple[BoardColumn, ...]]:
     asked = [name for name in board.columns if name in facts.metrics]
     usual = [name for name in COMPARED[facts.task] if name in facts.metrics and name != board.metric.name]
     metrics = tuple(dict.fromkeys((*asked, *usual[:FURTHER])))
-    said = tuple(name for name in board.columns if name not in facts.metrics and _is_column(board, name))
+    column_names = tuple(
+        name for name in board.columns if name not in facts.metrics and _is_column(board, name)
+    )
     heads = [
         BoardColumn(
             find(name, facts.task).title, name in asked, True, find(name, facts.task).better != "lower"
         )
         for name in metrics
     ]
-    return (*metrics, *said), (*heads, *(BoardColumn(name, True, False) for name in said))
+    return (*metrics, *column_names), (*heads, *(BoardColumn(name, True, False) for name in column_names))
 
 
 def _is_column(board: Board, name: str) -> bool:
@@ -481,9 +483,9 @@ def _same_mistakes(board: Board) -> Section | None:
         return None
     names, known = board.agreeing, {"n": len(board.agreeing), "rows": board.agreement.rows}
     words = "Of {rows:count} {unit}" + (", the {n:count} best runs." if len(names) < len(board.runs) else ".")
-    said = say(words, known, unit=board.runs[0].facts.unit[1])
+    summary = say(words, known, unit=board.runs[0].facts.unit[1])
     bars = bars_of_agreement(board.agreement, names)
-    return Section.from_parts("same-mistakes", SAME_MISTAKES, SAME_MISTAKES, said, bars)
+    return Section.from_parts("same-mistakes", SAME_MISTAKES, SAME_MISTAKES, summary, bars)
 
 
 def _choice(board: Board, metric: Metric) -> Row | None:

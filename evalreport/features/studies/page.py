@@ -181,8 +181,8 @@ def timeline(study: Study) -> Section | None:
     if not view.bars or not view.seconds:
         return None
     words = "{timed:count} trials ran for {total} in all, {median} each in the median, at most {lanes:count} "
-    took = {"total": duration(view.seconds), "median": duration(view.median)}
-    summary = say(words + "at once.", took, timed=len(study.trials) - view.n_unknown, lanes=view.lanes)
+    durations = {"total": duration(view.seconds), "median": duration(view.median)}
+    summary = say(words + "at once.", durations, timed=len(study.trials) - view.n_unknown, lanes=view.lanes)
     parts = TwoColumns((_timeline(view), (Heading("By state"), _by_state(study))))
     return Section.from_parts("timeline", "Time", "Time", summary, Folded("Time of each trial", (parts,)))
 
@@ -191,9 +191,9 @@ def _by_state(study: Study) -> Table:
     rows = []
     for state, words in STATES.items():
         every = [trial.duration for trial in study.trials.trials if trial.state == state]
-        took = [seconds for seconds in every if seconds is not None]
+        seconds_known = [seconds for seconds in every if seconds is not None]
         if every:
-            cells = [duration(f(took)) if took else "–" for f in (median, max, sum)]
+            cells = [duration(f(seconds_known)) if seconds_known else "–" for f in (median, max, sum)]
             rows.append((words, f"{len(every):,}", *cells))
     heads = ("State", "Trials", "Median", "Longest", "In all")
     return Table.from_rows("timeline-states", "Time by state", heads, rows)

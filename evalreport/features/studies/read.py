@@ -717,15 +717,15 @@ def _ask(path: Path, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
 
 
 def _unreadable(error: Exception, path: Path) -> DataError:
-    said = redact(str(error)).partition("\n")[0]
-    if "storage upgrade" in said:
+    message = redact(str(error)).partition("\n")[0]
+    if "storage upgrade" in message:
         return DataError(
             "the study was written by another release of Optuna",
             where=path.name,
             fix="copy the file and run `optuna storage upgrade --storage URL` on the copy",
         )
     return DataError(
-        f"Optuna cannot read the storage: {type(error).__name__}: {said}",
+        f"Optuna cannot read the storage: {type(error).__name__}: {message}",
         where=path.name,
         fix="check that the file is whole and that no sweep is locking it",
     )

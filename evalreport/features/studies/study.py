@@ -406,14 +406,14 @@ def _or_reason(found: WinnersCurse | Importance | Undefined) -> dict[str, Any]:
     return {**encode(found), "reason": None}
 
 
-NOT_SAID = Judging()
+DEFAULT_JUDGING = Judging()
 
 
 def analyse_study(
     trials: Trials,
     objective: str | None = None,
     *,
-    judging: Judging = NOT_SAID,
+    judging: Judging = DEFAULT_JUDGING,
     seed: int = 0,
     provenance: Provenance | None = None,
 ) -> Study:

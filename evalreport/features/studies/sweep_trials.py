@@ -16,7 +16,7 @@ from evalreport.core.result import Provenance
 from evalreport.data.predictions import Predictions
 from evalreport.features.studies import study, views
 from evalreport.features.studies.read import trials_from_children, trials_from_optuna, with_runs
-from evalreport.features.studies.study import NOT_SAID, UNNAMED, Study, analyse_study, bare_name
+from evalreport.features.studies.study import DEFAULT_JUDGING, UNNAMED, Study, analyse_study, bare_name
 from evalreport.features.studies.winners_curse import error_correlation
 from evalreport.intervals.row_influence import Counted
 from evalreport.metrics.catalogue import find
@@ -197,7 +197,7 @@ class StudyRequest(PageRequest):
 
     metrics: tuple[str, ...] = ()
     directions: tuple[Direction, ...] = ()
-    judging: Judging = field(default=NOT_SAID)
+    judging: Judging = field(default=DEFAULT_JUDGING)
     seed: int = 0
 
 
@@ -273,8 +273,8 @@ def _study_from_trials(
             experiment=parent.experiment,
             tracking=store.display_name,
         )
-    said = request.judging
-    if len(trials.objectives) == 1 and said.n is not None and said.standard_error is not None:
+    judging = request.judging
+    if len(trials.objectives) == 1 and judging.n is not None and judging.standard_error is not None:
         raise UsageError(
             "the standard error is given, and the number of examples has no effect beside it",
             where="--examples, --standard-error",
@@ -344,5 +344,5 @@ class StudyPlots:
 def sweep_trials(what: Trials, objective: str | None = None, judging: Judging | None = None) -> PlottedStudy:
     """Return how the trials of a sweep stand; see `evalreport.sweep`."""
     return convert_to_view(
-        PlottedStudy, study.analyse_study(what, objective, judging=judging or study.NOT_SAID)
+        PlottedStudy, study.analyse_study(what, objective, judging=judging or study.DEFAULT_JUDGING)
     )

@@ -319,8 +319,8 @@ class VarianceComponents:
         """
         if not self.between_df:
             return self.rows_df
-        luck = (self.between_df + 2) / self.between_df
-        known = (self.rows + self.both) ** 2 / self.rows_df + luck * self.between**2 / self.between_df
+        correction = (self.between_df + 2) / self.between_df
+        known = (self.rows + self.both) ** 2 / self.rows_df + correction * self.between**2 / self.between_df
         return max(self.variance**2 / known, min(self.between_df, self.rows_df)) if known else self.rows_df
 
     def half_width(self, level: float, *, runs: float = 1.0, rows: float = 1.0) -> float:

@@ -408,14 +408,14 @@ def guess(text: str, index: LabelIndex, outcome: Outcome) -> Outcome:
     """
     if outcome.reason not in ("unknown_label", "no_label"):
         return outcome
-    said = "_".join(words_of(_AFTER_SIGN.sub("", normalise(text[-2 * _LONGEST_GUESS :]).strip())))
-    if not _SHORTEST_STEM <= len(said) <= _LONGEST_GUESS:
+    words = "_".join(words_of(_AFTER_SIGN.sub("", normalise(text[-2 * _LONGEST_GUESS :]).strip())))
+    if not _SHORTEST_STEM <= len(words) <= _LONGEST_GUESS:
         return outcome
     names = ["_".join(words_of(label)) for label in index.labels]
-    begun = [code for code, name in enumerate(names) if name.startswith(said)]
+    begun = [code for code, name in enumerate(names) if name.startswith(words)]
     if len(begun) == 1:
         return label_outcome(begun[0], "fuzzy")
-    matcher, similar = SequenceMatcher(None, b=said, autojunk=False), []
+    matcher, similar = SequenceMatcher(None, b=words, autojunk=False), []
     for code, name in enumerate(names):
         matcher.set_seq1(name)
         bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)  # the cheaper ones first

@@ -221,14 +221,14 @@ def _pr(ev: Evaluation, found: MulticlassCurves) -> Chart | None:
     )
     drawn, height = plot.curve_points, plot.axes.y_position(base)
     near = np.vstack([drawn, [[at, height] for at in range(40, 331, 10)]])
-    luck = clearest([(at, height - 5) for at in (LEFT + 6, 160, RIGHT - 66)], 62, drawn)
+    no_skill_place = clearest([(at, height - 5) for at in (LEFT + 6, 160, RIGHT - 66)], 62, drawn)
     what = "Precision-recall curves of the classes, averaged"
     return plot.chart(
         of=AVERAGED,
         note=NOTHING,
         description=describe_curve(what, "average_precision_macro", "macro average precision", ap),
         labels=(
-            Label(*luck, f"no skill {percent(base)}"),
+            Label(*no_skill_place, f"no skill {percent(base)}"),
             *_labels(names, [(46, 200), (46, 150), (46, 80), (RIGHT, 44), (RIGHT, 120)], near),
         ),
         values=_values("pr", ("Recall", "Precision"), (found.pr_macro, found.pr_micro)),
