@@ -149,7 +149,7 @@ LISTS = ELSEWHERE.assign(y_true='["a", "b"]', y_pred='["a"]')
 
 REPORTED: tuple[tuple[tuple[pd.DataFrame | None, ...], str, bool, int, str], ...] = (
     ((LABELS, ELSEWHERE), "FINISHED", True, 0, "no row has two responses"),
-    ((LABELS, LABELS, LABELS[:10]), "FINISHED", True, 0, "30 of 40 rows have fewer answers than 3"),
+    ((LABELS, LABELS, LABELS[:10]), "FINISHED", True, 0, "30 of 40 rows have fewer responses than 3"),
     ((LABELS, OTHER.assign(id=LABELS.id)), "FINISHED", True, 5, "the true labels of one row differ"),
     ((LABELS, LABELS, LABELS), "RUNNING", True, 0, "has not finished (RUNNING) and is skipped"),
     ((LABELS, LABELS, LABELS), "DELETED", True, 0, "2 child runs: part-0, part-1,"),
