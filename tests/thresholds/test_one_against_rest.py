@@ -156,7 +156,7 @@ def test_a_report_is_decided_by_thresholds_that_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [("recall_macro>=0.9", "is an average"), ("recall[x]>=0.9", "no label 'x'"), ("recal>=0.9", "recal")],
 )
 def test_what_is_no_bound_of_a_label_is_refused(text: str, reported: str) -> None:
