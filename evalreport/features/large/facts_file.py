@@ -43,7 +43,7 @@ from evalreport.workflow.evaluate import choose_threshold, decide_rows, number_o
 from evalreport.workflow.items import Item
 from evalreport.workflow.request import ENDING, CollectedFacts, MadeOfFacts, Request
 
-VERSION = 1
+VERSION = 2
 """Version of the file format; other versions are refused."""
 KEY = b"evalreport.facts"
 """Of the metadata."""
@@ -68,9 +68,7 @@ ARRAYS: Mapping[type, tuple[str, ...]] = {
     ),
 }
 """The arrays of each kind of statistics."""
-KIND_NAMES = {kind: kind.__name__ for kind in ARRAYS} | {RowSums: "Tally"}
-"""Names of the kinds in files. Row sums keep the name under which earlier files store them."""
-KINDS = {name: kind for kind, name in KIND_NAMES.items()}
+KINDS = {kind.__name__: kind for kind in ARRAYS}
 PARTS = ("tally", "counts", "scores", "confidence", "bins", "cardinality", "together")
 
 
@@ -95,7 +93,7 @@ def to_bytes(summary: Summary) -> bytes:
         held = _fact_arrays(fact)
         arrays |= {f"{name}.{key}": array for key, array in held.items()}
         shapes = {key: array.shape for key, array in held.items()}
-        parts[name] = {"kind": KIND_NAMES[type(fact)], "shapes": shapes, **_fact_fields(fact)}
+        parts[name] = {"kind": type(fact).__name__, "shapes": shapes, **_fact_fields(fact)}
     head = {
         "version": VERSION,
         "labels_sha256": _digest(summary.space),

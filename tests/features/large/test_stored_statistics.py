@@ -85,7 +85,7 @@ def sealed(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 LIES: Mapping[str, dict[str, Any]] = {
-    "has version 2": {"version": 2},
+    "has version 1": {"version": 1},
     "do not match their digest": {"labels": ["healthy", "ill"]},
     "does not add up to the weight": {"weight": 301.0},
     "rows or weight": {"rows": -1},
