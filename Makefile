@@ -1,6 +1,6 @@
 # make demo   the whole way on a fresh machine: virtual environment, training, logging, reports
 # make test   lint, types and all tests in a virtual environment of its own
-# make test-fast   the tests of the core that compute and read: about a minute on two cores
+# make test-fast   the tests of the core that compute and read: a minute and a half on two cores
 # make test-lowest   a part of the tests on the oldest libraries that are allowed
 PYTHON ?= python3
 VENV ?= .venv

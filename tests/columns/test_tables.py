@@ -15,6 +15,7 @@ MEASURED = json.loads(PLACE.read_text(encoding="utf-8"))
 HALVES = ("development", "held-out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", [0, 1], ids=HALVES)
 def test_clear_tables_are_read_and_none_is_read_wrong(half: int) -> None:
     found = counts(half, 5, 66)

@@ -162,6 +162,7 @@ def test_decision_scores_have_no_calibration() -> None:
     assert curve(found.roc).y[-1] == 1
 
 
+@pytest.mark.slow
 def test_bands_cover_the_true_curve() -> None:
     from scipy.stats import norm
 

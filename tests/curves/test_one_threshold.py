@@ -19,6 +19,7 @@ from evalreport.statistics.class_scores import ClassScores
 from evalreport.statistics.summary import summarise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_threshold_agrees_with_scikit_learn(dtype: type, weighted: bool) -> None:

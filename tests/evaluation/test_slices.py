@@ -77,6 +77,7 @@ def test_a_planted_gap_comes_first_and_survives_correction() -> None:
     assert all(part.p_adjusted["accuracy"] > 0.001 for part in found[1:] if part.value != "site 4")
 
 
+@pytest.mark.slow
 def test_equal_slices_are_called_different_at_most_as_often_as_stated() -> None:
     """Six equal sites, 120 samples: Holm keeps the chance of any false difference at 5 %."""
     rng, called = np.random.default_rng(1), 0
@@ -142,6 +143,7 @@ def test_groups_without_a_value_are_left_out_and_counted() -> None:
     assert (found["predicted_positive_rate"].groups, found["predicted_positive_rate"].left_out) == (3, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", [(0.7, 0.7), (0.7, 0.6), (0.05, 0.1)])
 def test_intervals_of_gaps_hold_them(rates: tuple[float, float]) -> None:
     """Groups of 200 and 50 rows, 75 samples: the gap and the ratio, which are biased away from none."""

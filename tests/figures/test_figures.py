@@ -32,6 +32,7 @@ def many(size: int) -> Evaluation:
     return evaluate_predictions(predictions(Multiclass(names.tolist()), names[truth], names[answer]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 12, 77, 1000])
 def test_small_matrices_are_annotated_and_large_ones_thinned(size: int) -> None:
     figure = figures.confusion_matrix(many(size))

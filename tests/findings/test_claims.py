@@ -79,6 +79,7 @@ def shown(value: float, rows: int) -> set[str]:
     return forms
 
 
+@pytest.mark.slow
 def test_many_rules_are_tried() -> None:
     assert len({finding.rule for _, finding in claims()}) == len(PLANTED)
 

@@ -175,6 +175,7 @@ def test_one_class_in_the_truth_is_said() -> None:
     assert find("average_precision").compute_value(facts) == 1
 
 
+@pytest.mark.slow
 def test_no_skill_of_label_sets_is_the_mean_over_shuffled_answers() -> None:
     rng = np.random.default_rng(0)
     truth, answer = rng.random((60, 4)) < [0.05, 0.3, 0.5, 0.9], rng.random((60, 4)) < [0.3, 0.1, 0.5, 0.6]

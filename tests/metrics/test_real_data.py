@@ -121,6 +121,7 @@ def pairs_by_hand(case: Case) -> float:
     return float(np.mean(areas))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "which"), list(datasets()), ids=str)
 def test_real_predictions_agree_with_scikit_learn(task: Task, which: tuple[str, ...]) -> None:
     case, undefined = load(task, *which), []

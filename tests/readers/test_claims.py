@@ -72,6 +72,7 @@ CLAIMS: Mapping[str, tuple[Callable[[Path], None], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_large_claims_are_refused_within_a_gigabyte(tmp_path: Path) -> None:
     for name, (write, _) in CLAIMS.items():
         write(tmp_path / name)

@@ -51,6 +51,7 @@ def recommended_rows(found: ThresholdSelection) -> list[str]:
     return [row[0].words for row in rows if "recommended" in str(row[0].sub)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize(("n", "share"), [(1000, 0.1), (400, 0.4)])
 def test_no_threshold_is_recommended_from_noise(objective: str, n: int, share: float) -> None:
@@ -76,6 +77,7 @@ def test_a_ranking_with_skill_may_recommend_one(objective: str) -> None:
     assert any(recommended_rows(found) for found in chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["recall>=0.95", "precision>=0.5", "fpr<=0.02"])
 @pytest.mark.parametrize("hold", [None, 0.95])
 def test_a_constraint_that_may_well_be_missed_is_reported_and_not_recommended(
@@ -110,6 +112,7 @@ def test_a_constraint_that_no_threshold_meets_is_the_headline() -> None:
     assert headline(found).text.startswith("Nothing can be chosen: no threshold reaches precision>=0.999")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.4])
 def test_beside_f1_is_that_of_flagging_all(share: float) -> None:
     for seed in range(3):

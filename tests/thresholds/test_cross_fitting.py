@@ -51,6 +51,7 @@ def true_f1(threshold: Any, *, prevalence: float = 0.1, apart: float = 1.5) -> A
     return 2 * tp / (tp + fp + prevalence)
 
 
+@pytest.mark.slow
 def test_the_naive_value_is_too_good_and_ours_is_not() -> None:
     grid = np.linspace(-1, 4, 2_001)
     best = grid[np.argmax(true_f1(grid))]
@@ -170,6 +171,7 @@ def test_groups_are_not_split() -> None:
     assert apart.width > 1.7 * (cross_fitted(leaking).width or 1)  # 6 copies are not 6 rows
 
 
+@pytest.mark.slow
 def test_intervals_of_groups_hold_what_the_threshold_reaches_on_other_rows() -> None:
     """By draws of one split they held it in 85 to 91% of 150 samples, by new choices in 97 to 99%."""
     rng, held, cluster = np.random.default_rng(0), 0, np.repeat(np.arange(60), 5)

@@ -89,6 +89,7 @@ def made(n: int, seed: int, *, groups: Any = None, decisions: bool = False) -> P
     return predictions(Multilabel("abcd"), truth, scores=scores, groups=groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bias"), [("f1_macro", 0.03), ("f1_samples", 0.01)])
 def test_the_apparent_value_is_too_good_and_the_cross_fitted_is_not(name: str, bias: float) -> None:
     apparent, cross, later = [], [], []

@@ -88,6 +88,7 @@ def answered(rows: Predictions, at: float) -> float:
     return float((values(rows).argmax(axis=1) == rows.y_true)[sure].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "objective", "truth", "bound"),
     [
