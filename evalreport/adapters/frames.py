@@ -67,7 +67,7 @@ def table_of(frame: Any, request: Columns) -> RawTable:
     Raises
     ------
     UsageError
-        It is no frame.
+        It is not a frame.
     DataError
         A duplicate column, or a used one without labels, numbers or text.
 

@@ -126,7 +126,7 @@ def confidence(value: float) -> str:
 def threshold(value: float) -> str:
     """Return a threshold rounded down to three decimals, more where three would show 0.
 
-    Down, so that whoever types what is printed flags every row that the threshold does.
+    Rounded down, so that typing the printed number flags every row that the threshold does.
 
     Examples
     --------

@@ -88,7 +88,7 @@ class Sentence:
 NOTHING = Sentence()
 Value: TypeAlias = float | str | Sentence | Estimate
 Words: TypeAlias = Callable[[str, Any, str], str | None]
-"""Words of the data for a field, from its name, value and form; None where the form is one of ours."""
+"""Words of the data for a field, from its name, value and form; None where the form is built in."""
 
 
 def say(

@@ -602,7 +602,7 @@ def _score_shape(shape: tuple[int, ...], expected: str) -> DataError:
 
 
 def _check_rows(n: int, scores: KnownScores, parts: tuple[tuple[str, Any], ...]) -> None:
-    """There are rows, and all that stands beside the truth has as many."""
+    """There are rows, and every other column has as many as the labels."""
     if n == 0:
         raise DataError(
             "there are no rows to evaluate", where="y_true", fix="check the file, or the filter that made it"

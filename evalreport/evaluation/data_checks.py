@@ -25,7 +25,7 @@ BLOCK = 1 << 16
 HALF = 0.5
 """The least score that the more likely one of two labels can have."""
 KEYS = 20
-"""Different rows from which on a common divisor of how often each occurs is no accident (chance 2⁻²⁰)."""
+"""Different rows from which on a common divisor of their frequencies is not by chance (probability 2⁻²⁰)."""
 TRIPLES = 2.33
 """Standard deviations of the number of triples by which they must be missing: one sample in 100 by chance."""
 NEAR = 100

@@ -75,7 +75,7 @@ PREFIX = "eval/"
 MOST_CLASSES = 100
 """Classes with a metric of their own, those with most examples; all are in the table of classes."""
 PASSING = ("made", "command", "tracking")
-"""Parts of the provenance that differ from call to call without changing what is said: one server has many
+"""Parts of the provenance that differ from call to call without changing the meaning: one server has many
 addresses."""
 LONGEST_VERDICT = 250
 """Characters of a tag that the verdict may take: columns of a run list show no more."""

@@ -434,7 +434,7 @@ class DataSet:
         return self.batches(wanted)
 
     def neighbours(self, name: str) -> set[int]:
-        """Return the two whole numbers of a column, or the one, where every file says so by itself."""
+        """Return the two whole numbers of a column, or the one, where every file states it."""
         spans = [one.span(name) for one in self.opened]
         known = [span for span in spans if span is not None and span[1] - span[0] <= 1]
         return {number for span in known for number in span} if len(known) == len(spans) else set()

@@ -284,7 +284,7 @@ def open_runs(tracking_uri: str | None, selection: Selection) -> tuple[Store, tu
 def items_of(
     files: Sequence[str], selection: Selection | None, tracking_uri: str | None, table: str | None = None
 ) -> tuple[Item, ...]:
-    """Return the files, then the selected runs, each once and under a name of its own.
+    """Return the files, then the selected runs, each once and under a unique name.
 
     Files of facts are one item: they add up. A table of Spark is an item, or that of the one run.
 

@@ -244,7 +244,7 @@ class CollectedFacts:
 
 @dataclass(frozen=True, eq=False)
 class MadeOfFacts(Generic[T]):
-    """What was made of what was counted, what was taken for what, and the file of the run that held it."""
+    """The result of counting, the column mapping, and the file of the run."""
 
     made: T
     taken: tuple[tuple[str, str], ...]
@@ -308,7 +308,7 @@ CELL = 24
 PACKED = 4
 """Times that a text or a file without a count of rows grows in memory (chosen by hand)."""
 SMALL = 256 << 20
-"""Bytes in memory up to which nobody asks how much is free."""
+"""Bytes in memory up to which free memory is not checked."""
 SHARE = 4
 """`auto` streams what would take over one part in so many of the memory that is free."""
 

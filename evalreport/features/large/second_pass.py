@@ -536,7 +536,7 @@ class LabelTables(RankedScores):
         return float(len(self))
 
     def table(self, label: int) -> ScoreTable:
-        """Return the table of a label; what it keeps of what is asked of it goes with the next one."""
+        """Return the table of a label; its cached values are freed by the next one."""
         if label not in self._latest:
             self._latest.clear()
             self._latest[label] = replace(self._tables[label])

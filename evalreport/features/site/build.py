@@ -2,9 +2,9 @@
 
 A static site of an experiment: each run's report, its comparison with the champion, and a front page.
 
-The folder of a site: our files are known by a manifest, others' are left alone, stale ones of ours go. It may
-have come with a repository, its manifest too: what that lists is ours only where it has a name of a site's
-files, and is no link and behind none.
+The folder of a site: a manifest lists its files; stale ones are removed, other files are never touched. Folder
+and manifest may come from an untrusted repository: a listed file counts only if it has the name of a file of a
+site, is not a link and is not behind one.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class SiteFolder:
         return self.manifest.is_unchanged(path, self.read_file(path) or b"")
 
     def read_file(self, path: str) -> bytes | None:
-        """Return a file of ours; None where there is none, or a link on the way to it."""
+        """Return a file of the site; None where there is none, or a link on the way to it."""
         place = self.folder / path
         if link_on_the_way(place, self.folder) is not None:
             return None
@@ -164,7 +164,7 @@ class SiteFolder:
         return len(new)
 
     def finish(self, kept: Collection[str]) -> list[str]:
-        """Remove the files of ours that the site no longer has, unless somebody has changed them since.
+        """Remove files of earlier versions of the site, unless they were changed since.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """How sweeps lay out trials as MLflow child runs: Optuna's callback, MLflow's Optuna storage, by hand.
 
-Trials from the child runs of an MLflow run, whoever laid them out.
+Trials from the child runs of an MLflow run, in any known layout.
 
 Trials from an Optuna storage: an SQLite database or a journal file, opened for reading only.
 """

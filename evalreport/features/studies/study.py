@@ -363,7 +363,7 @@ class Study:
         return tuple(ranked[:most])
 
     def to_wire(self) -> dict[str, Any]:
-        """Return everything as it stands in a file: what was worked out, then the trials themselves."""
+        """Return everything as it is stored: the analysis, then the trials."""
         trials, some = self.trials, bool(self.trials.contenders)
         written = encode(trials)
         return {
@@ -417,7 +417,7 @@ def analyse_study(
     seed: int = 0,
     provenance: Provenance | None = None,
 ) -> Study:
-    """Return a study with the importance of its parameters and the luck of its best trial.
+    """Return a study with the importance of its parameters and the selection bias of its best trial.
 
     Parameters
     ----------

@@ -445,7 +445,7 @@ def history(study: Study) -> Figure:
 
 @apply_figure_style
 def importance(study: Study) -> Figure:
-    """Draw the share of each parameter, greatest on top.
+    """Draw the importance of each parameter, largest on top.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The luck of the best of N normal values: its expectation, its limits, how far behind the best may fall.
+"""The selection bias of the best of N normal values: expectation, limits, distance from the truly best.
 
 The winner's curse: by how much the best of many trials looks better than it is.
 
@@ -360,7 +360,7 @@ MEANS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class WinnersCurse:
-    """How lucky the best trial was.
+    """The selection bias of the best trial.
 
     Parameters
     ----------

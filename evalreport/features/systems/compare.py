@@ -558,7 +558,7 @@ def named_systems(words: Sequence[str], tracking_uri: str | None, *, children: b
     Raises
     ------
     UsageError
-        No name, no run or file behind it, or a name that stands twice.
+        No name, no run or file behind it, or a name that occurs twice.
     """
     systems: dict[str, tuple[Item, ...]] = {}
     store = None

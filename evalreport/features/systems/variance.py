@@ -130,7 +130,7 @@ class SystemValue:
 class SystemResult:
     """A system: its runs, its metrics, and the answers that change from run to run.
 
-    The primary metric stands beside the name in the JSON, all others in `metrics`.
+    The primary metric is beside the name in the JSON, all others in `metrics`.
     """
 
     KEYS: ClassVar = (

@@ -133,7 +133,7 @@ def _names(p: Predictions) -> list[str]:
 
 
 def _is_score(name: str) -> bool:
-    """Tell whether a column is the output of a model: a low confidence is no group of rows."""
+    """Return whether a column is the output of a model: low confidence does not define a group."""
     return bool(_OF_A_MODEL.match(name)) or is_confidence(name) or role(name) == "score"
 
 

@@ -1,6 +1,6 @@
 """The table of classes or labels: weakest first, with counts, intervals and the most frequent confusion.
 
-Does it work equally well for everyone? The headline metrics of each value of a slice column.
+Performance by group: the headline metrics of each value of a slice column.
 """
 
 from __future__ import annotations

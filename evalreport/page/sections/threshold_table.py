@@ -123,7 +123,7 @@ def _beats(one: NamedThreshold, other: NamedThreshold) -> bool:
 
 
 def _safe(ev: Evaluation, sweep: Sweep, title: str, name: str, best: Optimum) -> list[NamedThreshold]:
-    """The threshold that keeps the bound surely: the one that was asked for, else the exact limit."""
+    """The threshold that satisfies the constraint with confidence: the requested one, else the exact limit."""
     if best.constraint is None:
         return []
     if best.at_confidence is not None:
@@ -211,7 +211,7 @@ def likely(best: Optimum) -> bool:
 
 
 def without_gain(ev: Evaluation, best: Optimum) -> float | None:
-    """Return the value at the threshold in use, where a free choice is no better than that elsewhere."""
+    """Return the value at the threshold in use, where a free choice is not better on held-out data."""
     counts, other = four_counts(ev), held_out_value(best)
     if best.constraint is not None or counts is None or other is None or one_threshold(ev) is None:
         return None
@@ -299,7 +299,7 @@ def _held_out_estimate(ev: Evaluation, sweep: Sweep, one: NamedThreshold) -> tup
 
 
 def chance_at(sweep: Sweep, one: NamedThreshold) -> float | None:
-    """Return the chance that the bound of a candidate holds on new rows; None where nobody knows."""
+    """Return the chance that a candidate meets the constraint on new rows; None where it is unknown."""
     if one.best is None or one.best.constraint is None:
         return None
     if not one.safe:
