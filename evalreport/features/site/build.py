@@ -2,9 +2,9 @@
 
 A static site of an experiment: each run's report, its comparison with the champion, and a front page.
 
-The folder of a site: a manifest lists its files; stale ones are removed, other files are never touched. Folder
-and manifest may come from an untrusted repository: a listed file counts only if it has the name of a file of a
-site, is not a link and is not behind one.
+The folder of a site: a manifest lists its files; stale ones are removed, other files are never touched.
+Folder and manifest may come from an untrusted repository: a listed file counts only if it has the name of a
+file of a site, is not a link and is not behind one.
 """
 
 from __future__ import annotations
