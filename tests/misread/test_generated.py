@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.misread.generated import counts, outcome, tables
 
-COUNT = 400 if "FUZZ_EXAMPLES" in os.environ else 160
-"""Tables; all of them by `make fuzz`."""
-SHARDS = 2
+COUNT = 400
+SHARDS = 4
 
 
 @pytest.mark.parametrize("seed", range(SHARDS))
