@@ -180,7 +180,7 @@ def with_plain_columns(
     """
     truth, columns = dict(rows.truth), dict(rows.columns)
     notes: list[str] = []
-    roles, said = _with_flags(truth, columns, roles, request)
+    roles, flag_notes = _with_flags(truth, columns, roles, request)
     for part, held in ((roles.truth, truth), (roles.pred, columns)):
         if part is not None and not part.labels:
             name = part.columns[0]
@@ -210,7 +210,7 @@ def with_plain_columns(
         rows.columns.keys() - columns
     )
     names = tuple(name for name in names if name not in unpacked)
-    return replace(rows, truth=truth, columns=columns, names=names), roles, (*said, *notes)
+    return replace(rows, truth=truth, columns=columns, names=names), roles, (*flag_notes, *notes)
 
 
 def _with_best_label(

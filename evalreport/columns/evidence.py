@@ -286,9 +286,9 @@ def pair_of(truth: Profile, pred: Profile) -> Pair | None:
     moved, is_spelled = list(other.texts), False
     apart = not place.keys() & set(moved) or {*other.values} == {-1, 1}
     if apart and max(len(one), len(other)) <= MOST_SPELLED:
-        right, told = np.array(one.values), np.array(other.values)
-        plain = {right.dtype.kind, told.dtype.kind} <= set("biUf")
-        matched, note = one_spelling(right, told) if plain else (told, "")
+        right, predicted = np.array(one.values), np.array(other.values)
+        plain = {right.dtype.kind, predicted.dtype.kind} <= set("biUf")
+        matched, note = one_spelling(right, predicted) if plain else (predicted, "")
         if note:
             moved, is_spelled = [spell(value) for value in matched.tolist()], True
     there = set(moved)
@@ -587,10 +587,10 @@ def mentions(text: Profile, truth: Profile) -> RoleEvidence:
     names = list(enumerate(truth.labels.texts[:50]))
     there = [[code for code, name in names if name and name in one] for one in text.labels.texts]
     of_text = np.array([*(codes[0] if len(codes) == 1 else -1 for codes in there), -1])
-    told = of_text[text.labels.codes]
-    found = told >= 0
-    right = float((told[found] == truth.labels.codes[found]).mean()) if found.any() else 0.0
-    sure = confidence_of(len(told))
+    predicted = of_text[text.labels.codes]
+    found = predicted >= 0
+    right = float((predicted[found] == truth.labels.codes[found]).mean()) if found.any() else 0.0
+    sure = confidence_of(len(predicted))
     chance = float(truth.labels.counts.max() / max(1, truth.labels.counts.sum()))
     weight = 3.0 * float(found.mean()) * sure + (2.0 if right > chance + 0.1 else 0.0) * sure
     return RoleEvidence(weight, f"it mentions one label in {found.mean():.0%} of the rows")

@@ -315,12 +315,12 @@ def find_folds(
                 fix="write every fold with the same columns, and a score for every label",
             )
     whole, notes = join_folds([one.table for one in made], names, first.named)
-    said = tuple(dict.fromkeys(note for one in made for note in one.said))
+    row_notes = tuple(dict.fromkeys(note for one in made for note in one.row_notes))
     named = replace(first.named, fold=None if request.several_answers else FOLD)
     if request.several_answers:  # each table has one response to the same rows
         kept = {name: v for name, v in whole.columns.items() if name != FOLD}
         whole = replace(whole, columns=kept, names=tuple(kept))
-    return _find(_Prepared(whole, named, (*said, *notes), first.some), request, truth)
+    return _find(_Prepared(whole, named, (*row_notes, *notes), first.some), request, truth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +329,7 @@ class _Prepared:
 
     table: RawTable
     named: Columns
-    said: tuple[str, ...]
+    row_notes: tuple[str, ...]
     some: bool
     """Whether some rows of the file are skipped."""
     whole: bool = True
@@ -340,9 +340,9 @@ class _Prepared:
 
 def _prepare_table(table: RawTable, request: Columns) -> _Prepared:
     with in_file(table.source):
-        table, request, said = rows_meant(table, request)
+        table, request, row_notes = rows_meant(table, request)
         table, named = one_answer_a_row(*as_columns(table, fill_from_format(table, request)))
-        return _Prepared(table, named, said, bool(said))
+        return _Prepared(table, named, row_notes, bool(row_notes))
 
 
 def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Roles | None = None) -> Found:
@@ -369,8 +369,8 @@ def _find(made: _Prepared, request: Columns, truth: RawTable | None, roles: Role
         ranked, spare = found.scores is not None, tuple[str, ...]()
         if not request.are_scores_named:
             spare = unused_scores_note(found.unused, found.space, found.notes, ranked=ranked)
-        said = (*made.said, *notes, *more_notes, *rows.notes, *found.notes, *spare)
-        return replace(found, notes=said, roles=decided).with_row_filters(named.filtered_columns)
+        all_notes = (*made.row_notes, *notes, *more_notes, *rows.notes, *found.notes, *spare)
+        return replace(found, notes=all_notes, roles=decided).with_row_filters(named.filtered_columns)
 
 
 def _refuse_unused(request: Columns, found: Found) -> None:

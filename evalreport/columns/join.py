@@ -433,8 +433,8 @@ def rows_meant(table: RawTable, request: Columns) -> tuple[RawTable, Columns, tu
         No row is left; the message lists the existing values.
     """
     if request.where:
-        kept, said = _where(table, request.where)
-        return kept, request, said
+        kept, notes = _where(table, request.where)
+        return kept, request, notes
     for name in table.columns:
         is_free = name.lower() in SPLITS and name not in request.named_columns
         if is_free and (some := _test_rows(table, name)):

@@ -256,22 +256,22 @@ def one_spelling(y_true: Array, y_pred: Array) -> tuple[Array, str]:
     >>> one_spelling(np.array(["Yes", "No"]), np.array([1, 0]))
     (array(['Yes', 'No'], dtype='<U3'), 'predictions matched to the true labels: 0 is No, 1 is Yes')
     """
-    right, told = np.unique(y_true).tolist(), np.unique(y_pred).tolist()
-    same = isinstance(right[0], str) == isinstance(told[0], str)
-    if {tuple(right), tuple(told)} == _SIGNS:
-        return _rewrite_labels(y_true, y_pred, told, dict(zip(told, right, strict=True)))
-    if same and set(told) & set(right):
+    right, predicted = np.unique(y_true).tolist(), np.unique(y_pred).tolist()
+    same = isinstance(right[0], str) == isinstance(predicted[0], str)
+    if {tuple(right), tuple(predicted)} == _SIGNS:
+        return _rewrite_labels(y_true, y_pred, predicted, dict(zip(predicted, right, strict=True)))
+    if same and set(predicted) & set(right):
         return y_pred, ""
     for key in (str, _normalise_label, _number, _number_of_two):
-        matched = _match_labels(right, told, key)
+        matched = _match_labels(right, predicted, key)
         if matched is not None:
-            return _rewrite_labels(y_true, y_pred, told, matched)
-    bare = _without_affix(list(map(str, right)), list(map(str, told)))
+            return _rewrite_labels(y_true, y_pred, predicted, matched)
+    bare = _without_affix(list(map(str, right)), list(map(str, predicted)))
     if bare is None or (not same and not set(bare.values()) <= set(map(str, right))):
         return y_pred, ""
     written = {str(label): label for label in right}
-    matched = {label: written.get(bare[str(label)], bare[str(label)]) for label in told}
-    return _rewrite_labels(y_true, y_pred, told, matched)
+    matched = {label: written.get(bare[str(label)], bare[str(label)]) for label in predicted}
+    return _rewrite_labels(y_true, y_pred, predicted, matched)
 
 
 _SIGNS = {(-1, 1), (0, 1)}
@@ -281,16 +281,16 @@ _SIGNS = {(-1, 1), (0, 1)}
 _COUNTED = re.compile(r"\W*\d+\s*[:.)_\- ]\s*|\s*[:(_\- ]\s*\d+\W*$")
 
 
-def _without_affix(right: Sequence[str], told: Sequence[str]) -> Mapping[Any, Any] | None:
+def _without_affix(right: Sequence[str], predicted: Sequence[str]) -> Mapping[Any, Any] | None:
     """Return the true label for each prediction if the labels of one side have an additional affix.
 
     The affix is the same for all its labels, or a number of each: ``1:sports``.
     """
-    stripped: list[Callable[[str], str]] = [*_affixes(told, right), *_affixes(right, told)]
+    stripped: list[Callable[[str], str]] = [*_affixes(predicted, right), *_affixes(right, predicted)]
     stripped += [_strip_numbering, _strip_punctuation]
     for bare in stripped:
-        ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in told}
-        if len(ours) < len(right) or len(theirs) < len(told) or "" in ours or "" in theirs:
+        ours, theirs = {bare(label): label for label in right}, {bare(label): label for label in predicted}
+        if len(ours) < len(right) or len(theirs) < len(predicted) or "" in ours or "" in theirs:
             continue
         shared = ours.keys() & theirs.keys()
         if shared and (len(shared) == len(ours) or len(shared) == len(theirs)):
@@ -338,10 +338,10 @@ def _number_of_two(label: Any) -> Any:
     return _TWO.get(str(label).strip().casefold())
 
 
-def _match_labels(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
+def _match_labels(right: Sequence[Any], predicted: Sequence[Any], key: Any) -> Mapping[Any, Any] | None:
     """Return the true label for each prediction if the keys are distinct on both sides."""
-    ours, theirs = {key(label): label for label in right}, {key(label): label for label in told}
-    if None in ours or None in theirs or len(ours) < len(right) or len(theirs) < len(told):
+    ours, theirs = {key(label): label for label in right}, {key(label): label for label in predicted}
+    if None in ours or None in theirs or len(ours) < len(right) or len(theirs) < len(predicted):
         return None
     shared = theirs.keys() & ours.keys()
     if not shared or (len(shared) < len(theirs) and len(shared) < len(ours)):
@@ -352,13 +352,13 @@ def _match_labels(right: Sequence[Any], told: Sequence[Any], key: Any) -> Mappin
 
 
 def _rewrite_labels(
-    y_true: Array, y_pred: Array, told: Sequence[Any], matched: Mapping[Any, Any]
+    y_true: Array, y_pred: Array, predicted: Sequence[Any], matched: Mapping[Any, Any]
 ) -> tuple[Array, str]:
-    values = [matched[label] for label in told]
+    values = [matched[label] for label in predicted]
     if isinstance(y_true[0].item(), str):
         values = [str(value) for value in values]
     _, codes = np.unique(y_pred, return_inverse=True)
-    renamed = [f"{label} is {matched[label]}" for label in told if str(label) != str(matched[label])]
+    renamed = [f"{label} is {matched[label]}" for label in predicted if str(label) != str(matched[label])]
     some = some_of(renamed, _SHOWN) or "equal names, numbers here and text there"
     note = f"predictions matched to the true labels: {some}"
     return np.asarray(values)[codes], note

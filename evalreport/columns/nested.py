@@ -176,12 +176,12 @@ def decode_labels(values: Array, labels: Sequence[Label] | None, name: str) -> A
 def fill_from_format(table: RawTable, request: Columns) -> Columns:
     """Return the request with the columns that the file format defines, where the user named none."""
     parts = table.parts
-    told = request.pred is not None or request.text is not None
+    is_named = request.pred is not None or request.text is not None
     return replace(
         request,
         truth=parts.get("truth") if request.truth is None else request.truth,
-        pred=request.pred if told else parts.get("pred"),
-        text=request.text if told else parts.get("text"),
+        pred=request.pred if is_named else parts.get("pred"),
+        text=request.text if is_named else parts.get("text"),
         id=request.id or parts.get("id"),
     )
 

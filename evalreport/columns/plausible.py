@@ -484,13 +484,15 @@ def refuse_quantities(y_true: Array, y_pred: Array, truth: str, *, scored: bool 
     """
     if y_true.dtype.kind not in "iu" or y_pred.dtype.kind not in "iu":
         return
-    (ours, counts), (theirs, told) = (np.unique(side, return_counts=True) for side in (y_true, y_pred))
+    (ours, counts), (theirs, their_counts) = (
+        np.unique(side, return_counts=True) for side in (y_true, y_pred)
+    )
     rows, labels, equal = len(y_true), len(ours), int((y_true == y_pred).sum())
     if labels < _QUANTITIES or equal >= _RARELY_EQUAL * rows or len(theirs) < 2:
         return
     correlation = float(np.corrcoef(y_true.astype(float), y_pred.astype(float))[0, 1])
     _, mine, yours = np.intersect1d(ours, theirs, assume_unique=True, return_indices=True)
-    chance = float(counts[mine].astype(float) @ told[yours]) / rows
+    chance = float(counts[mine].astype(float) @ their_counts[yours]) / rows
     is_chance = chance >= 1 and equal <= chance + 2 * np.sqrt(chance)
     are_many = rows < _ROWS_OF_A_CLASS * min(labels, len(theirs))
     are_codes = scored or min(int(ours[0]), int(theirs[0])) in (0, 1)

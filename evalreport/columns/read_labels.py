@@ -218,10 +218,10 @@ def _of_space(scored: _Scored, found: Labelled, request: Columns, *, alone: bool
         return _Scored(None, None, (*scored.notes, note))
     raw, notes = scored.raw, (*scored.notes, note)
     if isinstance(found.space, Binary) and not part.labels and raw.kind == "probability":
-        values, said = of_positive(raw.values[:, 0], found.y_pred, found.space, part.columns[0])
+        values, note = of_positive(raw.values[:, 0], found.y_pred, found.space, part.columns[0])
         if values is None:
-            return _Scored(None, None, (*notes, said))
-        return _Scored(part, replace(raw, values=values[:, None]), (*notes, said))
+            return _Scored(None, None, (*notes, note))
+        return _Scored(part, replace(raw, values=values[:, None]), (*notes, note))
     return _Scored(part, align_label_names(raw, found.space), notes)
 
 
@@ -559,8 +559,8 @@ def decode_label_names(values: Array | None, y_true: Array, request: Columns) ->
     if values is None or not request.label_names:
         return values
     label_of = {name: label for label, name in request.label_names}
-    told = set(np.unique(values).astype(str).tolist())
-    if not told <= label_of.keys() or told <= {*label_of.values()}:
+    present = set(np.unique(values).astype(str).tolist())
+    if not present <= label_of.keys() or present <= {*label_of.values()}:
         return values
     occurring = [np.unique(y_true)[0].item()]
     labels = {

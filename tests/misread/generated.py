@@ -126,7 +126,7 @@ def _of_labels(rng: np.random.Generator) -> Known:
     truth = np.concatenate([np.arange(k), rng.integers(k, size=m - k)])
     rng.shuffle(truth)
     parts = [_scored(rng, truth, k) for _ in range(evaluations)]
-    reported = np.concatenate([part.argmax(axis=1) for part in parts])
+    predicted = np.concatenate([part.argmax(axis=1) for part in parts])
     p, y = np.concatenate(parts), np.tile(truth, evaluations)
     given = rng.random() < 0.8
     shape = str(rng.choice(["none", "one", "confidence", "columns", "list", "mapping"]))
@@ -139,8 +139,8 @@ def _of_labels(rng: np.random.Generator) -> Known:
         name["pred"] = "y_pred"
     columns = {name["truth"]: [labels[code] for code in y]}
     if given:
-        columns[name["pred"]] = [others[code] for code in reported]
-    columns |= _scores(shape, p, reported, labels, name)
+        columns[name["pred"]] = [others[code] for code in predicted]
+    columns |= _scores(shape, p, predicted, labels, name)
     columns |= _beside(rng, y, evaluations, m, labels)
     proba = (
         p if shape in ("columns", "list", "mapping", "one") or (shape == "confidence" and k == 2) else None
@@ -150,7 +150,7 @@ def _of_labels(rng: np.random.Generator) -> Known:
         _shuffled(rng, columns),
         str(rng.choice(["csv", "jsonl"])),
         m,
-        float((reported[first] == truth).mean()),
+        float((predicted[first] == truth).mean()),
         None if proba is None else float(proba[np.arange(m), truth].mean()),
         evaluations > 1,
         (
@@ -172,13 +172,13 @@ def _scored(rng: np.random.Generator, truth: Array, k: int) -> Array:
 
 
 def _scores(
-    shape: str, p: Array, reported: Array, labels: list[Any], name: dict[str, str]
+    shape: str, p: Array, predicted: Array, labels: list[Any], name: dict[str, str]
 ) -> dict[str, list[Any]]:
     match shape:
         case "one":
             return {name["score"]: p[:, 1].tolist()}
         case "confidence":
-            return {name["score"]: p[np.arange(len(p)), reported].tolist()}
+            return {name["score"]: p[np.arange(len(p)), predicted].tolist()}
         case "columns":
             return {f"proba_{label}": p[:, place].tolist() for place, label in enumerate(labels)}
         case "list":
@@ -217,12 +217,12 @@ def _beside(
 def _of_sets(rng: np.random.Generator) -> Known:
     k, n = int(rng.integers(2, 7)), int(rng.integers(60, 140))
     truth = rng.random((n, k)) < 0.4
-    reported = truth ^ (rng.random((n, k)) < 0.12)
+    predicted = truth ^ (rng.random((n, k)) < 0.12)
     shape = str(rng.choice(["indicators", "truth values", "names", "columns"]))
     right, answer = ("labels", "predicted_labels") if rng.random() < 0.5 else ("y_true", "y_pred")
     names = sorted(WORDS[:k])
     columns: dict[str, list[Any]] = {}
-    for part, name, rows in (("true", right, truth), ("pred", answer, reported)):
+    for part, name, rows in (("true", right, truth), ("pred", answer, predicted)):
         match shape:
             case "indicators":
                 columns[name] = rows.astype(int).tolist()
@@ -236,7 +236,7 @@ def _of_sets(rng: np.random.Generator) -> Known:
                 }
     if rng.random() < 0.4:
         columns["id"] = list(range(n))
-    accuracy = float((truth == reported).all(axis=1).mean())
+    accuracy = float((truth == predicted).all(axis=1).mean())
     form = str(rng.choice(["csv", "jsonl"]))
     return Known(_shuffled(rng, columns), form, n, accuracy, None, what=("sets", shape, f"{k} labels"))
 

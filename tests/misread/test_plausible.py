@@ -48,11 +48,11 @@ def numbers_by_chance(classes: int, rows: int, first: int) -> tuple[np.ndarray, 
 
 
 def test_many_whole_numbers_that_agree_only_by_chance_are_quantities() -> None:
-    truth, reported = numbers_by_chance(600, 1500, 20)
+    truth, predicted = numbers_by_chance(600, 1500, 20)
     with pytest.raises(DataError, match=r"looks like a quantity \(regression\)") as caught:
-        refuse_quantities(truth, reported, "y")
+        refuse_quantities(truth, predicted, "y")
     assert "--set task=multiclass" in caught.value.fix
-    refuse_quantities(truth, reported, "y", scored=True)
+    refuse_quantities(truth, predicted, "y", scored=True)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_many_whole_numbers_that_agree_only_by_chance_are_quantities() -> None:
 def test_thousands_of_classes_are_read_at_low_accuracy(
     classes: int, rows: int, right: float, first: int
 ) -> None:
-    truth, reported = numbers_by_chance(classes, rows, first)
-    refuse_quantities(truth, np.where(np.arange(rows) < right * rows, truth, reported), "y")
+    truth, predicted = numbers_by_chance(classes, rows, first)
+    refuse_quantities(truth, np.where(np.arange(rows) < right * rows, truth, predicted), "y")
 
 
 def test_a_constant_label_column_is_refused_unless_it_was_named() -> None:

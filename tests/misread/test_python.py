@@ -11,8 +11,8 @@ from evalreport.core.errors import DataError
 
 
 def test_lists_of_0_and_1_are_indicators() -> None:
-    truth, reported = [[0, 1, 1], [1, 0, 0], [0, 0, 1]], [[0, 1, 1], [1, 0, 1], [0, 0, 1]]
-    found = er.evaluate(truth, reported, confidence=None)
+    truth, predicted = [[0, 1, 1], [1, 0, 0], [0, 0, 1]], [[0, 1, 1], [1, 0, 1], [0, 0, 1]]
+    found = er.evaluate(truth, predicted, confidence=None)
     assert found.task == "multilabel"
     assert found["subset_accuracy"].value == pytest.approx(2 / 3)
 
